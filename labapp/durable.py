@@ -18,6 +18,21 @@ def write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def take_name(draft: Path, path: Path) -> None:
+    """Give a file that is whole its name, over nothing; the name lasts. Raises OSError."""
+    try:
+        os.link(draft, path)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+            raise
+        if path.exists() or path.is_symlink():  # such a drive has no links: a moment is unguarded
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
+        draft.rename(path)
+    else:
+        draft.unlink()
+    sync_folder(path.parent)
+
+
 def sync_folder(path: Path) -> None:
     """Make new names in a folder durable, where the system can: Windows cannot, and some drives of
     others neither. Raises OSError."""

@@ -53,7 +53,12 @@ FORMS: Mapping[str, str] = {
     "withdrawn_kept": "{folder}: withdrawn, its data are kept.",
     "withdrawn_deleted": "{folder}: withdrawn, its data are deleted.",
     "withdrawn_cells": "Free again: {cells}.",
-    "withdrawn_cleared": "Removed what a killed export had left: {paths}.",
+    "withdrawn_cleared": "Removed what a killed program had left: {paths}.",
+    "withdrawn_quoted": (
+        "Codebooks of the study still quote words of it: {files}. Take the words out of the "
+        "codebook itself; `labapp code codebook STUDY --withhold` takes all free text out of the "
+        "stored versions."
+    ),
     "withdrawn_bundles": "Bundles that still hold it: {paths}",
     "withdrawn_units": "Its units were deleted.",
     "withdrawn_texts": "Its texts were deleted.",

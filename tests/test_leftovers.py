@@ -124,3 +124,37 @@ def test_what_a_killed_analysis_left_is_gone_after_the_next(tmp_path: Path) -> N
     with staged(out, "report.html") as folder:
         (folder / "report.html").write_text("whole")
     assert [path.name for path in out.iterdir()] == ["report.html"]
+
+
+def test_what_is_on_its_way_is_known_before_its_first_byte(tmp_path: Path) -> None:
+    """Of a program that was killed it is removed by the next one, wherever it lies; of one that is
+    at work it is left alone, and no other file is ever touched."""
+    study, out = tmp_path / "data" / "study", tmp_path / "out"
+    session = study / "sub-P01_ses-1_20260102T030405Z"
+    session.mkdir(parents=True)
+    out.mkdir()
+    code = (
+        "import os, signal, sys; from pathlib import Path; from labapp import leftovers\n"
+        "with leftovers.on_its_way([Path(sys.argv[1])], Path(sys.argv[2])) as (hidden,):\n"
+        "    hidden.mkdir(); (hidden / 'voice').write_bytes(b'1')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    program = [sys.executable, "-c", code, str(session), str(out / "pack.zip")]
+    assert subprocess.run(program, check=False, timeout=60).returncode < 0
+    (left,) = out.iterdir()
+    assert left.name.startswith(".pack.zip-")
+    (entry,) = (study / leftovers.REGISTER).glob("*.json")
+    foreign = entry.with_name(f"{HEX}.json")
+    somebodys = tmp_path / "thesis"
+    somebodys.write_text("mine")
+    foreign.write_text(entry.read_text().replace(str(left), str(somebodys)))
+    with leftovers.on_its_way([session], out / "other.zip") as (hidden,):
+        hidden.write_bytes(b"2")
+        assert not left.exists(), "the next run clears it, for another file, too"
+        assert leftovers.under_way(study, session.name) == str(hidden)
+        assert leftovers.clear_registered(study) == []
+        assert hidden.exists()
+    assert not hidden.exists()
+    assert somebodys.read_text() == "mine", "a path that a file names is not removed unchecked"
+    assert leftovers.under_way(study, session.name) == ""
+    assert not (study / leftovers.REGISTER).exists()

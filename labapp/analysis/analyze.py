@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -30,6 +28,8 @@ from labapp.analysis.writing import (
 )
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.figure_style import USUAL_LOOK, Look, looking
+from labapp.journal.layout import refuse_inside
+from labapp.journal.opening import is_session, places
 from labapp.parallel.processes import processes
 from labapp.report.language import speaking
 
@@ -73,6 +73,7 @@ def analyze(
     worker is lost, or the cluster or a file of words cannot be used, DataFolderError when `out`
     cannot be written.
     """
+    leftovers.clear_of(_sessions_in(paths))
     brought = (name for report in reports() for name in report.files)
     refuse_existing(out, (*file_names(), *brought, MISSING, REPORT, FIGURES))
     for each in reports():
@@ -91,7 +92,7 @@ def analyze(
     findings = Findings.find(tables.included(), ratings, registered)
     try:
         with (
-            staged(out, REPORT) as folder,
+            staged(out, REPORT, _sessions_in(paths)) as folder,
             _beside(tables, workers) as executor,
             looking(look),
             speaking(translation),
@@ -147,29 +148,37 @@ def _draw(participants: pd.DataFrame, findings: Findings, folder: Path) -> None:
     (folder / CAPTIONS).write_text("\n".join(told), encoding="utf-8")
 
 
+def _sessions_in(paths: Sequence[Path | str]) -> Iterator[Path]:
+    """The session folders at paths."""
+    return (each for path in paths for each in places(Path(path)) if is_session(each))
+
+
 UNFINISHED = ".unfinished"
 """How the name of the folder begins in which an analysis is written. What a program that was killed
 left of one is removed by the next analysis that is written to the same place."""
 
 
 @contextmanager
-def staged(out: Path, last: str) -> Iterator[Path]:
+def staged(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterator[Path]:
     """A folder to write into; its files are moved into `out` at the end, the one named `last` last.
 
     Ctrl-C, a full disk or a loss of power leave no half of an analysis that looks like a whole.
     Nothing that is in `out` already is touched. After an error `out` is as it was before; what is
-    left of an analysis that was killed is in a folder of its own. Raises OSError.
+    left of an analysis that was killed is in a folder of its own, which the studies of the sessions
+    know. Raises OSError.
     """
+    refuse_inside(out)
     new = not out.exists()
     access.own_folder(out)
-    folder = Path(tempfile.mkdtemp(prefix=leftovers.prefix_in(out, UNFINISHED), dir=out))
+    place = out / leftovers.prefix_in(out, UNFINISHED).strip(".-")
     try:
-        yield folder
-        for made in sorted(folder.iterdir(), key=lambda path: (path.name == last, path.name)):
-            if (out / made.name).exists():
-                raise FileExistsError(f"{out / made.name} was made by somebody else meanwhile")
-            made.rename(out / made.name)
+        with leftovers.on_its_way(sessions, place, needed=False) as (folder,):
+            folder.mkdir(mode=0o700)
+            yield folder
+            for made in sorted(folder.iterdir(), key=lambda path: (path.name == last, path.name)):
+                if (out / made.name).exists():
+                    raise FileExistsError(f"{out / made.name} was made by somebody else meanwhile")
+                made.rename(out / made.name)
     finally:
-        shutil.rmtree(folder)
         if new and not any(out.iterdir()):
             out.rmdir()

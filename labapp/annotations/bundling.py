@@ -4,7 +4,8 @@ A file of annotations keeps every word that was ever in it, so that everything c
 bundle gets it compacted: the lines that hold, and none that they replaced. Redacted words are left
 out, and so are remarks on marks in redacted stretches, and those on a session, or on its codes,
 where anything is redacted. Of a de-identified copy texts are left out that no person has read
-against the sound, all remarks and reasons, the raters' names, and the days on which anything was
+against the sound, all remarks and reasons, the free text of codebooks,
+the raters' names, and the days on which anything was
 done.
 """
 
@@ -18,11 +19,13 @@ from datetime import date, timedelta
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from labapp.annotations import codebook
 from labapp.annotations import marks as marks_file
 from labapp.annotations import settlements as settlements_file
 from labapp.annotations import texts as texts_file
 from labapp.annotations import units as units_file
 from labapp.annotations.assignments import ASSIGNED, ASSIGNMENTS
+from labapp.annotations.codebook_document import without_words
 from labapp.annotations.editing import body_of
 from labapp.annotations.ledger import LARGEST
 from labapp.annotations.lines import Line, as_bytes, checked, parse
@@ -37,7 +40,7 @@ from labapp.annotations.places import (
     codebook_versions,
     rater_names,
 )
-from labapp.annotations.redaction import is_redacted, shown_texts
+from labapp.annotations.redaction import anchored_redactions, is_redacted, shown_texts
 from labapp.annotations.settlements import SETTLEMENTS
 from labapp.annotations.simulated import SIMULATED, simulated_speech
 from labapp.annotations.store import annotations_in, annotations_tree, rater_files
@@ -142,7 +145,8 @@ class _Bundled:
         self.reduced = self.record.redacted
         self.days = _days_moved(self.record)
         self.rename = _renaming(self.record, self.tree)
-        self.units, self.texts = UnitsFold(), TextsFold()
+        self.units = UnitsFold()
+        self.texts = TextsFold(anchored=anchored_redactions(self.record))
         for line in self._lines(UNITS):
             self.units.apply(line)
         for line in self._lines(TRANSCRIPT):
@@ -160,7 +164,7 @@ class _Bundled:
         for sha256 in sorted(self.used):
             name = f"{sha256}.yaml"
             if self._codebooks.has(name):
-                files[f"{CODEBOOKS}/{name}"] = self._codebooks.read(name)
+                files[f"{CODEBOOKS}/{name}"] = self._codebook(name)
         return files
 
     def _compacted(self) -> Iterable[tuple[str, list[Line]]]:
@@ -176,6 +180,15 @@ class _Bundled:
         if self.record.kind == "bundle":
             return self.tree.below(CODEBOOKS)
         return FolderTree(codebook_versions(_folder(self.record).parent))
+
+    def _codebook(self, name: str) -> bytes:
+        """A codebook as it may leave: its examples are what participants said, so that a
+        de-identified copy has no free text of it unless it declares `identifying: no`."""
+        content = self._codebooks.read(name)
+        if not self.reduced:
+            return content
+        book = codebook.parse(content, Path(name))
+        return content if book.identifying is False else without_words(book)
 
     def _lines(self, name: str) -> tuple[Line, ...]:
         if not self.tree.has(name):
@@ -227,7 +240,7 @@ class _Bundled:
             texts_file.REDACTED: "id",
             texts_file.RECOGNISED: "id",
         })  # fmt: skip
-        redactions = {redaction.id: redaction for redaction in self.redactions}
+        redactions = self.texts.redactions
         lines = []
         for line in left:
             body = dict(line.body)
@@ -243,6 +256,13 @@ class _Bundled:
             elif line.kind == texts_file.OPENED:
                 body = self._opened(body)
             lines.append(line._replace(body=body))
+        # What the anchor knows to be redacted, and the file does not (any more).
+        utc = lines[-1].utc if lines else self.record.rows[-1].utc
+        for number, redaction in enumerate(self.redactions):
+            if redaction not in redactions.values():
+                name = f"{redaction.id}-{number}" if redaction.id in redactions else redaction.id
+                body = body_of(replace(redaction, id=name))
+                lines.append(Line(0, utc, texts_file.REDACTED, 1, body))
         return lines
 
     def _marks(self, rater: str) -> list[Line]:

@@ -8,9 +8,10 @@ marks were given by is kept.
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
@@ -124,6 +125,10 @@ class Codebook:
         into, or those it was split into.
     merged : frozenset of str
         Ids of codes that earlier ones were merged into.
+    identifying : bool or None
+        Whether its words tell who said something, where it says so.
+    withheld : bool
+        Whether its words were taken out; it has the hash that it had with them.
     content : bytes
         The file.
     """
@@ -137,6 +142,8 @@ class Codebook:
     successors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     merged: frozenset[str] = frozenset()
     content: bytes = field(default=b"", repr=False)
+    identifying: bool | None = None
+    withheld: bool = False
 
     @cached_property
     def by_id(self) -> Mapping[str, Code]:
@@ -235,6 +242,7 @@ def codebooks_of(study: Path) -> tuple[Codebook, ...]:
 def store_version(study: Path, codebook: Codebook) -> Path:
     """Keep a version of a codebook that marks are given by. Raises AnnotationError."""
     from labapp import durable
+    from labapp.journal import anchor
 
     path = codebook_versions(study) / f"{codebook.sha256}.yaml"
     if files.is_file(path):
@@ -246,12 +254,88 @@ def store_version(study: Path, codebook: Codebook) -> Path:
         durable.write(draft, codebook.content)
         draft.replace(path)
         durable.sync_folder(path.parent)
+        anchor.note_file(path)
     except OSError as error:
         raise AnnotationError(
             f"The codebook could not be kept in {path} ({error.strerror or error}).",
             todo="Make room, or see that you may write there.",
         ) from error
     return path
+
+
+def as_named(codebook: Codebook, sha256: str) -> Codebook:
+    """A stored version by its name, which is the hash that it had with all its words."""
+    return replace(codebook, sha256=sha256) if codebook.withheld else codebook
+
+
+def withhold_words(study: Path) -> list[Path]:
+    """Take examples, explanations and comments out of every stored version of a study's codebooks;
+    those that were changed. Marks keep their codes. Raises AnnotationError."""
+    from labapp.annotations.codebook_document import without_words
+    from labapp.annotations.ledger import replace_file
+
+    changed = []
+    for sha256, codebook in versions_of(study).items():
+        if not codebook.withheld:
+            path = codebook_versions(study) / f"{sha256}.yaml"
+            replace_file(path, without_words(codebook), "words withheld")
+            changed.append(path)
+    return changed
+
+
+def quoting(study: Path, texts: Iterable[str]) -> list[str]:
+    """Where codebooks of a study quote what was said: four words in a row, or a whole example.
+
+    Parameters
+    ----------
+    study : Path
+        The folder of its sessions.
+    texts : iterable of str
+        What was said.
+
+    Returns
+    -------
+    list of str
+        A file and the codes in it, for people; empty where nothing is quoted.
+    """
+    spoken = [_words_of(text) for text in texts]
+    runs = {tuple(words[at : at + _RUN]) for words in spoken for at in range(len(words) - _RUN + 1)}
+    whole = {tuple(words) for words in spoken if len(words) > 1}
+    paths = [*(path for pattern in PATTERNS for path in study.glob(pattern))]
+    found = []
+    for path in [*sorted(set(paths)), *sorted(codebook_versions(study).glob("*.yaml"))]:
+        try:
+            book = read(path)
+        except AnnotationError:
+            continue  # it is told by what reads it
+        codes = [code.id for code in book.codes if _quotes(code, runs, whole)]
+        if not codes and any(_runs(_words_of(line)) & runs for line in _comments(book.content)):
+            codes = ["a comment"]
+        if codes:
+            found.append(f"{path.relative_to(study)} ({', '.join(codes)})")
+    return found
+
+
+_RUN = 4
+_Words = tuple[str, ...]
+
+
+def _quotes(code: Code, runs: Collection[_Words], whole: Collection[_Words]) -> bool:
+    free = [_words_of(text) for text in (*code.examples, code.when, code.not_, code.retired)]
+    return any(tuple(words) in whole or _runs(words) & {*runs} for words in free if words)
+
+
+def _runs(words: Sequence[str]) -> set[_Words]:
+    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
+
+
+def _comments(content: bytes) -> list[str]:
+    lines = content.decode("utf-8", "replace").splitlines()
+    return [line.partition("#")[2] for line in lines if "#" in line]
+
+
+def _words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def versions_of(study: Path) -> dict[str, Codebook]:
@@ -265,6 +349,7 @@ def versions_of(study: Path) -> dict[str, Codebook]:
     versions: dict[str, Codebook] = {}
     for path in sorted(codebook_versions(study).glob("*.yaml")):
         codebook = read(path)
+        codebook = as_named(codebook, path.stem)
         if codebook.sha256 != path.stem:
             raise AnnotationError(
                 f"{path} was changed: its name is the SHA-256 of what it held.",

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
+import yaml
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from labapp.annotations.codebook import Code, Codebook, Kind, Target, Tier
@@ -112,6 +113,10 @@ class CodebookDocument(Strict):
     renamed : earlier codes, and what each is called now.
     merged : earlier codes, and the code that each is now a part of.
     split : earlier codes, and the codes that took the place of each.
+    identifying : no, where none of its words tell who said something: then a de-identified bundle
+        keeps examples and explanations, which are left out otherwise.
+    withheld : its examples, explanations and comments were taken out by labapp; its name is still
+        the hash of what it was.
     """
 
     codebook: Annotated[str, Field(pattern=SLUG)]
@@ -122,6 +127,21 @@ class CodebookDocument(Strict):
     renamed: dict[str, str] = Field(default_factory=dict)
     merged: dict[str, str] = Field(default_factory=dict)
     split: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    identifying: bool | None = None
+    withheld: bool = False
+
+
+def without_words(codebook: Codebook) -> bytes:
+    """A codebook without the words in it that may be somebody's: examples, when a code is given and
+    when not, why it is not given any more, and comments."""
+    content = yaml.safe_load(codebook.content)
+    for code in content["codes"]:
+        for key in ("examples", "when", "not"):
+            code.pop(key, None)
+        if code.get("retired"):
+            code["retired"] = "withheld"
+    text = yaml.safe_dump({**content, "withheld": True}, sort_keys=False, allow_unicode=True)
+    return text.encode("utf-8")
 
 
 def codebook_from(content: bytes, path: Path, sha256: str) -> Codebook:
@@ -171,6 +191,8 @@ def _codebook(document: CodebookDocument, content: bytes, sha256: str) -> Codebo
         _successors(document),
         frozenset(document.merged.values()),
         content,
+        document.identifying,
+        document.withheld,
     )
 
 

@@ -10,6 +10,7 @@ from filelock import FileLock, Timeout
 
 from labapp.annotations.places import LINES, RATERS, TRANSCRIPT, UNITS, annotations_folder
 from labapp.errors import DataFolderError, SessionBusy
+from labapp.journal import anchor
 from labapp.reading import files
 
 
@@ -67,6 +68,7 @@ def forget_annotations(session: Path) -> tuple[Kind, ...]:
         return ()
     kinds = _kinds(folder)
     try:
+        anchor.note_gone(session.absolute().parent, folder, "withdrawal")
         shutil.rmtree(folder)
     except OSError as error:
         raise DataFolderError(

@@ -15,6 +15,7 @@ from labapp.annotations import ledger
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.places import ANNOTATIONS
 from labapp.errors import AnnotationError
+from labapp.journal.record import Record
 
 HANDED_OUT = "packs.jsonl"
 PACK = "pack"
@@ -45,6 +46,11 @@ class HandedOut:
     sessions: tuple[str, ...]
     utc: str
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def session_folders(*records: Record) -> list[Path]:
+    """The folders of sessions among records, which their studies are told of; bundles have none."""
+    return [Path(record.source).absolute() for record in records if record.kind == "session"]
 
 
 def note_handed_out(

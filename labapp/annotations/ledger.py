@@ -8,10 +8,12 @@ refused with its line.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -30,11 +32,14 @@ from labapp.annotations.lines import (
     parse,
 )
 from labapp.errors import AnnotationError, AnnotationsBusy
+from labapp.journal import anchor
 from labapp.messages import Message
 from labapp.reading import files
 
 SYNC_S = 0.15
 """Pause between two syncs; with the sync itself nothing waits longer than 250 ms."""
+ANCHOR_S = 30.0
+"""How long lines of an open file are not in the anchor, see `labapp.journal.anchor`."""
 LARGEST = 64 * files.MIB
 """Bytes of a file. A mark has some three hundred."""
 _CLOSE_S = 10.0
@@ -80,7 +85,12 @@ class HeldFile:
     def replace(self, lines: Iterable[Line]) -> None:
         """Write other lines in the place of these, at once. Raises AnnotationError; the file is as
         it was then."""
-        _replace(self.path, as_bytes(lines))
+        content = as_bytes(lines, chained=True)
+        try:
+            with anchor.rewriting(self.path, content, "rewritten"):
+                _replace(self.path, content)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
 
 
 @contextmanager
@@ -159,10 +169,12 @@ class Ledger:
         _make_folder(path)
         self._lock = _locked(path, patience_s)
         try:
-            present = read(path)
+            content = content_of(path)
+            present = checked(parse(content), str(path))
             self.lines = list(present.lines)
             self.torn = present.torn
-            self._length = present.length
+            self._length = self._anchored = present.length
+            self._above = hashlib.sha256(content[: present.length])
             self._open(present)
         except BaseException:
             self._lock.release()
@@ -172,6 +184,7 @@ class Ledger:
         self._synced = self._length
         self._failure: OSError | None = None
         self._closing = False
+        self._anchored_at = time.monotonic()
         self._thread: threading.Thread | None = None
 
     def _open(self, present: Lines) -> None:
@@ -183,14 +196,16 @@ class Ledger:
                     os.truncate(self._file.fileno(), self._length)
                 if not present.ended:
                     self._length += self._file.write(b"\n") or 0
+                    self._above.update(b"\n")
                 os.fsync(self._file.fileno())
                 if new:
                     durable.sync_folder(self.path.parent)
+                    anchor.note_head(self.path, 0, 0, anchor.head_of(b""))
             except OSError:
                 self._file.close()
                 raise
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
     @property
     def saved(self) -> bool:
@@ -219,15 +234,20 @@ class Ledger:
         for seq, (kind, body) in enumerate(entries, start=len(self.lines) + 1):
             utc = next_utc(utc)
             lines.append(Line(seq, utc, kind, 1, body))
-        content = b"".join(encode(line) + b"\n" for line in lines)
         with self._guard:
+            above, content = self._above.copy(), b""
+            for line in lines:
+                raw = encode(line, anchor.short(above)) + b"\n"
+                above.update(raw)
+                content += raw
             if self._closing:
                 raise AnnotationError(f"{self.path} is closed.", todo="Open it again.")
             if self._failure is not None:
-                raise _unwritable(self.path, self._failure)
+                raise unwritable(self.path, self._failure)
             if self._length + len(content) > LARGEST:
-                raise _unwritable(self.path, files.too_large(None, LARGEST))
+                raise unwritable(self.path, files.too_large(None, LARGEST))
             self._write(content)
+            self._above = above
             self.lines += lines
             self._length += len(content)
             if self._thread is None:
@@ -251,13 +271,27 @@ class Ledger:
                 os.truncate(self._file.fileno(), self._length)
             except OSError as second:
                 self._failure = second
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
     def flush(self) -> None:
         """Make all lines outlast a power cut now. Raises AnnotationError."""
         self._sync()
         if self._failure is not None:
-            raise _unwritable(self.path, self._failure)
+            raise unwritable(self.path, self._failure)
+
+    def note_head(self, what: str = anchor.HEAD, **facts: Any) -> None:
+        """Write down in the data folder's anchor what the file holds; what, facts: see
+        `labapp.journal.anchor.note_head`. Raises AnnotationError."""
+        self.flush()
+        with self._guard:
+            length, lines, head = self._length, len(self.lines), anchor.short(self._above)
+        if what == anchor.HEAD and length == self._anchored:
+            return
+        try:
+            anchor.note_head(self.path, length, lines, head, what, **facts)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        self._anchored, self._anchored_at = length, time.monotonic()
 
     def close(self) -> None:
         """Make all lines durable and let others open the file. Raises AnnotationError."""
@@ -269,7 +303,7 @@ class Ledger:
         if self._thread is not None:
             self._thread.join(_CLOSE_S)
         try:
-            self.flush()
+            self.note_head()
         finally:
             self._file.close()
             self._lock.release()
@@ -281,6 +315,9 @@ class Ledger:
                 self._wake.wait_for(lambda: self._closing, SYNC_S)
             if not self._closing:
                 self._sync()
+                if time.monotonic() - self._anchored_at > ANCHOR_S:
+                    with suppress(AnnotationError):  # it is raised where the file is closed
+                        self.note_head()
 
     def _sync(self) -> None:
         length = self._length
@@ -313,7 +350,7 @@ def _make_folder(path: Path) -> None:
         for folder in missing:
             durable.sync_folder(folder.parent)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 class _Held:
@@ -342,8 +379,17 @@ def _locked(path: Path, patience_s: float = 0.0) -> _Held:
             Message("annotations_busy", file=str(path)), todo=Message("annotations_busy_todo")
         ) from error
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
     return _Held(lock)
+
+
+def replace_file(path: Path, content: bytes, why: str) -> None:
+    """Replace a file of annotations that is no file of lines, at once. Raises AnnotationError."""
+    try:
+        with anchor.rewriting(path, content, why):
+            _replace(path, content)
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -354,7 +400,7 @@ def _replace(path: Path, content: bytes) -> None:
         durable.sync_folder(path.parent)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def _unreadable(path: Path, error: OSError) -> AnnotationError:
@@ -365,7 +411,8 @@ def _unreadable(path: Path, error: OSError) -> AnnotationError:
     )
 
 
-def _unwritable(path: Path, error: OSError) -> AnnotationError:
+def unwritable(path: Path, error: OSError) -> AnnotationError:
+    """What is raised where a file of annotations cannot be written."""
     full = error.errno == errno.ENOSPC
     why = str(error.strerror or error)
     return AnnotationError(

@@ -1,7 +1,9 @@
 """Lines of a file of annotations: how they are written, read, checked and merged; without a file.
 
-A line is canonical JSON, `{"body", "kind", "seq", "sum", "utc", "v"}`; `sum` is the beginning of
-the SHA-256 of the line without it, so that a changed byte shows.
+A line is canonical JSON, `{"body", "kind", "prev", "seq", "sum", "utc", "v"}`. `sum` is the
+beginning of the SHA-256 of the line without it, so that a changed byte shows. `prev` is that of all
+bytes of the file above it, so that a changed, removed or added line shows. Lines of older versions,
+and those in bundles and packs, have no `prev`.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import orjson
 
 from labapp.clock import utc_text
 from labapp.errors import AnnotationError
+from labapp.journal.anchor import PREV, short
 from labapp.reading.values import json_value
 
 LONGEST = 256 * 1024
@@ -23,6 +26,7 @@ LONGEST = 256 * 1024
 SUM = 16
 """Hexadecimal digits of a line's checksum."""
 _KEYS = frozenset({"body", "kind", "seq", "sum", "utc", "v"})
+_CHAINED = _KEYS | {PREV}
 
 
 class Line(NamedTuple):
@@ -75,6 +79,10 @@ class Lines:
         Bytes that the whole lines take.
     ended : bool
         Whether the last of them ends with a line's end.
+    breaks : tuple of Problem
+        Where the chain is broken: every line is as it was written, but not all that was above it.
+    chained_from : int
+        The first line that is chained, which covers those above it; 0 where none is.
     """
 
     lines: tuple[Line, ...] = ()
@@ -82,10 +90,13 @@ class Lines:
     torn: str = ""
     length: int = 0
     ended: bool = True
+    breaks: tuple[Problem, ...] = ()
+    chained_from: int = 0
 
 
-def encode(line: Line) -> bytes:
-    """A line as its file has it, with its checksum and without the line's end.
+def encode(line: Line, prev: str = "") -> bytes:
+    """A line as its file has it, with its checksum and without the line's end. prev: the hash of
+    what is above it in the file, where the line is chained.
 
     Raises
     ------
@@ -93,6 +104,8 @@ def encode(line: Line) -> bytes:
         A text of it holds half a character, a number is too large, or it is too long.
     """
     fields = line._asdict()
+    if prev:
+        fields[PREV] = prev
     try:
         content = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
         fields["sum"] = hashlib.sha256(content).hexdigest()[:SUM]
@@ -111,28 +124,34 @@ def encode(line: Line) -> bytes:
 
 def decode(raw: bytes) -> Line:
     """A line of a file. Raises ValueError, in words, where it is not as it was written."""
+    return _decoded(raw)[0]
+
+
+def _decoded(raw: bytes) -> tuple[Line, str]:
+    """A line and what it says of those above it; empty where it is not chained."""
     if len(raw) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} bytes")
     try:
         fields = json_value(raw)
     except ValueError as error:
         raise ValueError(f"it is damaged ({error})") from error
-    if not isinstance(fields, dict) or fields.keys() != _KEYS:
+    if not isinstance(fields, dict) or fields.keys() not in (_KEYS, _CHAINED):
         raise ValueError("it is damaged: its keys are not those of a line")
-    stored = fields.pop("sum")
+    stored, prev = fields.pop("sum"), fields.pop(PREV, "")
     line = Line(**fields)
     types = (int, str, str, int, dict)
-    if not all(type(value) is kind for value, kind in zip(line, types, strict=True)):
+    typed = all(type(value) is kind for value, kind in zip(line, types, strict=True))
+    if not typed or not isinstance(prev, str):
         raise ValueError("it is damaged: a value is of another type")
     try:
-        content = encode(line)
+        content = encode(line, prev)
     except AnnotationError as error:
         raise ValueError(f"it is damaged ({error.what})") from error
     if content != raw:
         same = json_value(content)["sum"] == stored
         how = "is written otherwise" if same else "was changed, for its checksum does not fit"
         raise ValueError(f"it {how}")
-    return line
+    return line, prev
 
 
 def parse(content: bytes) -> Lines:
@@ -143,14 +162,24 @@ def parse(content: bytes) -> Lines:
         whole, last = [*whole, last], b""
     lines: list[Line] = []
     problems: list[Problem] = []
-    expected, utc = 1, ""
+    breaks: list[Problem] = []
+    broken = False
+    expected, utc, chained_from, above = 1, "", 0, hashlib.sha256()
     for number, raw in enumerate(whole, start=1):
         try:
-            line = decode(raw)
+            line, prev = _decoded(raw)
         except ValueError as error:
             problems.append(Problem(number, str(error)))
             expected += 1
+            above.update(raw + b"\n")
             continue
+        if prev and prev != short(above) and not broken:
+            broken = True  # the lines below it are so for the same reason
+            breaks.append(Problem(number, "something above it was changed, removed or added"))
+        elif not prev and chained_from:
+            breaks.append(Problem(number, "it is not chained as those above it"))
+        chained_from = chained_from or (number if prev else 0)
+        above.update(raw + b"\n")
         if line.seq != expected:
             what = f"it has the number {line.seq}, and {expected} was due"
             problems.append(Problem(number, what))
@@ -162,7 +191,8 @@ def parse(content: bytes) -> Lines:
     torn = ""
     if last:
         torn = f"The last line was cut off by a crash and is left out ({len(last)} bytes)."
-    return Lines(tuple(lines), tuple(problems), torn, len(content) - len(last), ended)
+    length = len(content) - len(last)
+    return Lines(tuple(lines), tuple(problems), torn, length, ended, tuple(breaks), chained_from)
 
 
 def _is_line(raw: bytes) -> bool:
@@ -197,10 +227,15 @@ def merged(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(line._replace(seq=number) for number, line in enumerate(ordered, start=1))
 
 
-def as_bytes(lines: Iterable[Line]) -> bytes:
-    """A file of these lines, numbered anew. Raises AnnotationError as `encode`."""
-    numbered = (line._replace(seq=number) for number, line in enumerate(lines, start=1))
-    return b"".join(encode(line) + b"\n" for line in numbered)
+def as_bytes(lines: Iterable[Line], *, chained: bool = False) -> bytes:
+    """A file of these lines, numbered again. chained: whether each holds the hash of those above
+    it. Raises AnnotationError as `encode`."""
+    above, parts = hashlib.sha256(), list[bytes]()
+    for number, line in enumerate(lines, start=1):
+        content = encode(line._replace(seq=number), short(above) if chained else "") + b"\n"
+        above.update(content)
+        parts.append(content)
+    return b"".join(parts)
 
 
 def next_utc(last: str) -> str:

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
-from labapp import __version__, access
+from labapp import __version__, access, durable, leftovers
 from labapp.annotations import assignments as assignments_file
 from labapp.annotations import texts as texts_file
 from labapp.annotations import units as units_file
@@ -34,12 +34,13 @@ from labapp.annotations.places import ANNOTATIONS, TRANSCRIPT, UNITS, check_rate
 from labapp.annotations.store import annotations_of
 from labapp.annotations.study_sessions import AnnotatedSession, StudySessions, study_sessions
 from labapp.errors import AnnotationError
+from labapp.journal.layout import PACK as FILE
+from labapp.journal.layout import refuse_inside
 from labapp.journal.opening import open_record
 from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
 FORMAT = 1
-FILE = "pack.json"
 NOT_SHARED = "the participant did not agree that it is passed on"
 
 
@@ -169,7 +170,9 @@ def make_pack(
     """
     study = study.absolute()
     check_rater(rater, study)
+    leftovers.clear_of([study / "any"])
     out = (out if out.suffix == ".zip" else out.with_name(out.name + ".zip")).absolute()
+    refuse_inside(out)
     if files.exists(out):
         raise AnnotationError(
             f"{out} exists; a pack never overwrites.", todo="Give another --out, or move it away."
@@ -189,56 +192,55 @@ def make_pack(
         why = "; ".join(f"{session}: {what}" for session, what in left_out)
         raise AnnotationError(f"Nothing that {rater} is assigned to can be handed out ({why}).")
     name = uuid.uuid4().hex[:16]
-    hidden = out.with_name(f".{out.name}-{name}")
+    folders = [session.path for session, _ in assigned]
     try:
-        access.own_folder(hidden, exist_ok=False)
-        top = hidden / f"{study.name}-{rater}"
-        access.own_folder(top)
-        heads, counts, rows = {}, {}, []
-        for session, mine in assigned:
-            heads[session.name], counts[session.name], row = _add_session(top, session, mine)
-            rows.append(row)
-        for book in books:
-            _write(top / f"codebook-{book.id}.yaml", book.content)
-        bodies = assignments_file.session_bodies(own)
-        _write_lines(
-            top / ANNOTATIONS / ASSIGNMENTS,
-            [(ASSIGNED, body) for body in bodies if body["session"] in heads],
-        )
-        facts = {
-            "labapp_pack": FORMAT,
-            "labapp": __version__,
-            "pack": name,
-            "study": study.name,
-            "rater": rater,
-            "round": round,
-            "sessions": heads,
-        }
-        _write(top / FILE, orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-        note_handed_out(
-            study,
-            PACK,
-            out,
-            heads,
-            rater=rater,
-            pack=name,
-            round=round,
-            journals=heads,
-            lines=counts,
-            codebooks=sorted(book.sha256 for book in books),
-        )
-        archive = hidden / "pack.zip"
-        with access.create(archive) as stream:
-            _zip(top, stream)
-        archive.rename(out)
+        with leftovers.on_its_way(folders, out) as (hidden,):
+            access.own_folder(hidden, exist_ok=False)
+            top = hidden / f"{study.name}-{rater}"
+            access.own_folder(top)
+            heads, counts, rows = {}, {}, []
+            for session, mine in assigned:
+                heads[session.name], counts[session.name], row = _add_session(top, session, mine)
+                rows.append(row)
+            for book in books:
+                _write(top / f"codebook-{book.id}.yaml", book.content)
+            bodies = assignments_file.session_bodies(own)
+            _write_lines(
+                top / ANNOTATIONS / ASSIGNMENTS,
+                [(ASSIGNED, body) for body in bodies if body["session"] in heads],
+            )
+            facts = {
+                "labapp_pack": FORMAT,
+                "labapp": __version__,
+                "pack": name,
+                "study": study.name,
+                "rater": rater,
+                "round": round,
+                "sessions": heads,
+            }
+            _write(top / FILE, orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+            note_handed_out(
+                study,
+                PACK,
+                out,
+                heads,
+                rater=rater,
+                pack=name,
+                round=round,
+                journals=heads,
+                lines=counts,
+                codebooks=sorted(book.sha256 for book in books),
+            )
+            archive = hidden / "pack.zip"
+            with access.create(archive) as stream:
+                _zip(top, stream)
+            durable.take_name(archive, out)
     except OSError as error:
         raise AnnotationError(
             f"The pack cannot be written to {out} ({error.strerror or error}).",
             safe="No pack was made.",
             todo="Make room, or see that you may write there.",
         ) from error
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
     return PackReport(out, rater, tuple(rows), tuple(left_out))
 
 
@@ -397,9 +399,8 @@ def open_pack(path: Path) -> Pack:
                 todo="Rename that folder, or put the pack into a folder of its own.",
             )
         return before
-    hidden = path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}")
     try:
-        with archives.archive(path) as archive:
+        with leftovers.on_its_way((), folder) as (hidden,), archives.archive(path) as archive:
             archives.refuse_entries(archive)
             for name in archive.namelist():
                 if name.endswith("/"):
@@ -408,16 +409,14 @@ def open_pack(path: Path) -> Pack:
                 access.own_folder(target.parent)
                 with archives.member(archive, name) as source, access.create(target) as copy:
                     shutil.copyfileobj(source, copy)
-        (top,) = hidden.iterdir()
-        read_pack(top)
-        top.rename(folder)
+            (top,) = hidden.iterdir()
+            read_pack(top)
+            top.rename(folder)
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be unpacked ({_reason(error)}).",
             todo="Have it sent again; a pack is the .zip file that `labapp code pack` made.",
         ) from error
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
     return read_pack(folder)
 
 

@@ -24,11 +24,14 @@ DETECTOR = "detector"
 """The origin of units that were made from the sound; and who made them, where nobody looked."""
 RECOGNISER = "recogniser"
 """The origin of a text that a program wrote from the sound; and who wrote it."""
+FINAL = "final"
+"""The coding that counts, as commands name it: no rater's own."""
 KEPT = {
     DETECTOR: "units that were made from the sound, and that nobody looked through",
     RECOGNISER: "text that a program wrote from the sound",
     MODERATOR: "what the moderator wrote down in the session",
     SIMULATED: "the codes of what simulated participants say",
+    FINAL: "the codes that count once raters have settled where they differ",
 }
 """Names that no rater can have, and what they stand for."""
 RATER = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -38,6 +41,12 @@ def annotations_folder(session: Path) -> Path:
     """The folder of a session's annotations; it need not exist. session: its own folder."""
     session = session.absolute()
     return session.parent / ANNOTATIONS / session.name
+
+
+def session_of(path: Path) -> Path:
+    """The session's folder that a file in the folder of its annotations is about."""
+    folder = path.absolute().parent
+    return folder.parent.parent / folder.name
 
 
 def codebook_versions(study: Path) -> Path:

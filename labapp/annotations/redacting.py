@@ -16,6 +16,7 @@ from typing import Any
 from labapp.annotations import marks as marks_file
 from labapp.annotations import settlements as settlements_file
 from labapp.annotations import texts as texts_file
+from labapp.annotations.codebook import quoting
 from labapp.annotations.editing import IMPORTED, body_of, new_id
 from labapp.annotations.forgetting import refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
@@ -24,11 +25,13 @@ from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Redaction, Unit
 from labapp.annotations.places import LINES, RATERS, TRANSCRIPT, annotations_folder
-from labapp.annotations.redaction import is_redacted, shown_texts
+from labapp.annotations.redaction import anchored_redactions, is_redacted, shown_texts
 from labapp.annotations.settlements import SETTLEMENTS
 from labapp.annotations.store import annotations_of, open_texts
 from labapp.annotations.texts import TextsFold
+from labapp.annotations.video_files import videos_of
 from labapp.journal.opening import open_record
+from labapp.journal.record import Record
 from labapp.journal.sessions import exports_of
 
 Times = Mapping[str, tuple[int, int]]
@@ -52,7 +55,11 @@ class RedactionReport:
     exported : tuple of str
         Bundles made before, which still hold what is redacted.
     handed_out : tuple of HandedOut
-        Packs, quotes and clips made before, likewise.
+        Packs, quotes, clips and sound made before, likewise.
+    codebooks : tuple of str
+        Codebooks that quote what was said there.
+    videos : tuple of str
+        Videos of the session that were taken at that time: they are not changed.
     """
 
     redaction: Redaction
@@ -61,6 +68,8 @@ class RedactionReport:
     notes: int
     exported: tuple[str, ...]
     handed_out: tuple[HandedOut, ...]
+    codebooks: tuple[str, ...] = ()
+    videos: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -77,6 +86,17 @@ class RedactionReport:
             )
         if made := [*self.exported, *(f"{made.kind} {made.file}" for made in self.handed_out)]:
             lines.append(f"Made before, and not changed: {', '.join(made)}")
+        if self.videos:
+            lines.append(
+                f"{', '.join(self.videos)} still holds this stretch, picture and sound. No bundle "
+                "takes it along while something is redacted. To delete it: `labapp videos remove`."
+            )
+        if self.codebooks:
+            lines.append(
+                f"These codebooks quote words from there: {', '.join(self.codebooks)}. Take the "
+                "words out of the codebook itself; `labapp code codebook STUDY --withhold` takes "
+                "all free text out of the stored versions."
+            )
         return lines
 
 
@@ -112,7 +132,9 @@ def redact(
     if same:
         name = same[0].id
     redaction = Redaction(name, t0_ns, t1_ns, replacement or Redaction("", 0, 0).replacement)
+    said = _words_within(record, redaction)
     with open_texts(session, by, record=record) as texts:
+        texts.restore_redactions()
         texts.redact(redaction)
     count = _compact_texts(session, by, name)
     folder = annotations_folder(session)
@@ -129,26 +151,59 @@ def redact(
         for mark in moderator.marks
     )
     made = tuple(holders(session.parent, session.name))
-    return RedactionReport(redaction, count, memos, notes, exports_of(session), made)
+    return RedactionReport(
+        redaction,
+        count,
+        memos,
+        notes,
+        exports_of(session),
+        made,
+        tuple(quoting(session.parent, said)),
+        _videos_of(record, redaction),
+    )
+
+
+def _words_within(record: Record, redaction: Redaction) -> list[str]:
+    """What was said in a stretch: the texts of the units that share time with it."""
+    known = annotations_of(record)
+    units = {unit.id: unit for unit in known.segmentation.units}
+    return [
+        text.text
+        for name, text in known.texts.items()
+        if name in units and is_redacted(units[name].t0_ns, units[name].t1_ns, (redaction,))
+    ]
+
+
+def _videos_of(record: Record, redaction: Redaction) -> tuple[str, ...]:
+    """The videos that were taken at the time of a stretch."""
+    return tuple(
+        placed.video.id
+        for placed in videos_of(record)
+        if placed.alignment.offset_s * 1e9 < redaction.t1_ns
+        and redaction.t0_ns < (placed.alignment.offset_s + placed.video.duration_s) * 1e9
+    )
 
 
 def _compact_texts(session: Path, by: str, redaction: str) -> int:
     """Write the transcript anew with what holds now; how many texts lost words."""
-    units = annotations_of(open_record(session)).segmentation.units
+    record = open_record(session)
+    units, anchored = annotations_of(record).segmentation.units, anchored_redactions(record)
     changed = 0
 
     def compacted(lines: Sequence[Line]) -> Rewritten:
         nonlocal changed
-        left, changed = _compacted(lines, {unit.id: unit for unit in units})
+        left, changed = _compacted(lines, {unit.id: unit for unit in units}, anchored)
         return left, (TOMBSTONE, {"by": by, "redaction": redaction, "texts": changed})
 
     rewrite(annotations_folder(session) / TRANSCRIPT, compacted)
     return changed
 
 
-def _compacted(lines: Sequence[Line], units: Mapping[str, Unit]) -> tuple[list[Line], int]:
+def _compacted(
+    lines: Sequence[Line], units: Mapping[str, Unit], anchored: Sequence[Redaction]
+) -> tuple[list[Line], int]:
     """The lines of a transcript that hold, without redacted words; how many texts lost words."""
-    fold = TextsFold()
+    fold = TextsFold(anchored=anchored)
     last: dict[tuple[str, str], Line] = {}
     for line in lines:
         fold.apply(line)

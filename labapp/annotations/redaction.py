@@ -9,11 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labapp.annotations.model import RaterMarks, Redaction, Text, Unit
+from labapp.errors import AnnotationError, RecordError
+from labapp.journal import anchor
+from labapp.journal.record import Record
 
 
 def redacted(
@@ -69,6 +73,23 @@ def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             result.append((begin, end))
     return result
+
+
+def anchored_redactions(record: Record) -> tuple[Redaction, ...]:
+    """Stretches of a session that its data folder knows to be redacted, whatever the session's own
+    file says. A bundle has none: what was redacted is gone there. Raises AnnotationError."""
+    if record.kind != "session":
+        return ()
+    try:
+        known = anchor.redactions(Path(record.source))
+        return tuple(Redaction(**redaction) for redaction in known)
+    except (RecordError, TypeError) as error:
+        what = error.what if isinstance(error, RecordError) else str(error)
+        raise AnnotationError(
+            f"Nobody can tell what is redacted of {record.name}: {what}",
+            safe="No sound and no text was let out.",
+            todo="Put back a copy of the anchor of the data folder.",
+        ) from error
 
 
 def is_redacted(t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> bool:

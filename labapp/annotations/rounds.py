@@ -31,6 +31,7 @@ from labapp.annotations.settlements import Disagreement, disagreements
 from labapp.annotations.store import codebooks_in, open_settlements
 from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
 from labapp.errors import AnnotationError, UsageError
+from labapp.journal.anchor import LOCKED
 
 INDEPENDENT: Round = "independent"
 
@@ -257,7 +258,7 @@ def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
         for file in files:
             if _status(file) == "done":
                 file.append(STATUS, {"status": "locked", "round": INDEPENDENT})
-            file.flush()
+            file.note_head(LOCKED, round=INDEPENDENT)
     locked = []
     for session, rater in due:
         books = codebooks_in(session.record)

@@ -37,7 +37,7 @@ from labapp.annotations.places import (
     check_rater,
     rater_file,
 )
-from labapp.annotations.redaction import shown_texts, without_memos
+from labapp.annotations.redaction import anchored_redactions, shown_texts, without_memos
 from labapp.annotations.settlements import SETTLEMENTS, SettlementsFile, SettlementsFold
 from labapp.annotations.simulated import simulated_speech
 from labapp.annotations.texts import TextsFile, TextsFold
@@ -47,6 +47,7 @@ from labapp.events import Event, Payload
 from labapp.events.moderation import Prompt
 from labapp.events.registry import kinds_of
 from labapp.events.speech import SpeechSimulated
+from labapp.journal import anchor
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
@@ -102,7 +103,8 @@ def annotations_in(
         As `annotations_of`.
     """
     remarks: list[str] = []
-    units, texts, settled = UnitsFold(), TextsFold(), SettlementsFold()
+    units, settled = UnitsFold(), SettlementsFold()
+    texts = TextsFold(anchored=anchored_redactions(record))
     _fold(tree, UNITS, units, record, remarks)
     _fold(tree, TRANSCRIPT, texts, record, remarks)
     _fold(tree, SETTLEMENTS, settled, record, remarks)
@@ -159,7 +161,8 @@ def annotations_tree(record: Record) -> Tree:
 
 def is_annotated(record: Record) -> bool:
     """Whether anything was said about a session after its end: units, texts, marks, redactions."""
-    return any(name.endswith(LINES) for name in annotations_tree(record).names())
+    there = any(name.endswith(LINES) for name in annotations_tree(record).names())
+    return there or bool(anchored_redactions(record))
 
 
 def rater_files(tree: Tree) -> list[str]:
@@ -179,7 +182,10 @@ def codebooks_in(record: Record) -> dict[str, Codebook]:
         return codebooks.versions_of(Path(record.source).absolute().parent)
     tree = annotations_tree(record).below(CODEBOOKS)
     parsed = (
-        codebooks.parse(tree.read(name, codebooks.LARGEST), Path(f"{record.source}/{name}"))
+        codebooks.as_named(
+            codebooks.parse(tree.read(name, codebooks.LARGEST), Path(f"{record.source}/{name}")),
+            PurePosixPath(name).stem,
+        )
         for name in tree.names()
         if name.endswith(".yaml")
     )
@@ -307,7 +313,7 @@ def open_texts(
     record = _finished(session, record)
     identity, fold = (
         identity_of(record, session),
-        TextsFold(simulated_speech(told_events(record)).texts),
+        TextsFold(simulated_speech(told_events(record)).texts, anchored_redactions(record)),
     )
     path = annotations_folder(session) / TRANSCRIPT
     ours = _ours(path, fold, record, identity)
@@ -341,8 +347,21 @@ def _ours(
                 f"{path} says that its marks are those of {fold.opened['rater']}.",
                 todo="Give the file back its name.",
             )
+        if isinstance(fold, MarksFold) and (lost := lost_locks(path, fold)):
+            raise AnnotationError(
+                f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
+                "older copy was put back, or its end was cut off.",
+                safe="Nothing was changed.",
+                todo="Put back the file as it was locked; `labapp code verify` says what is "
+                "missing.",
+            )
 
     return refuse
+
+
+def lost_locks(path: Path, fold: MarksFold) -> list[str]:
+    """The rounds that were locked in a rater's file, and are not any more. Raises RecordError."""
+    return sorted(r for r in anchor.locked_rounds(path) if fold.statuses.get(r) != "locked")
 
 
 def _opened(fold: Fold, identity: SessionIdentity, **facts: Any) -> dict[str, Any]:

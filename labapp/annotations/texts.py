@@ -7,19 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from labapp.annotations import ledger
 from labapp.annotations.editing import (
     IMPORTED,
     EditedFile,
     Entry,
     body_of,
     in_order,
+    new_id,
     record_from,
     text_in,
 )
 from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Redaction, Text
+from labapp.annotations.places import session_of
 from labapp.errors import AnnotationError
+from labapp.journal import anchor
 from labapp.messages import Message
 
 OPENED = "texts.opened"
@@ -37,6 +41,8 @@ class TextsFold:
     ----------
     texts : iterable of Text
         Of the journal: what a simulated participant said.
+    anchored : iterable of Redaction
+        Stretches that are redacted whatever the file says.
 
     Attributes
     ----------
@@ -50,7 +56,8 @@ class TextsFold:
         Programs that wrote texts, by their ids: engine, version, model, language and such.
     """
 
-    def __init__(self, texts: Iterable[Text] = ()) -> None:
+    def __init__(self, texts: Iterable[Text] = (), anchored: Iterable[Redaction] = ()) -> None:
+        self.anchored = tuple(anchored)
         self.texts = {text.unit: text for text in texts}
         self.redactions: dict[str, Redaction] = {}
         self.recognisers: dict[str, Mapping[str, Any]] = {}
@@ -79,7 +86,8 @@ class TextsFold:
 
     def ordered_redactions(self) -> tuple[Redaction, ...]:
         """In order of time."""
-        return tuple(sorted(self.redactions.values(), key=lambda r: (r.t0_ns, r.t1_ns, r.id)))
+        every = {*self.redactions.values(), *self.anchored}
+        return tuple(sorted(every, key=lambda r: (r.t0_ns, r.t1_ns, r.id)))
 
 
 class TextsFile(EditedFile):
@@ -175,12 +183,44 @@ class TextsFile(EditedFile):
             inverse = (REDACTED, body_of(before))
         self._do([(REDACTED, body_of(redaction))], [inverse])
 
+    def restore_redactions(self) -> None:
+        """Write down again which stretches are redacted, where the file lost it. Raises
+        AnnotationError."""
+        known = self._texts.redactions
+        for redaction in self._texts.anchored:
+            if redaction not in known.values():
+                name = new_id() if redaction.id in known else redaction.id
+                self.redact(replace(redaction, id=name))
+
     def unredact(self, redaction_id: str) -> None:
         """Take a redaction back. Raises AnnotationError where there is none of that id."""
-        before = self._texts.redactions.get(redaction_id)
+        before = next((r for r in self.redactions if r.id == redaction_id), None)
         if before is None:
             raise AnnotationError(Message("redaction_unknown", redaction=repr(redaction_id)))
         self._do([(UNREDACTED, {"id": redaction_id})], [(REDACTED, body_of(before))])
+
+    def _append(self, entries: list[Entry]) -> list[Line]:
+        """As `EditedFile`; what is redacted is in the anchor before it is in the file, and what is
+        not any more, after."""
+        self._note(entry for entry in entries if entry[0] == REDACTED)
+        lines = super()._append(entries)
+        self._note(entry for entry in entries if entry[0] == UNREDACTED)
+        return lines
+
+    def _note(self, entries: Iterable[Entry]) -> None:
+        session = session_of(self.path)
+        for kind, body in entries:
+            known = tuple(r for r in self._texts.anchored if r.id != str(body["id"]))
+            redaction = {
+                key: body[key] for key in ("id", "t0_ns", "t1_ns", "replacement") if key in body
+            }
+            try:
+                anchor.note_redaction(session, redaction, taken_back=kind == UNREDACTED)
+            except OSError as error:
+                raise ledger.unwritable(self.path, error) from error
+            if kind == REDACTED:
+                known = (*self._texts.anchored, record_from(Redaction, redaction))
+            self._texts.anchored = known
 
     def go_on_from(self, before: TextsFile) -> None:
         """Let what was done when this file was open before be taken back, too, where nobody else

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,7 +13,7 @@ from labapp.annotations.codebook import Codebook
 from labapp.annotations.codebook_diff import outdated_marks
 from labapp.annotations.editing import Fold, fold_lines
 from labapp.annotations.identity import difference, identity_of
-from labapp.annotations.ledger import LARGEST
+from labapp.annotations.ledger import LARGEST, unwritable
 from labapp.annotations.lines import parse
 from labapp.annotations.marks import MarksFold
 from labapp.annotations.places import (
@@ -23,14 +24,17 @@ from labapp.annotations.places import (
     SIMULATED,
     TRANSCRIPT,
     UNITS,
+    annotations_folder,
 )
+from labapp.annotations.redaction import anchored_redactions
 from labapp.annotations.settlements import SETTLEMENTS, SettlementsFold
 from labapp.annotations.simulated import simulated_speech
-from labapp.annotations.store import annotations_tree, told_events
+from labapp.annotations.store import annotations_tree, lost_locks, told_events
 from labapp.annotations.texts import TextsFold
 from labapp.annotations.units import UnitsFold
 from labapp.annotations.video_files import LIST, VIDEOS, VideosFold, video_problems
 from labapp.errors import AnnotationError, LabappError
+from labapp.journal import anchor
 from labapp.journal.layout import FolderName
 from labapp.journal.opening import iter_records, open_record
 from labapp.journal.record import Record
@@ -50,11 +54,14 @@ class AnnotationsReport:
         What is not as it was written; empty where all is.
     remarks : list of str
         What is as it was written, and worth knowing.
+    anchor : str
+        Where the anchor lies, how long it is, and its hash; empty where there is none.
     """
 
     checked: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    anchor: str = ""
 
     @property
     def ok(self) -> bool:
@@ -68,6 +75,8 @@ class AnnotationsReport:
             "files": self.checked,
             "problems": self.problems,
             "remarks": self.remarks,
+            "anchor": self.anchor,
+            "not_noticed": [anchor.BEYOND],
         }
 
     def lines(self) -> Iterator[str]:
@@ -76,6 +85,9 @@ class AnnotationsReport:
             yield f"PROBLEM {problem}"
         for remark in self.remarks:
             yield f"note: {remark}"
+        if self.anchor:
+            yield f"anchor: {self.anchor}"
+            yield f"Not noticed would be: {anchor.BEYOND}."
         count = len(self.checked)
         files_ = "1 file" if count == 1 else f"{count} files"
         yield f"{files_} of annotations: {'whole' if self.ok else 'NOT whole'}"
@@ -97,10 +109,52 @@ def verify_annotations(path: Path) -> AnnotationsReport:
     report = AnnotationsReport()
     if FolderName.parse(path.absolute().name) is None and _is_study(path):
         _verify_study(path, report)
+        _hold_against_anchor(path, report, lambda name: True)
         return report
     for record in iter_records(path):
         _verify_session(record, _versions(record, report), report)
+        if record.kind == "session":
+            session = Path(record.source).absolute()
+            _hold_against_anchor(session.parent, report, beside(session.name))
     return report
+
+
+def beside(session: str) -> Callable[[str], bool]:
+    """Of a file's name below a study's folder, whether it says something about a session."""
+    top = f"{ANNOTATIONS}/{session}/"
+
+    def ours(name: str) -> bool:
+        return (
+            name in anchor.LOGS
+            or name.startswith((top, f"{ANNOTATIONS}/{CODEBOOKS}/"))
+            or (name.startswith(f"{ANNOTATIONS}/") and name.count("/") == 1)
+        )
+
+    return ours
+
+
+def _hold_against_anchor(
+    study: Path, report: AnnotationsReport, ours: Callable[[str], bool]
+) -> None:
+    problems, remarks = anchor.check(study, ours)
+    # Of a line that is damaged it is told already; that its file was changed follows.
+    damaged = {
+        problem.partition(", line ")[0] for problem in report.problems if ", line " in problem
+    }
+    told = tuple(f"{ANNOTATIONS}/{place}: what it held" for place in damaged)
+    report.problems += [problem for problem in problems if not problem.startswith(told)]
+    report.remarks += remarks
+    with suppress(LabappError):  # it is a problem already
+        report.anchor = anchor.summary(study)
+
+
+def accept_files(study: Path, why: str) -> int:
+    """Take the files beside a study's sessions as they are now, for a reason; how many there were.
+    What is redacted stays so. Raises AnnotationError."""
+    try:
+        return anchor.accept(study, why)
+    except OSError as error:
+        raise unwritable(anchor.anchor_of(study), error) from error
 
 
 def _is_study(path: Path) -> bool:
@@ -179,6 +233,12 @@ def _verify_session(
             fold = marks[place] = MarksFold()
             _check(tree, name, place, fold, record, sound, report)
             report.problems += _changed_when_locked(tree, name, place)
+            if record.kind == "session":
+                file = annotations_folder(Path(record.source)) / name
+                report.problems += [
+                    f"{place}: the round {round_} was locked, and the file does not say so any more"
+                    for round_ in lost_locks(file, fold)
+                ]
             if fold.opened and fold.opened["rater"] != path.stem:
                 report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
         elif name == SETTLEMENTS:
@@ -189,6 +249,7 @@ def _verify_session(
             _parse(tree, name, place, report)
         elif path.parts[0] != VIDEOS:
             report.problems.append(f"{place}: labapp knows no such file")
+    report.problems += lost_redactions(record, texts)
     try:
         report.problems += [f"{record.name}: {problem}" for problem in video_problems(record)[1]]
     except AnnotationError:
@@ -203,6 +264,17 @@ def _verify_session(
         report.remarks.append(f"{record.name}: {len(gone)} texts are of units that are gone")
 
 
+def lost_redactions(record: Record, texts: TextsFold) -> list[str]:
+    """Stretches that were redacted, and of which the transcript does not say so any more."""
+    return [
+        f"{record.name}/{TRANSCRIPT}: it does not say any more that {r.t0_ns / 1e9:.3f} to "
+        f"{r.t1_ns / 1e9:.3f} s are redacted; sound and words there stay withheld. Redact the "
+        "stretch again to write it down again"
+        for r in anchored_redactions(record)
+        if r not in texts.redactions.values()
+    ]
+
+
 def _parse(tree: Tree, name: str, place: str, report: AnnotationsReport) -> Any:
     report.checked.append(place)
     try:
@@ -210,7 +282,9 @@ def _parse(tree: Tree, name: str, place: str, report: AnnotationsReport) -> Any:
     except LabappError as error:
         report.problems.append(error.what)
         return None
-    report.problems += [f"{place}, {problem}" for problem in lines.problems]
+    report.problems += [f"{place}, {problem}" for problem in (*lines.problems, *lines.breaks)]
+    if lines.chained_from > 1:
+        report.remarks.append(f"{place}: evidence begins with line {lines.chained_from}")
     if lines.torn:
         report.remarks.append(f"{place}: {lines.torn}")
     return lines

@@ -16,6 +16,7 @@ from typing import IO, Any
 from labapp import access
 from labapp.bids.manifest import FileEntry, hash_stream
 from labapp.errors import BundleError, ExportExists
+from labapp.journal.layout import refuse_inside
 from labapp.journal.tree import FolderTree, Tree
 from labapp.session.exports import log_export
 
@@ -118,7 +119,9 @@ def _sync(path: Path) -> None:
 
 
 def refuse_existing(out: Path) -> None:
-    """Raises ExportExists when there is anything at `out`."""
+    """Raises ExportExists when there is anything at `out`, UsageError where it lies in a session's
+    folder."""
+    refuse_inside(out)
     if out.exists() or out.is_symlink():
         raise ExportExists(
             f"{out} exists; an export never overwrites.",

@@ -236,5 +236,6 @@ AGREED_LIST = f"""\
   clock, in the time marks of the sound (`anchors`), begins at 0 in each file;
 * of what was said about a session after its end: units, codes and values are kept, and texts only
   where a person has read them against the sound; remarks on codes and reasons of what was settled
-  are dropped, and raters are numbered."""
+  are dropped, and raters are numbered. Codebooks keep their codes and lose examples, explanations
+  and comments, unless one declares `identifying: no`."""
 """The rule for people, in the README of the bundle."""

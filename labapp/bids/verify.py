@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from labapp.annotations.redacted_sound import Ranges, silent_frames
 from labapp.annotations.store import annotations_of, annotations_tree, is_annotated
+from labapp.annotations.verifying import verify_annotations
 from labapp.annotations.video_files import video_problems
 from labapp.bids.archive import archive_problem, beside_top
 from labapp.bids.facts_check import (
@@ -42,7 +43,7 @@ from labapp.study.loading import files_digest
 
 LIMITS = {
     "session": (
-        "somebody who computes the hashes anew after a change",
+        "someone who computes all hashes again after a change, those of the anchor included",
         "an end that was cut off the journal of a session without an end",
     ),
     "bundle": (
@@ -134,6 +135,9 @@ def _check_session(report: VerifyReport, folder: Path) -> None:
         report.count("sessions")
         _note_state(report, record)
         _check_contents(report, record, "", sound=True)
+        beside = verify_annotations(folder)
+        report.problems += [each for each in beside.problems if each not in report.problems]
+        report.notes += [each for each in beside.remarks if each not in report.notes]
 
 
 def _note_state(report: VerifyReport, record: Record) -> None:

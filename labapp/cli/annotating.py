@@ -164,15 +164,28 @@ def code_history(
 
 def code_verify(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A session, a bundle, or a study.")],
+    accept: Annotated[
+        str,
+        typer.Option(
+            metavar="REASON",
+            help="Take the files of a study as they are now, such as after it was moved here "
+            "without its anchor. The reason is kept.",
+        ),
+    ] = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Check that annotations are what was written: lines, sessions, sound and codebooks.
+    """Check that annotations and the logs beside sessions are what was written.
+
+    It names what was changed, cut off or deleted, and says what it cannot notice.
 
     Example: labapp code verify my-study
     """
-    from labapp.annotations.verifying import verify_annotations
+    from labapp.annotations.verifying import accept_files, verify_annotations
 
+    if accept:
+        count = accept_files(study_folder(name, data), accept)
+        say(f"{count} files are taken as they are now.")
     report = verify_annotations(session_or_study(name, data))
     if json_:
         say_json(report.to_json())

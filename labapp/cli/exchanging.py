@@ -168,6 +168,14 @@ def code_codebook(
             "--from", metavar="FILE.qdc", help="Make the codebook of a study that has none."
         ),
     ] = None,
+    withhold: Annotated[
+        bool,
+        typer.Option(
+            "--withhold",
+            help="Take examples, explanations and comments out of the versions of a study's "
+            "codebooks that are kept with its codes.",
+        ),
+    ] = False,
     codebook: Book = "",
     data: Data = None,
 ) -> None:
@@ -177,10 +185,14 @@ def code_codebook(
 
     Example: labapp code codebook my-study --to qdc --out codes.qdc
     """
-    from labapp.annotations.codebook import read
+    from labapp.annotations.codebook import read, withhold_words
     from labapp.exchange.formats import CODEBOOK_FORMATS
     from labapp.exchange.incoming import chosen_codebook
 
+    if withhold:
+        changed = withhold_words(study_folder(study, data))
+        say(f"{len(changed)} stored versions hold no free text any more. Codes are as they were.")
+        return
     if from_ is not None:
         if to or out is not None or codebook:
             raise UsageError(

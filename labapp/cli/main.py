@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import webbrowser
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -439,6 +440,8 @@ def simulate_(
             say(path)
 
 
+OUTPUTS = {"--out", "--still", "--preregister"}
+"""Options that name a place to write to."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
 _INTERRUPTED = 130
@@ -450,8 +453,30 @@ Give the command again to begin anew; where its folder is there already, name an
 
 @cache
 def command_tree() -> Any:
-    """All commands as click knows them, which takes typer a while."""
-    return typer.main.get_command(app)
+    """All commands as click knows them, which takes typer a while. No command writes into a
+    session's folder, whatever it writes."""
+    tree = typer.main.get_command(app)
+    for option in _outputs(tree):
+        option.callback = _outside_sessions(option.callback)
+    return tree
+
+
+def _outputs(command: Any) -> Iterator[Any]:
+    """The options of all commands that name a place to write to."""
+    for name in (commands := getattr(command, "commands", {})):
+        yield from _outputs(commands[name])
+    yield from (option for option in command.params if OUTPUTS & {*option.opts})
+
+
+def _outside_sessions(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    def checked(context: Any, option: Any, value: Any) -> Any:
+        if value is not None:
+            from labapp.journal.layout import refuse_inside
+
+            refuse_inside(Path(value))
+        return value if callback is None else callback(context, option, value)
+
+    return checked
 
 
 def main() -> None:

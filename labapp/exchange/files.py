@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO
 
+from labapp import durable, leftovers
 from labapp.errors import ExchangeError
+from labapp.journal.layout import refuse_inside
 from labapp.messages import Message
 
 LARGEST = 256 * 1024 * 1024
@@ -28,26 +31,39 @@ def write_new(path: Path, content: bytes) -> None:
 def new_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that is not there yet, to be written bit by bit. Raises ExchangeError."""
     refuse_existing(path)
-    draft = path.with_name(f".{path.name}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.link(draft, path)
+        with leftovers.on_its_way(_sessions.get(), path) as (draft,):
+            with draft.open("wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            durable.take_name(draft, path)
     except FileExistsError as error:
         refuse_existing(path)
         raise unwritable(path, error) from error  # the folder is a file
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+_sessions: ContextVar[Sequence[Path]] = ContextVar("sessions", default=())
+
+
+@contextmanager
+def registered(sessions: Sequence[Path]) -> Iterator[None]:
+    """Within the block the studies of these session folders know of each new file before it has a
+    byte, see `labapp.leftovers`."""
+    token = _sessions.set(sessions)
+    try:
+        yield
     finally:
-        with suppress(NotADirectoryError):
-            draft.unlink(missing_ok=True)
+        _sessions.reset(token)
 
 
 def refuse_existing(path: Path) -> None:
-    """Raises ExchangeError where a file is there already."""
+    """Raises ExchangeError where a file is there already, UsageError where it would lie in a
+    session's folder."""
+    refuse_inside(path)
     if path.exists() or path.is_symlink():
         raise ExchangeError(
             Message("file_there", path=str(path)),

@@ -11,6 +11,7 @@ from labapp.annotations.assignments import assignments_of
 from labapp.annotations.codebook import Code, Codebook, Tier, codebooks_of
 from labapp.annotations.final import final_marks
 from labapp.annotations.model import Mark, SessionAnnotations, Word
+from labapp.annotations.places import FINAL
 from labapp.annotations.store import annotations_of, codebooks_in
 from labapp.audio.alignment import ClockFit
 from labapp.clock import NS
@@ -21,8 +22,6 @@ from labapp.journal.tree import FolderTree
 from labapp.messages import Message
 from labapp.replay.sound import SessionSound
 
-FINAL = "final"
-"""In the place of a rater: what counts in tables, see `labapp.annotations.final`."""
 Base = Literal["files", "joined", "session"]
 """What times are of: each sound file's own, one sound file of the whole session, or the session."""
 JOINED = ""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from labapp.annotations.handed_out import note_handed_out
+from labapp import access, durable, leftovers
+from labapp.annotations.handed_out import note_handed_out, session_folders
 from labapp.annotations.redacted_sound import redacted_tree
 from labapp.annotations.store import annotations_of
 from labapp.errors import ExchangeError
+from labapp.exchange import files
 from labapp.exchange.files import refuse_existing, unwritable
 from labapp.exchange.gathering import (
     JOINED,
@@ -117,6 +118,8 @@ def export_coding(
     if annotations.segmentation.units and not record.may("transcript"):
         lost[Message("lost_words")] = None
     sound = SessionSound(record, silences(annotations))
+    folders = session_folders(record)
+    leftovers.clear_of(folders)
     stack = ExitStack()
     try:
         clocks = clocks_of(record, base, sound)
@@ -130,7 +133,7 @@ def export_coding(
             beside = annotations.redactions or len(linked) < len(names)
             if beside or base == "joined":
                 refuse_existing(out)
-                folder = Path(stack.enter_context(_scratch(out)))
+                folder = stack.enter_context(_scratch(out, folders))
         if base == "joined":
             made = {JOINED: folder / f"{stem}.wav"}
         elif beside:
@@ -144,34 +147,46 @@ def export_coding(
             ]
         for path in (*places, *made.values()):
             refuse_existing(path)
-        if record.kind == "session":
-            study = Path(record.source).absolute()
-            note_handed_out(study.parent, EXPORT, out, [study.name], rater=rater, format=form.name)
+        beside_it = [] if form.holds_sound else [*made.values()]
+        for session in folders:
+            for path in dict.fromkeys((out, *places, *beside_it)):
+                note_handed_out(
+                    session.parent, EXPORT, path, [session.name], rater=rater, format=form.name
+                )
         lost |= {why: None for sheet in sheets for why in sheet.lost}
-        _make_sound(record, sound, clocks[0], made)
+        _make_sound(record, sound, clocks[0], made, folders)
         for group, path in zip(groups, places, strict=True):
-            for why in form.write(group, path):
+            with files.registered(folders):
+                told = form.write(group, path)
+            for why in told:
                 lost[Message("lost_of", file=path.name, why=why) if several else why] = None
         units = sum(len(sheet.utterances) for sheet in sheets)
         marks = sum(len(sheet.annotations) for sheet in sheets)
-        beside_it = [] if form.holds_sound else [*made.values()]
         return Exported([*places, *beside_it], marks, units, list(lost))
     finally:
         stack.close()
         sound.close()
 
 
-def _scratch(out: Path) -> TemporaryDirectory[str]:
+@contextmanager
+def _scratch(out: Path, sessions: Sequence[Path]) -> Iterator[Path]:
     """A folder beside a file, for sound on its way into it. Raises ExchangeError."""
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        return TemporaryDirectory(prefix=".", suffix=".draft", dir=out.parent)
-    except OSError as error:
-        raise unwritable(out, error) from error
+    with ExitStack() as stack:
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            (folder,) = stack.enter_context(leftovers.on_its_way(sessions, out))
+            access.own_folder(folder, exist_ok=False)
+        except OSError as error:
+            raise unwritable(out, error) from error
+        yield folder
 
 
 def _make_sound(
-    record: Record, sound: SessionSound, clock: FileClock, made: Mapping[str, Path]
+    record: Record,
+    sound: SessionSound,
+    clock: FileClock,
+    made: Mapping[str, Path],
+    sessions: Sequence[Path],
 ) -> None:
     """Write sound files, silent where they are redacted. clock: of the whole session, where they
     become one."""
@@ -181,12 +196,14 @@ def _make_sound(
     for name, path in made.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if name == JOINED:
-                write_sound(sound, clock.t0_ns, clock.t1_ns, path)
-                continue
-            with tree.open(name) as stream, path.open("xb") as copy:
-                while block := stream.read(_BLOCK):
-                    copy.write(block)
+            with leftovers.on_its_way(sessions, path) as (draft,):
+                if name == JOINED:
+                    write_sound(sound, clock.t0_ns, clock.t1_ns, draft)
+                else:
+                    with tree.open(name) as stream, draft.open("xb") as copy:
+                        while block := stream.read(_BLOCK):
+                            copy.write(block)
+                durable.take_name(draft, path)
         except OSError as error:
             raise unwritable(path, error) from error
 

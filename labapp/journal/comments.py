@@ -16,6 +16,7 @@ from typing import Any
 from labapp import durable
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError
+from labapp.journal import anchor
 from labapp.journal.layout import COMMENTS
 from labapp.reading import files
 from labapp.reading.values import json_value
@@ -44,7 +45,7 @@ def add_comment(session: Path, text: str) -> None:
     line = {"utc": utc_text(datetime.now(UTC)), "session": session.name, "text": text}
     path = session.parent / COMMENTS
     try:
-        durable.add_line(path, line)
+        anchor.add_line(path, line)
     except OSError as error:
         raise DataFolderError(
             f"The remark could not be kept in {path} ({error.strerror or error}).",
@@ -66,9 +67,11 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
         left = [line for line, entry in entries if not _is_of(session.name, line, entry)]
         if len(left) == len(entries):
             return 0
-        durable.write(draft, b"".join(line + b"\n" for line in left))
-        draft.replace(path)
-        durable.sync_folder(path.parent)
+        content = anchor.rechained(b"".join(line + b"\n" for line in left))
+        with anchor.rewriting(path, content, "withdrawal"):
+            durable.write(draft, content)
+            draft.replace(path)
+            durable.sync_folder(path.parent)
     except OSError as error:
         with suppress(OSError):
             draft.unlink()

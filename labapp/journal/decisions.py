@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from labapp import durable
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError
-from labapp.journal import comments
+from labapp.journal import anchor, comments
 from labapp.journal.layout import DECISIONS
 
 
@@ -60,7 +59,7 @@ def decide(session: Path, included: bool, reason: str) -> Decision:
     decision = Decision(included, reason, utc_text(datetime.now(UTC)))
     path = session.parent / DECISIONS
     try:
-        durable.add_line(path, {"session": session.name, **decision.to_json()})
+        anchor.add_line(path, {"session": session.name, **decision.to_json()})
     except OSError as error:
         raise DataFolderError(
             f"The decision could not be kept in {path} ({error.strerror or error}).",

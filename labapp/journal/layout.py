@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
-from labapp.errors import RecordError
+from labapp.errors import RecordError, UsageError
 
 JOURNAL = "journal.sqlite"
 AUDIO = "audio"
@@ -38,6 +39,8 @@ ANNOTATION_FILES = frozenset(
     {"units.jsonl", "transcript.jsonl", "settlements.jsonl", "raters", "videos"}
 )
 """What may lie in the folder of a session's annotations, beside hidden files of open windows."""
+PACK = "pack.json"
+"""What makes a folder a pack: whom it is for, and what is in it."""
 LEAVING = ".withdrawn-"
 """Before the name of a session folder that is being deleted."""
 
@@ -96,6 +99,41 @@ FOLDER = re.compile(
     r"sub-(?P<participant>[A-Za-z0-9]+)_ses-(?P<session>[A-Za-z0-9]+)_"
     r"(?P<utc>[0-9]{8}T[0-9]{6}Z)"
 )
+
+
+def refuse_inside(path: Path) -> None:
+    """Refuse a place to write to that lies in a session's folder or among annotations, also by a
+    link or a relative path: what is written there makes the session not whole.
+
+    Raises UsageError.
+    """
+    place = path.resolve()
+    for folder in (place, *place.parents):
+        if _is_file(folder / JOURNAL):
+            where = f"the folder of the session {folder.name}"
+        elif folder.name == ANNOTATIONS and _holds_sessions(folder.parent):
+            where = f"the annotations of the study {folder.parent.name}"
+        else:
+            continue
+        raise UsageError(
+            f"{path} lies in {where}, and only the session itself is kept there.",
+            safe="Nothing was written.",
+            todo="Name a place outside of it.",
+        )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder that may not be looked into; writing there fails by itself
+        return False
+
+
+def _holds_sessions(study: Path) -> bool:
+    try:
+        return any(FOLDER.fullmatch(child.name) for child in study.iterdir())
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.annotations.handed_out import CLIP, note_handed_out
+from labapp import durable, leftovers
+from labapp.annotations.handed_out import CLIP, note_handed_out, session_folders
 from labapp.annotations.store import annotations_of
 from labapp.audio.writer import WavWriter
 from labapp.clock import NS
 from labapp.errors import AudioError, LabappError, UsageError
+from labapp.journal.layout import refuse_inside
 from labapp.journal.record import Record
 from labapp.replay.sound import SessionSound
 from labapp.replay.times import time_text
@@ -74,6 +76,8 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
         The participant does not allow it, nothing was recorded there, or it cannot be written.
     """
     _refuse_unallowed(record)
+    refuse_inside(path)
+    leftovers.clear_of(session_folders(record))
     if path.exists():
         raise UsageError(
             f"{path} exists already.", safe="It was not changed.", todo="Name another."
@@ -96,10 +100,15 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
                 safe="No clip was written.",
                 todo="Take another stretch; a bundle may have been made without sound.",
             )
-        if record.kind == "session":
-            folder = Path(record.source).absolute()
+        folders = session_folders(record)
+        for folder in folders:
             note_handed_out(folder.parent, CLIP, path, [folder.name], t0_ns=t0_ns, t1_ns=t1_ns)
-        write_sound(sound, t0_ns, t1_ns, path)
+        try:
+            with leftovers.on_its_way(folders, path) as (draft,):
+                write_sound(sound, t0_ns, t1_ns, draft)
+                durable.take_name(draft, path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
         return Clip(
             path,
             t0_ns,

@@ -17,9 +17,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import __version__, access, durable
+from labapp import __version__, access
 from labapp.clock import utc_text
 from labapp.errors import BundleError, DataFolderError
+from labapp.journal import anchor
 from labapp.journal.layout import EXPORTS, LOCK
 from labapp.journal.sessions import BEGUN, DONE, GIVEN_UP, exports, there
 
@@ -133,7 +134,7 @@ def _note(study: Path, entry: Mapping[str, Any], safe: str = NOT_MADE, todo: str
     `safe` is so, and what to do instead of writing there."""
     path = study / EXPORTS
     try:
-        durable.add_line(path, {"utc": utc_text(datetime.now(UTC)), **entry})
+        anchor.add_line(path, {"utc": utc_text(datetime.now(UTC)), **entry})
     except OSError as error:
         raise BundleError(
             f"The export cannot be noted in {path} ({error.strerror or error}).",

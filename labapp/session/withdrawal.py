@@ -16,9 +16,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labapp import durable
+from labapp import leftovers
+from labapp.annotations.codebook import quoting
 from labapp.annotations.forgetting import Kind, forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
+from labapp.annotations.ledger import content_of
+from labapp.annotations.lines import parse
+from labapp.annotations.places import TRANSCRIPT, annotations_folder
+from labapp.annotations.texts import PUT
 from labapp.annotations.video_files import video_names
 from labapp.audio.pyramid import forget
 from labapp.audio.wav_samples import WavSamples
@@ -27,6 +32,7 @@ from labapp.errors import AnnotationError, DataFolderError, RecordError, Session
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
 from labapp.events.lsl import LslOpened
+from labapp.journal import anchor
 from labapp.journal.comments import forget_comments
 from labapp.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
@@ -58,6 +64,7 @@ class WithdrawalReport:
     handed_out : packs, quotes and clips made of the session before, which are not touched.
     source_id : of the streams that its events were sent in; empty where they were not sent.
     videos : how many there are or were; deleted with the annotations.
+    codebooks : those of the study that quote what was said; they are not touched.
     """
 
     withdrawal: Withdrawal
@@ -70,6 +77,7 @@ class WithdrawalReport:
     handed_out: tuple[HandedOut, ...] = ()
     source_id: str = ""
     videos: int = 0
+    codebooks: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -90,6 +98,8 @@ class WithdrawalReport:
         if self.handed_out and not left.kept:
             made = ", ".join(f"{entry.kind} {entry.file}" for entry in self.handed_out)
             done.append(Message("withdrawn_handed_out", files=made))
+        if self.codebooks and not left.kept:
+            done.append(Message("withdrawn_quoted", files=", ".join(self.codebooks)))
         if self.source_id and not left.kept:
             done.append(Message("withdrawn_sent", source=self.source_id))
         if not left.kept:
@@ -132,14 +142,14 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     cleared: list[Path] = []
     if not left.kept:
         refuse_open(folder)
-        if place := exports.running(study, folder.name):
+        if place := exports.running(study, folder.name) or leftovers.under_way(study, folder.name):
             raise SessionBusy(
-                f"{folder.name} is being exported to {place} just now.",
+                f"Something of {folder.name} is being written to {place} just now.",
                 safe="Nothing was deleted yet.",
-                todo="Withdraw it again when that export is over.",
+                todo="Withdraw it again when that is done.",
             )
         # What a killed export left holds the data, too.
-        cleared = exports.clear(study)
+        cleared = exports.clear(study) + _cleared(study)
         # By the sound itself, which is gone in a moment.
         _forget_waveforms(leaving if interrupted else folder)
     if not left.kept and not interrupted:
@@ -162,6 +172,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         if home.name.participant == left.participant and home.path.name != left.folder
     )
     handed_out, unknown = _handed_out(folder)
+    quoted = () if left.kept else tuple(quoting(study, _said(folder)))
     annotated: tuple[Kind, ...] = ()
     videos = len(video_names(folder))
     if not left.kept:
@@ -182,7 +193,32 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         handed_out,
         "" if sent is None else str(sent.payload["source_id"]),
         videos,
+        quoted,
     )
+
+
+def _said(folder: Path) -> list[str]:
+    """All words that were ever written down of a session; what is damaged tells nothing."""
+    path = annotations_folder(folder) / TRANSCRIPT
+    try:
+        lines = parse(content_of(path)).lines
+    except AnnotationError:
+        return []
+    return [str(line.body.get("text", "")) for line in lines if line.kind == PUT]
+
+
+def _cleared(study: Path) -> list[Path]:
+    """Remove what killed programs left on its way out of the study; which places."""
+    try:
+        return leftovers.clear_registered(study) + leftovers.clear_temporary()
+    except OSError as error:
+        raise DataFolderError(
+            f"What a killed program left cannot be removed ({error.strerror or error}: "
+            f"{error.filename}).",
+            safe="The sessions are untouched.",
+            todo="See that you may write there, or remove it yourself: it holds data. Then "
+            "withdraw the session again.",
+        ) from error
 
 
 def _forget_waveforms(folder: Path) -> None:
@@ -246,7 +282,7 @@ def _write_down(study: Path, left: Withdrawal) -> None:
         return
     path = study / WITHDRAWN
     try:
-        durable.add_line(path, left.to_json())
+        anchor.add_line(path, left.to_json())
     except OSError as error:
         why = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
         raise DataFolderError(

@@ -20,9 +20,12 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
+from labapp import durable, leftovers
+from labapp.annotations.handed_out import note_handed_out
 from labapp.errors import DataFolderError, SessionError, StudyError
 from labapp.events.agreement import Agreement
 from labapp.events.registry import kinds_of
+from labapp.journal.layout import refuse_inside
 from labapp.journal.opening import open_record
 from labapp.journal.rows import payloads
 from labapp.plugins import registry, texts
@@ -126,7 +129,11 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
         interview=any(registry.part_class(part["part"]).talks for part in planned.plan),
         sound=planned.audio == "on",
     )
-    _write(out, resuming.recorded_study(session, planned), signed)
+    if not out.exists():
+        refuse_inside(out)
+        session = session.absolute()
+        note_handed_out(session.parent, "signed consent", out, [session.name])
+    _write(out, resuming.recorded_study(session, planned), signed, session)
 
 
 def _signature(root: Path, study: str, participant: str, session: str) -> private.Consent:
@@ -141,7 +148,7 @@ def _signature(root: Path, study: str, participant: str, session: str) -> privat
     )
 
 
-def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
+def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Path) -> None:
     if out.exists():
         raise DataFolderError(
             f"There is already something at {out}.",
@@ -162,16 +169,14 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
         )
     cursor.insertHtml(_bottom(loaded, form, words, signed))
     content = _pdf(document, loaded.study.title)
-    made = False
     try:
-        # Whoever may read the private folder may read this, and nobody else.
-        handle = os.open(out, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        made = True
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
+        with leftovers.on_its_way(sessions, out) as (draft,):
+            # Whoever may read the private folder may read this, and nobody else.
+            handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            durable.take_name(draft, out)
     except OSError as error:
-        if made:  # half a form is none
-            out.unlink(missing_ok=True)
         raise DataFolderError(
             f"{out} could not be written ({error.strerror}).",
             safe="Nothing was changed.",

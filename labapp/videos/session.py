@@ -102,7 +102,7 @@ def add_video(
         alignment = _alignment(record, video, offset_s, drift_ppm, by, tell)
     folder = videos_folder(session)
     with VideosFile(list_file(session)) as known:
-        leftovers.clear(folder, leftovers.DRAFT)
+        leftovers.clear(folder, leftovers.DRAFT, 0.0)  # the list is locked: nobody else writes
         number, path = 0, folder
         while not number or files.exists(path):  # a crash may have left a file without its line
             number = max(number + 1, int(known.next_id.removeprefix("video-")))

@@ -52,8 +52,9 @@ def test_what_is_whole_is_said_to_be(session: Path) -> None:
 def test_a_changed_byte_is_named_with_its_line(session: Path) -> None:
     path = rater_file(session, "anna")
     path.write_bytes(path.read_bytes().replace(b'"explore"', b'"exploro"'))
-    (problem,) = verify_annotations(session).problems
+    problem, chain = verify_annotations(session).problems
     assert "raters/anna.jsonl, line 2: it was changed" in problem
+    assert "raters/anna.jsonl, line 3: something above it was changed" in chain
     with pytest.raises(LabappError, match="line 2: it was changed"):
         store.annotations_of(open_record(session))
 
@@ -70,8 +71,9 @@ def test_a_file_that_nobody_knows_is_named(session: Path) -> None:
 def test_a_lost_codebook_is_named(session: Path) -> None:
     for path in codebook_versions(session.parent).glob("*.yaml"):
         path.unlink()
-    (problem,) = verify_annotations(session).problems
+    problem, anchored = verify_annotations(session).problems
     assert "2 marks were given by a codebook that is not there" in problem
+    assert ".yaml: it is gone; it had" in anchored
 
 
 def test_annotations_without_their_session_are_named(session: Path) -> None:

@@ -72,7 +72,8 @@ def test_quotes_are_the_words_with_the_screen_of_their_moment(study: Path, tmp_p
         image = QImage(str(tmp_path / row["picture"]))
         assert (image.width(), image.height()) == (800, 500)
     for session in study.glob("sub-*"):
-        assert [entry.file for entry in holders(study, session.name)] == [str(out)]
+        files = [entry.file for entry in holders(study, session.name)]
+        assert files == [str(out), str(tmp_path / "quotes_pictures")]
     assert "exists already" in quotes(study, "--out", out).stderr
 
 

@@ -18,8 +18,8 @@ from tests.tampering.places import Places
 Do = Callable[[Places], Path]
 
 INSIDER = "all hashes were made anew by who can run the program; no key seals them yet"
-LOG = "this log lies beside the sessions and is in no chain"
-MODULES = ("journal", "database", "sound", "files", "bundle", "archive")
+BACKUP = "everything is as it was on that day, the anchor too; only a copy elsewhere would tell"
+MODULES = ("journal", "database", "sound", "files", "bundle", "archive", "annotations")
 
 
 @dataclass(frozen=True)

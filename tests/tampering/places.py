@@ -13,17 +13,28 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from labapp import resources
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.model import Redaction, Text, Unit
+from labapp.annotations.packs import make_pack
+from labapp.annotations.places import annotations_folder
+from labapp.annotations.rounds import assign_study, lock
+from labapp.annotations.store import open_marks, open_texts, open_units
 from labapp.bids.export import export
 from labapp.bids.folder import write_zip
 from labapp.bids.manifest import FileEntry, hash_stream, manifest_text
+from labapp.clock import NS
 from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
 from labapp.events.stimuli import StimuliStored
 from labapp.journal.arrow import parquet_bytes, rows_of
+from labapp.journal.comments import add_comment
+from labapp.journal.decisions import decide
 from labapp.journal.layout import COLUMNS, JOURNAL, JOURNAL_PARQUET, MANIFEST, SESSION, SOURCEDATA
 from labapp.journal.read import read_rows
 from labapp.journal.rows import Row
 from labapp.journal.tree import FolderTree
 from labapp.representations import package
+from labapp.session.withdrawal import withdraw
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import SessionBuilder
 from tests.hostile.rehashed import chained
@@ -38,13 +49,16 @@ MODEL = "sinelines/gt"
 @dataclass(frozen=True)
 class Places:
     """Folders that may be changed: two whole sessions, one that was killed, a bundle of the first,
-    and its archive."""
+    its archive, and a session that was coded, in a data folder of its own with all its logs.
+    backup: a copy of the annotations of that, from before its redaction and its lock."""
 
     session: Path
     other: Path
     killed: Path
     bundle: Path
     archive: Path
+    coded: Path
+    backup: Path
 
 
 def make(root: Path) -> Places:
@@ -62,13 +76,45 @@ def make(root: Path) -> Places:
     killed.environment.pop()
     bundle = export([session], root / "bundle")
     (root / "data/golden/exports.jsonl").unlink()
+    (root / "data/anchor.jsonl").unlink()
     return Places(
         session,
         _write(other, root / "data"),
         _write(killed, root / "killed", wal=True),
         bundle,
         export([bundle], root / "bundle.zip", zip=True),
+        _coded(root / "coded"),
+        root / "coded-backup",
     )
+
+
+def _coded(data: Path) -> Path:
+    """A session that was coded, redacted, locked, excluded, remarked on, exported and withdrawn."""
+    session = _write(_builder(), data)
+    book = resources.assets() / "codebooks" / "think-aloud.yaml"
+    with open_units(session, "anna") as units:
+        units.put_all([Unit("a", 20 * NS, 22 * NS), Unit("b", 22 * NS, 24 * NS)])
+        units.freeze()
+    with open_texts(session, "anna") as texts:
+        texts.put(Text("a", "let me try"))
+    shutil.copyfile(book, session.parent / "codebook.yaml")
+    assign_study(session.parent, ["anna"], 0.0, 1, "independent")
+    with open_marks(session, "anna", codebooks.read(session.parent / "codebook.yaml")) as marks:
+        marks.give("explore", unit="a")
+        marks.give("explore", unit="b")
+        shutil.copytree(annotations_folder(session), data.with_name("coded-backup"))
+        marks.set_status("done")
+    make_pack(session.parent, "anna", data.with_name("anna.zip"))
+    lock(session.parent)
+    with open_texts(session, "anna") as texts:
+        texts.put(Text("a", "let me try this"))
+        texts.redact(Redaction("1", 30 * NS, 31 * NS))
+    decide(session, False, "asleep")
+    decide(session, True, "awake after all")
+    add_comment(session, "coughs")
+    export([session], data.with_name("bundle-of-coded"))
+    withdraw(session, data.with_name("private"), delete=False)
+    return session
 
 
 def copied(places: Places, root: Path, names: tuple[str, ...]) -> Places:
@@ -77,6 +123,10 @@ def copied(places: Places, root: Path, names: tuple[str, ...]) -> Places:
     for name in names:
         original: Path = getattr(places, name)
         folder = root / (name if name in ("killed", "bundle", "archive") else "data")
+        if name == "coded":  # what lies beside it is changed, too
+            shutil.copytree(original.parents[1], root / name)
+            changed[name] = root / name / original.parent.name / original.name
+            continue
         target = folder / original.parent.name / original.name
         target.parent.mkdir(parents=True, exist_ok=True)
         if original.is_dir():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labapp.journal.layout import JOURNAL
 from tests.helpers.trees import flip
-from tests.tampering.catalogue import LOG, manipulation
+from tests.tampering.catalogue import manipulation
 from tests.tampering.places import Places, link_outside
 
 STUDY_CHANGED = "study: its files are not those the session was planned with"
@@ -225,7 +225,7 @@ def exchange_two_sessions(places: Places) -> Path:
     return places.session
 
 
-@manipulation("session", unnoticed=LOG)
+@manipulation("session", told="withdrawn.jsonl: it is gone")
 def take_a_withdrawal_back(places: Places) -> Path:
     """The line that says that the participant withdrew is taken out of withdrawn.jsonl."""
     from labapp.session.withdrawal import withdraw

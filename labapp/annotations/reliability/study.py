@@ -16,7 +16,7 @@ from labapp.annotations.reliability.writing import figure_rows, write
 from labapp.annotations.store import annotations_of, codebooks_in
 from labapp.annotations.study_sessions import study_sessions
 from labapp.errors import UsageError
-from labapp.journal.opening import iter_records
+from labapp.journal.opening import is_session, iter_records, places
 from labapp.journal.record import Record
 from labapp.journal.sessions import sessions_in
 
@@ -101,7 +101,10 @@ def study_agreement(
         results_of(tier, step=step, again=again, everybody=everybody) for tier in gathered.tiers
     )
     left_out = (*coded.remarks, *gathered.left_out)
-    page = None if out is None else write(results, left_out, out, everybody=everybody)
+    page = None
+    if out is not None:
+        folders = [each for path in paths for each in places(path) if is_session(each)]
+        page = write(results, left_out, out, everybody=everybody, sessions=folders)
     return StudyAgreement(results, left_out, page)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from labapp import access
+from labapp import access, leftovers
 from labapp.agreement.continuum import ATOM_NS
 from labapp.agreement.kappa import confusion
 from labapp.annotations.reliability.page import page, phase, what
@@ -38,10 +37,16 @@ DISAGREEMENT_COLUMNS = (
 
 
 def write(
-    results: Sequence[TierResults], left_out: Sequence[str], out: Path, *, everybody: bool = False
+    results: Sequence[TierResults],
+    left_out: Sequence[str],
+    out: Path,
+    *,
+    everybody: bool = False,
+    sessions: Sequence[Path] = (),
 ) -> Path:
     """Write the figures into a new folder; returns the page's path. everybody: whether units of
-    all speakers are compared.
+    all speakers are compared; sessions: the folders of those that were, whose studies know of the
+    folder until it is whole.
 
     Raises
     ------
@@ -50,25 +55,23 @@ def write(
     DataFolderError
         It cannot be written.
     """
-    try:
-        access.own_folder(out, exist_ok=False)
-    except FileExistsError as error:
+    if out.exists() or out.is_symlink():
         raise ExportExists(
             f"{out} exists already.",
             safe="Nothing in it was changed.",
             todo="Name a new folder with --out.",
-        ) from error
-    except OSError as error:
-        raise _unwritable(out, error) from error
+        )
     try:
-        _write(out / FIGURES, FIGURE_COLUMNS, figure_rows(results))
-        _write(out / CONFUSION, CONFUSION_COLUMNS, confusion_rows(results))
-        _write(out / DISAGREEMENTS, DISAGREEMENT_COLUMNS, disagreement_rows(results))
-        with (out / PAGE).open("x", encoding="utf-8", newline="\n") as file:
-            file.write(page(results, left_out, everybody))
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with leftovers.on_its_way(sessions, out, needed=False) as (hidden,):
+            access.own_folder(hidden, exist_ok=False)
+            _write(hidden / FIGURES, FIGURE_COLUMNS, figure_rows(results))
+            _write(hidden / CONFUSION, CONFUSION_COLUMNS, confusion_rows(results))
+            _write(hidden / DISAGREEMENTS, DISAGREEMENT_COLUMNS, disagreement_rows(results))
+            with (hidden / PAGE).open("x", encoding="utf-8", newline="\n") as file:
+                file.write(page(results, left_out, everybody))
+            hidden.rename(out)
     except OSError as error:
-        with suppress(OSError):
-            out.rmdir()  # only where nothing was written yet
         raise _unwritable(out, error) from error
     return out / PAGE
 

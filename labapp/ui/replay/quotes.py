@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp import access, durable
-from labapp.annotations.handed_out import QUOTES, note_handed_out
+from labapp import access, durable, leftovers
+from labapp.annotations.handed_out import QUOTES, note_handed_out, session_folders
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.store import annotations_of
 from labapp.errors import DataFolderError, LabappError
+from labapp.journal.layout import refuse_inside
 from labapp.journal.opening import places, session_places
 from labapp.journal.record import Record
 from labapp.replay.history import History
@@ -70,40 +69,49 @@ def write_quotes(
         The file cannot be written.
     """
     from labapp.analysis.quote_files import as_page, kind_of, pictures_of
-    from labapp.analysis.quotes import Quotes
 
     written = kind_of(out)
+    refuse_inside(out)
     records = dict(_records(paths, {quote.who for quote in quotes.quotes}))
-    _note(records, out)
     folder = pictures_of(out)
+    _note(records, *((out,) if size is None or written is as_page else (out, folder)))
     try:
-        if size is not None:
-            access.own_folder(folder)
-            os.environ["QT_QPA_PLATFORM"] = "offscreen"
-            drawn: list[Quote] = []
-            for who, some in groupby(quotes.quotes, key=lambda quote: quote.who):
-                drawn += _pictured(
-                    records[who], list(some), folder, len(drawn), size, trails=trails
-                )
-                progress(len(drawn) / len(quotes.quotes), f"{who[1]}, session {who[2]}")
-            quotes = Quotes(tuple(drawn), quotes.left_out)
-            with suppress(OSError):  # where there is a picture, it stays
-                folder.rmdir()
-        durable.write(out, written(quotes, out.parent).encode("utf-8"))
-        durable.sync_folder(out.parent)
-        if written is as_page:
-            shutil.rmtree(folder, ignore_errors=True)  # the page holds them
-    except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        out.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise DataFolderError(
-                f"The quotes cannot be written to {out}: {error.strerror or error}.",
-                safe="The sessions are untouched.",
-                todo="Free some space or name another folder.",
-            ) from error
-        raise
+        with leftovers.on_its_way(session_folders(*records.values()), out) as (hidden,):
+            access.own_folder(hidden, exist_ok=False)
+            if size is not None:
+                drawn_in = hidden / folder.name
+                access.own_folder(drawn_in)
+                quotes = _with_pictures(quotes, records, drawn_in, size, trails, progress)
+            file = hidden / out.name
+            durable.write(file, written(quotes, hidden).encode("utf-8"))
+            if written is not as_page and any(quote.picture for quote in quotes.quotes):
+                (hidden / folder.name).rename(folder)  # a page holds them
+            durable.take_name(file, out)
+    except OSError as error:
+        raise DataFolderError(
+            f"The quotes cannot be written to {out}: {error.strerror or error}.",
+            safe="The sessions are untouched.",
+            todo="Free some space or name another folder.",
+        ) from error
     return quotes
+
+
+def _with_pictures(
+    quotes: Quotes,
+    records: dict[Who, Record],
+    folder: Path,
+    size: tuple[int, int],
+    trails: bool,
+    progress: Progress,
+) -> Quotes:
+    from labapp.analysis.quotes import Quotes
+
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    drawn: list[Quote] = []
+    for who, some in groupby(quotes.quotes, key=lambda quote: quote.who):
+        drawn += _pictured(records[who], list(some), folder, len(drawn), size, trails=trails)
+        progress(len(drawn) / len(quotes.quotes), f"{who[1]}, session {who[2]}")
+    return Quotes(tuple(drawn), quotes.left_out)
 
 
 Who = tuple[str, str, str]
@@ -121,15 +129,15 @@ def _records(paths: Sequence[Path], wanted: set[Who]) -> Iterator[tuple[Who, Rec
                     yield who, record
 
 
-def _note(records: dict[Who, Record], out: Path) -> None:
-    """Write down of whom there are quotes. A bundle's own study keeps a list of what left it."""
+def _note(records: dict[Who, Record], *places: Path) -> None:
+    """Write down of whom there are quotes, and in which files. A bundle's own study keeps a list of
+    what left it."""
     by_study: dict[Path, list[str]] = {}
-    for record in records.values():
-        if record.kind == "session":
-            folder = Path(record.source).absolute()
-            by_study.setdefault(folder.parent, []).append(folder.name)
+    for folder in session_folders(*records.values()):
+        by_study.setdefault(folder.parent, []).append(folder.name)
     for study, sessions in by_study.items():
-        note_handed_out(study, QUOTES, out, sessions)
+        for place in places:
+            note_handed_out(study, QUOTES, place, sessions)
 
 
 def _pictured(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
+from labapp import durable, leftovers
+from labapp.annotations.handed_out import note_handed_out, session_folders
 from labapp.errors import LabappError, UsageError
+from labapp.journal.layout import refuse_inside
 from labapp.journal.record import Record
 from labapp.replay.history import History
 from labapp.replay.times import time_text
@@ -39,6 +43,8 @@ def write_still(
         There is no such screen.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    refuse_inside(path)
+    leftovers.clear_of(session_folders(record))
     if path.exists():
         raise UsageError(
             f"{path} exists already.", safe="It was not changed.", todo="Name another."
@@ -58,8 +64,17 @@ def write_still(
 
         make_app()
         image = still(history, t_ns, QSize(width, height), trails=trails)
-        if not image.save(str(path), "PNG"):  # type: ignore[call-overload]
+        folders = session_folders(record)
+        for folder in folders:
+            note_handed_out(folder.parent, "still", path, [folder.name], t_ns=t_ns)
+        try:
+            with leftovers.on_its_way(folders, path) as (draft,):
+                if not image.save(str(draft), "PNG"):  # type: ignore[call-overload]
+                    raise OSError(errno.EIO, "the picture could not be written")
+                durable.take_name(draft, path)
+        except OSError as error:
             raise LabappError(
-                f"{path} cannot be written.", todo="Make room, or name another place."
-            )
+                f"{path} cannot be written ({error.strerror or error}).",
+                todo="Make room, or name another place.",
+            ) from error
         return history.problems
