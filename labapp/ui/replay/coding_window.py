@@ -206,6 +206,10 @@ class CodingWindow(QObject):
 
     def _connect(self) -> None:
         window, coding, desk = self.window, self.coding, self.desk
+        # One unit is lit, the one that keys code; the playhead's own is the replay's alone.
+        window.controller.unit_changed.disconnect(window.timeline.set_current_unit)
+        window.controller.unit_here = lambda: coding.current
+        window.controller.jumped.connect(coding.follow)
         window.controller.moved.connect(coding.heard)
         window.timeline.boundary_moved.connect(coding.segmenting.move_boundary)
         window.closed.connect(self.exchange.close)
@@ -244,8 +248,6 @@ class CodingWindow(QObject):
     def _show_current(self) -> None:
         current, timeline = self.coding.current, self.window.timeline
         timeline.set_current_unit(None if current is None else current.id)
-        if current is not None:
-            timeline.reveal(current.t0_ns)
 
     def _show_marks(self) -> None:
         self.window.timeline.set_marks(self._lanes.lanes())
@@ -304,10 +306,8 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
         window.show_error(error)
     window.closed.connect(lambda: _keep(coding.coding.settings))
     window.session.history.decoders.load_in_background()
-    if at_ns is not None:
-        coding.coding.begin_at(at_ns)
-    window.open(at_ns)
     current = coding.coding.current
+    window.open(at_ns)
     if current is not None and at_ns is None:
         coding.coding.go_to(current.id, play=False)
     return app.exec()

@@ -418,7 +418,8 @@ class ReplayWindow(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.router.listen()
-        self.controller.seek(self.controller.now_ns())
+        if not event.spontaneous():  # a window that comes back from the taskbar goes nowhere
+            self.controller.seek(self.controller.now_ns())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
