@@ -13,6 +13,15 @@ from typing import Any, Self
 FORMS: Mapping[str, str] = {
     "disk_free": "{size} {unit} free",
     "pictures_slow": "one in a hundred takes {ms} ms or more",
+    "pictures_unshown": "The pictures of the model {model} cannot be shown here: {why}",
+    "pictures_unshown_safe": "The session was only read; its sound and all else can be replayed.",
+    "pictures_unshown_todo": (
+        "Install {model} as it was in the session, then open the session again."
+    ),
+    "pictures_of_another": (
+        "The model {model} here is another one than in the session: its pictures may differ from "
+        "those that were seen."
+    ),
     "sound_disk_low": "Only {size} MB free: {minutes} min of sound",
     "sound_not_written": "Sound cannot be written: {error}",
     "sound_library": "The sound library PortAudio could not be loaded: {error}.",

@@ -223,7 +223,7 @@ def test_a_key_codes_what_is_lit_after(coding: CodingWindow, name: str) -> None:
 
 
 def test_a_key_codes_what_is_lit_after_every_other_key(coding: CodingWindow) -> None:
-    """Whatever a key does, playing or at rest: fields that it opens are left, and a code is given."""
+    """Playing or at rest; fields that a key opens are left before the code is given."""
     actions = [*ACTIONS["replay"], *ACTIONS["code"]]
     for number, action in enumerate(a for a in actions if a not in ("close", "freeze")):
         for stroke in coding.window.keys.keys(action):

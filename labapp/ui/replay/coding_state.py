@@ -213,8 +213,8 @@ class CodingState(QObject):
         return self._meant(now) if self._transport.playing else now
 
     def _meant(self, t_ns: int) -> int:
-        """What a key is about while the sound plays: what was heard a reaction time ago, but nothing
-        from before the place where the rater began to listen."""
+        """What a key is about while the sound plays: what was heard a reaction time ago, and
+        nothing from before the place where the rater began to listen."""
         assert self._transport is not None
         loop = self._transport.loop
         begun = max(self._from_ns, loop[0]) if loop is not None else self._from_ns
@@ -249,9 +249,9 @@ class CodingState(QObject):
     def _unit_at(self, t_ns: int) -> Unit | None:
         """The unit at a session time, of those that are gone through: the current one where it is
         heard there, else the last that is, else the one before, or the first."""
-        if (now := self.current) is not None and now.t0_ns <= t_ns < now.t1_ns:
-            if self._in_queue(now):
-                return now
+        now = self.current
+        if now is not None and now.t0_ns <= t_ns < now.t1_ns and self._in_queue(now):
+            return now
         due = [unit for unit in self._units if self._in_queue(unit)]
         begun = due[: bisect_right(due, t_ns, key=lambda unit: unit.t0_ns)]
         here = (unit for unit in reversed(begun) if t_ns < unit.t1_ns)

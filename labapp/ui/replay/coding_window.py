@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -10,11 +11,12 @@ from typing import Literal
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFrame
 
+from labapp.analysis.inclusion import variables
 from labapp.annotations.model import Unit
 from labapp.errors import DataFolderError, LabappError
 from labapp.replay.lanes import veiled
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import hide_names, tr
 from labapp.ui.moderator import bits
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
@@ -25,7 +27,7 @@ from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Set
 from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
-from labapp.ui.replay.session import no_collection, open_session
+from labapp.ui.replay.session import OpenedSession, no_collection, open_session
 from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow
 
 SETTINGS = "coding-window.json"
@@ -39,6 +41,8 @@ LEAST_PX, UNITS_PX = 52, 120
 way."""
 Place = Literal["beside", "below", "across"]
 """Where the codes are: beside the text, below it, below text and picture."""
+TELLING = {"model", "models", "method", "methods", "classifier", "stimuli", "levels"}
+"""Keys of a plan whose values say what a participant was given."""
 SOON_MS = 15
 """The timeline is drawn behind list and palette, which answer the key; several keys at once draw it
 once."""
@@ -267,9 +271,35 @@ def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:
         except LabappError:
             files.close()
             raise
+        hide_names(_names_in(session) if "names" in request.blind else ())
         window = ReplayWindow(session)
+        window.closed.connect(lambda: hide_names(()))
         coding = Coding(files, session.lanes, window)
         return CodingWindow(window, coding)
+
+
+def _names_in(session: OpenedSession) -> Iterator[str]:
+    """What would say which condition a participant had: models, conditions, methods."""
+    for model in session.history.decoders:
+        yield from (model, model.rpartition("/")[2])
+    planned = session.record.planned
+    for _, values in variables(planned.assignment):
+        yield from values
+    yield from _telling(planned.plan)
+
+
+def _telling(value: object, told: bool = False) -> Iterator[str]:
+    """The texts in the rows of a plan that name a model, a method or a condition: told says that
+    the key above does."""
+    if isinstance(value, str):
+        yield from (value,) * told  # only below such a key
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from (key,) * told
+            yield from _telling(each, told or key in TELLING)
+    elif isinstance(value, Sequence):
+        for each in value:
+            yield from _telling(each, told)
 
 
 def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> int:

@@ -13,7 +13,7 @@ from labapp.clock import NS
 from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
-from labapp.ui.language import in_words, tr
+from labapp.ui.language import in_words, tr, translate_message
 from labapp.ui.moderator import bits, style
 from labapp.ui.replay import remembered
 from labapp.ui.replay.controller import (
@@ -361,7 +361,7 @@ class ReplayWindow(QWidget):
 
     def _show_notices(self) -> None:
         told = [self._error, self._sound_problem, *self._history_problems, *self._sentences]
-        sentences = [sentence for sentence in told if sentence]
+        sentences = [translate_message(sentence) for sentence in told if sentence]
         self.notices.set_sentences(sentences, can_try=bool(self._sound_problem))
 
     def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
