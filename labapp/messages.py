@@ -118,6 +118,10 @@ FORMS: Mapping[str, str] = {
     "lost_wordless": "{n} units without words",
     "lost_wordless_empty": "{n} units without words: an empty interval is none",
     "lost_memos": "{n} remarks on codes",
+    "lost_unread": (
+        "that nobody has read the words of {n} units against the sound: a speech model wrote them, "
+        "or they were brought in"
+    ),
     "lost_rounds": "{n} marks of other rounds than {round}",
     "lost_codebooks": "{n} marks by another codebook than {codebook}",
     "lost_marks_outside": "{n} marks where there is no sound (--no-sound takes them along)",

@@ -195,6 +195,13 @@ class TextsFile(EditedFile):
         return (REMOVED, {"unit": unit}) if before is None else (PUT, body_of(before))
 
 
+def may_be_quoted(text: Text) -> bool:
+    """Whether words may stand for what somebody said: a person wrote them, corrected them, or read
+    them against the sound. This is the one rule for quotes, de-identified bundles, the report and
+    exports; what a model wrote, or a file of another tool brought in, is a draft until then."""
+    return text.reviewed
+
+
 def corrected(text: Text | None, unit: str, words: str, by: str, origin: str = "hand") -> Text:
     """A text with other words: those that stayed keep the times at which they were said."""
     from difflib import SequenceMatcher

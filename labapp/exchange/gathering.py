@@ -12,6 +12,7 @@ from labapp.annotations.codebook import Code, Codebook, Tier, codebooks_of
 from labapp.annotations.final import final_marks
 from labapp.annotations.model import Mark, SessionAnnotations, Word
 from labapp.annotations.store import annotations_of, codebooks_in
+from labapp.annotations.texts import may_be_quoted
 from labapp.audio.alignment import ClockFit
 from labapp.clock import NS
 from labapp.errors import ExchangeError
@@ -291,6 +292,9 @@ def sheet_of(
                 words,
             )
         )
+    drafts = (texts[unit.id] for unit in units if unit.id in texts)
+    if unread := sum(bool(text.text) and not may_be_quoted(text) for text in drafts):
+        lost.append(Message("lost_unread", n=unread))
     given = []
     for mark in marks:
         text = texts.get(mark.unit or "")

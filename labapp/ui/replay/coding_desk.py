@@ -202,7 +202,7 @@ class CodingDesk(QObject):
             "end_earlier": lambda: segmenting.nudge("end", -NUDGE_NS),
             "end_later": lambda: segmenting.nudge("end", NUDGE_NS),
             "speaker": segmenting.next_speaker,
-            "freeze": segmenting.freeze,
+            "freeze": self.ask_freeze,
             "accept_change": lambda: segmenting.settle(True),
             "decline_change": lambda: segmenting.settle(False),
             "less_reaction": lambda: coding.set_reaction(-50),
@@ -453,6 +453,28 @@ class CodingDesk(QObject):
         coding.set_queue(units, recoding=True)
         first = next(unit for unit in coding.units if unit.id in units)
         coding.go_to(first.id)
+
+    def ask_freeze(self) -> None:
+        """Freeze the units; where nobody said who speaks, ask that first."""
+        files, segmenting = self.coding.files, self.coding.segmenting
+        if files.frozen or files.speakers_said:
+            segmenting.freeze()
+            return
+        key = self._key("speaker") or "Alt+P"
+        self.field.ask(
+            Question(
+                tr("Does the participant alone speak in all units?"),
+                lambda *_: segmenting.freeze(confirmed=True),
+                typed=False,
+                careful=True,
+                yes=tr("Yes, freeze them"),
+                hint=tr(
+                    "Nobody has said who speaks. If the moderator speaks in some units, press "
+                    "Escape, go through them, and press {key} where somebody else speaks.",
+                    key=key,
+                ),
+            )
+        )
 
     def ask_done(self) -> None:
         """Say what is missing, and ask whether the coding is done; a done one is opened again."""

@@ -37,6 +37,8 @@ class Question:
         Whether something is typed; else it is a question to be answered by Enter or Esc.
     yes : str
         What the button for it says.
+    careful : bool
+        Whether Enter answers no, for a yes cannot be taken back, or states a fact.
     """
 
     title: str
@@ -46,6 +48,7 @@ class Question:
     typed: bool = True
     yes: str = ""
     hint: str = field(default="")
+    careful: bool = False
 
 
 class _Line(QLineEdit):
@@ -136,7 +139,8 @@ class CodingField(QFrame):
         self._look(question.text)
         self.show()
         self.grown.emit()
-        target = self.line if question.typed else self.yes
+        answer = self.no if question.careful else self.yes
+        target = self.line if question.typed else answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
         if question.typed:
             self.line.selectAll()

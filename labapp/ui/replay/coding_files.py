@@ -124,6 +124,11 @@ class CodingFiles:
         return self._segmentation.frozen
 
     @property
+    def speakers_said(self) -> bool:
+        """Whether anybody said who speaks in the units."""
+        return self._segmentation.speakers_said
+
+    @property
     def frozen_by(self) -> str:
         """Who froze the units."""
         return self._segmentation.by

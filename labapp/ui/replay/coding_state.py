@@ -255,7 +255,9 @@ class CodingState(QObject):
         due = [unit for unit in self._units if self._in_queue(unit)]
         begun = due[: bisect_right(due, t_ns, key=lambda unit: unit.t0_ns)]
         here = (unit for unit in reversed(begun) if t_ns < unit.t1_ns)
-        return next(here, None) or (begun or due or [None])[-1 if begun else 0]
+        if (covering := next(here, None)) is not None:
+            return covering
+        return begun[-1] if begun else next(iter(due), None)
 
     def go_to(self, unit: str, *, play: bool = True) -> None:
         """Make a unit the current one and play it."""

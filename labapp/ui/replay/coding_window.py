@@ -80,6 +80,14 @@ class CodingWindow(QObject):
         self._show_units()
         self._show_marks()
         coding.set_transport(window.controller)
+        if coding.units and not coding.files.speakers_said:
+            key = window.keys.key_text("speaker")
+            told = tr(
+                "Nobody has said who speaks: all units count as the participant’s, the moderator’s "
+                "sentences included. {key} says it for a unit.",
+                key=key,
+            )
+            window.add_notice(told)
 
     def _show_view(self) -> None:
         """Show so much of the timeline that units can be told apart, from the current one on."""

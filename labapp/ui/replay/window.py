@@ -309,6 +309,11 @@ class ReplayWindow(QWidget):
         """Show a session time, in nanoseconds."""
         self.controller.seek(t_ns)
 
+    def add_notice(self, sentence: str) -> None:
+        """Say something that holds for the whole session, until it is put away."""
+        self._sentences.append(sentence)
+        self._show_notices()
+
     def show_error(self, error: LabappError) -> None:
         """Say what went wrong: a matter of files until it is put away, in the place of the one
         before; what was refused for some seconds."""
