@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,15 @@ class TextsFile(EditedFile):
         super().__init__(path, fold, checked, patience_s)
 
     @property
+    def who(self) -> str:
+        return self.by
+
+    def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
+        if kind in (IMPORTED, RECOGNISED):
+            return ()
+        return (self._as_before(str(body.get("unit"))),) if kind in (PUT, REMOVED) else None
+
+    @property
     def texts(self) -> dict[str, Text]:
         """By the ids of their units."""
         return dict(self._texts.texts)
@@ -181,14 +190,6 @@ class TextsFile(EditedFile):
         if before is None:
             raise AnnotationError(Message("redaction_unknown", redaction=repr(redaction_id)))
         self._do([(UNREDACTED, {"id": redaction_id})], [(REDACTED, body_of(before))])
-
-    def go_on_from(self, before: TextsFile) -> None:
-        """Let what was done when this file was open before be taken back, too, where nobody else
-        wrote the same text since. before: the same file, closed by now."""
-        texts, now = before.texts, self.texts
-        units = {unit for unit in texts.keys() | now.keys() if texts.get(unit) != now.get(unit)}
-        same = before.redactions == self.redactions
-        self.take_steps(before, lambda entry: not same or entry[1].get("unit") in units)
 
     def _as_before(self, unit: str) -> Entry:
         before = self._texts.texts.get(unit)

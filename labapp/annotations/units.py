@@ -133,6 +133,26 @@ class UnitsFile(EditedFile):
         super().__init__(path, fold, checked)
 
     @property
+    def who(self) -> str:
+        return self.by
+
+    def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
+        if kind == IMPORTED:
+            return ()
+        if kind == SPEAKERS:
+            return ((SPEAKERS, {"by": self._units.speakers_by}),)
+        if kind == PROPOSED:
+            return ((SETTLED, {"id": body.get("id"), "accepted": False, "by": self.by}),)
+        if kind == SETTLED and body.get(WHY) and not body.get("accepted"):
+            return ()  # a proposal was taken back
+        if kind not in (PUT, REMOVED):
+            return None
+        before = self._units.units.get(str(body.get("id")))
+        if before is not None:
+            return ((PUT, body_of(before)),)
+        return ((REMOVED, {"id": str(body.get("id"))}),) if kind == PUT else ()
+
+    @property
     def segmentation(self) -> Segmentation:
         """The units as they are now."""
         if self._segmentation is None:

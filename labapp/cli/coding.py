@@ -11,7 +11,8 @@ from labapp.cli.quoting import code_quotes
 
 _ALL = (
     "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
-    "status, assign, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, codebook."
+    "status, assign, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, "
+    "codebook."
 )
 code_app = typer.Typer(
     help=f"{_ALL} Example: labapp code agree --table ratings.csv",

@@ -162,7 +162,6 @@ class Segmenting(QObject):
         except LabappError as error:
             coding.problem.emit(error)
             return
-        coding.forget_steps("units")
         coding.leave_segmenting()
         coding.said.emit(tr("The units are frozen: they can be coded."))
 
