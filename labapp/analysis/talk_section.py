@@ -57,7 +57,7 @@ def _reservations(spoken: pd.DataFrame) -> str:
     """What a reader must know of these numbers: who speaks, and who read the words."""
     told = []
     sessions = spoken.drop_duplicates([*PERSON, "session"])
-    if unsaid := int((~sessions["speakers_said"].astype(bool)).sum()):
+    if unsaid := int((~sessions["speakers_said"].fillna(value=True).astype(bool)).sum()):
         told.append(
             f"In {count(unsaid, 'session')} of {len(sessions)}, nobody has said who speaks: all "
             "units there count as the participant's, the moderator's sentences included."

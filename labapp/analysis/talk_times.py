@@ -69,7 +69,7 @@ def _rows(utterances: pd.DataFrame) -> Iterator[dict[str, object]]:
             "words_per_min": words / minutes if minutes else None,
             "n_unwritten": int((~written).sum()),
             "n_unread": int((written & ~there["reviewed"].fillna(value=False).astype(bool)).sum()),
-            "speakers_said": bool(there["speakers_said"].all()),
+            "speakers_said": bool(there["speakers_said"].fillna(value=True).all()),
             "n_pauses": len(pauses),
             "pauses_s": float(pauses.sum()),
             "pause_median_s": float(pauses.median()) if len(pauses) else None,

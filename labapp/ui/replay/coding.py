@@ -435,6 +435,18 @@ class Coding(CodingState):
         self.state_changed.emit()
         return True
 
+    def redact(self, t0_ns: int, t1_ns: int) -> bool:
+        """Let neither sound nor words of a stretch leave the lab; says whether it is done."""
+        try:
+            report = self.files.redact(t0_ns, t1_ns)
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        finally:
+            self.refresh()
+        self.redacted.emit(report)
+        return True
+
     def leave_segmenting(self) -> None:
         """Let keys give codes again."""
         self.segmenting.leave()

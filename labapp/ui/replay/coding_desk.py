@@ -22,6 +22,7 @@ from labapp.ui.replay import finding
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_bar import CodingBar
 from labapp.ui.replay.coding_field import CodingField, Question
+from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.finding import Match
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.segmenting import NUDGE_NS
@@ -78,6 +79,7 @@ class CodingDesk(QObject):
         self._column = bits.column(self.said, theme.SPACE_S)
         self._column.addWidget(self.units, 1)
         self._column.addWidget(self.field)
+        self.selection: Callable[[], tuple[int, int] | None] = lambda: None
         self._matches: list[Match] = []
         self._over: QWidget | None = None
         self._connect()
@@ -203,6 +205,7 @@ class CodingDesk(QObject):
             "end_later": lambda: segmenting.nudge("end", NUDGE_NS),
             "speaker": segmenting.next_speaker,
             "freeze": self.ask_freeze,
+            "redact": self.ask_redact,
             "accept_change": lambda: segmenting.settle(True),
             "decline_change": lambda: segmenting.settle(False),
             "less_reaction": lambda: coding.set_reaction(-50),
@@ -472,6 +475,29 @@ class CodingDesk(QObject):
                     "Nobody has said who speaks. If the moderator speaks in some units, press "
                     "Escape, go through them, and press {key} where somebody else speaks.",
                     key=key,
+                ),
+            )
+        )
+
+    def ask_redact(self) -> None:
+        """Ask whether what is selected on the timeline, or else the current unit, is redacted."""
+        unit = self.coding.current
+        stretch = self.selection() or (None if unit is None else (unit.t0_ns, unit.t1_ns))
+        if stretch is None:
+            self.notice.emit(tr("Select a stretch on the timeline first, or go to a unit."))
+            return
+        begin, end = stretch
+        self.field.ask(
+            Question(
+                tr("Redact {begin} to {end}?", begin=shown_time(begin), end=shown_time(end)),
+                lambda *_: self.coding.redact(begin, end),
+                typed=False,
+                careful=True,
+                yes=tr("Redact it"),
+                hint=tr(
+                    "Its words and the remarks on it are deleted for good. It is silent here, and "
+                    "in every bundle, pack and clip that is made from now on. The recording in the "
+                    "session’s folder stays. This cannot be undone."
                 ),
             )
         )

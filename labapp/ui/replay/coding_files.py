@@ -19,6 +19,7 @@ from labapp.annotations.editing import EditedFile
 from labapp.annotations.marks import MarksFile
 from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
 from labapp.annotations.places import TRANSCRIPT, UNITS, annotations_folder
+from labapp.annotations.redacting import RedactionReport, redact
 from labapp.annotations.redaction import shown_texts
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.annotations.texts import TextsFile
@@ -304,6 +305,17 @@ class CodingFiles:
             self.open_marks()
         assert self.marks is not None
         return self.marks
+
+    def redact(self, t0_ns: int, t1_ns: int) -> RedactionReport:
+        """Let neither sound nor words of a stretch leave the lab. The own files are let go for it,
+        since they are written anew, and opened again. Raises LabappError."""
+        self.close()
+        try:
+            return redact(self.session, t0_ns, t1_ns, self.request.rater)
+        finally:
+            self._read()
+            if self.frozen or not self.codebook.needs_units:
+                self.open_marks()
 
     def use(self, codebook: Codebook) -> None:
         """Go on by another version of the codebook. Raises AnnotationError."""

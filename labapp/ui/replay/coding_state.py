@@ -36,6 +36,7 @@ class CodingState(QObject):
     marks_changed() : marks were given or taken away.
     current_changed() : another unit is the current one.
     state_changed() : tier, focused code, status, mode or what is saved.
+    redacted(RedactionReport) : a stretch is not heard or read any more.
     said(str) : something to tell in a line.
     problem(LabappError) : something went wrong.
     """
@@ -45,6 +46,7 @@ class CodingState(QObject):
     marks_changed = Signal()
     current_changed = Signal()
     state_changed = Signal()
+    redacted = Signal(object)
     said = Signal(str)
     problem = Signal(object)
 

@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QApplication, QFrame
 
 from labapp.analysis.inclusion import variables
 from labapp.annotations.model import Unit
+from labapp.annotations.redacting import RedactionReport
 from labapp.errors import DataFolderError, LabappError
 from labapp.replay.lanes import veiled
 from labapp.ui import theme
-from labapp.ui.language import hide_names, tr
+from labapp.ui.language import counted, hide_names, tr
 from labapp.ui.moderator import bits
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
@@ -24,6 +25,7 @@ from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_lanes import CodingLanes
 from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings
+from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
@@ -235,6 +237,8 @@ class CodingWindow(QObject):
         coding.marks_changed.connect(self._late.start)
         coding.state_changed.connect(self._show_remark)
         coding.current_changed.connect(self._show_current)
+        coding.redacted.connect(self._show_redacted)
+        desk.selection = lambda: window.controller.selection
         desk.notice.connect(window.transport.tell)
         desk.failed.connect(window.show_error)
         desk.field.grown.connect(desk.place_field)
@@ -260,6 +264,27 @@ class CodingWindow(QObject):
     def _show_current(self) -> None:
         current, timeline = self.coding.current, self.window.timeline
         timeline.set_current_unit(None if current is None else current.id)
+
+    def _show_redacted(self, report: RedactionReport) -> None:
+        """What is redacted is silent, flat and not filmed at once; what it did is told."""
+        stretch = report.redaction
+        self.window.withhold(stretch)
+        begin, end = shown_time(stretch.t0_ns), shown_time(stretch.t1_ns)
+        told = [tr("Redacted from {begin} to {end}.", begin=begin, end=end)]
+        if report.notes:
+            told.append(
+                counted(
+                    report.notes,
+                    "{n} note of the moderator from that time stays in the journal; a "
+                    "de-identified copy withholds it.",
+                    "{n} notes of the moderator from that time stay in the journal; a "
+                    "de-identified copy withholds them.",
+                )
+            )
+        if made := [*report.exported, *(str(entry.file) for entry in report.handed_out)]:
+            files = ", ".join(made)
+            told.append(tr("Made before, and not changed: {files}", files=files))
+        self.window.add_notice(" ".join(told))
 
     def _show_marks(self) -> None:
         self.window.timeline.set_marks(self._lanes.lanes())

@@ -112,7 +112,7 @@ def readable_record(path: Path) -> Record:
                 participant=record.participant,
             ),
             safe=tr("Nothing of it was shown."),
-            todo=tr("`labapp sessions show` says what is left of it."),
+            todo=tr("The page Sessions shows what is left of it."),
         )
     return record
 

@@ -118,6 +118,12 @@ class VideoScreen(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(320, 180)
 
+    def withhold(self, redaction: Redaction) -> None:
+        """Show nothing of a stretch from now on."""
+        self._redactions = (*self._redactions, redaction)
+        self._drop()
+        self.show_time(self._t_ns)
+
     @property
     def placed(self) -> PlacedVideo:
         """The video that is shown."""

@@ -42,6 +42,7 @@ from labapp.ui.replay.video_panel import VideoPanel
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from labapp.annotations.model import Redaction
     from labapp.replay.lanes import Lane
 
 LEAST_SIZE = (840, 460)
@@ -268,7 +269,12 @@ class ReplayWindow(QWidget):
             )
             for unit in units
         ]
-        self.units.set_rows(rows, tr("No units yet. `labapp code segment` finds what was said."))
+        none = (
+            tr("No units yet. Find units on the page Coding makes them from the sound.")
+            if session.sound.spans
+            else tr("This session has no sound. What happened in it is listed, and can be clicked.")
+        )
+        self.units.set_rows(rows, none)
         machine = session.history.machine
         self._parts = {} if machine is None else {part.id: part for part in machine.parts}
         self.timeline.set_session(self.controller.begin_ns, self.controller.end_ns, self._parts)
@@ -308,6 +314,18 @@ class ReplayWindow(QWidget):
     def go_to(self, t_ns: int) -> None:
         """Show a session time, in nanoseconds."""
         self.controller.seek(t_ns)
+
+    def withhold(self, redaction: Redaction) -> None:
+        """Let a stretch be heard and seen no more, from now on."""
+        begin_ns, end_ns = redaction.t0_ns, redaction.t1_ns
+        self.session.sound.silence([(begin_ns, end_ns)])
+        self.controller.pause()
+        self.controller.seek(self.controller.now_ns())  # what was read ahead is read again
+        self.controller.set_selection(0, 0)
+        self.timeline.set_selection(None)
+        self.timeline.set_peaks(self.session.peaks)
+        if self.video is not None:
+            self.video.view.withhold(redaction)
 
     def add_notice(self, sentence: str) -> None:
         """Say something that holds for the whole session, until it is put away."""
