@@ -114,6 +114,8 @@ class CodingDesk(QObject):
                 self._column.removeWidget(self.field)
                 self.field.setParent(window)
             else:
+                self.field.setMinimumWidth(0)
+                self.field.setMaximumWidth(self.said.maximumWidth())
                 self._column.insertWidget(1, self.field)
             self.field.setVisible(asked)
         self.place_field()
@@ -472,8 +474,8 @@ class CodingDesk(QObject):
                 careful=True,
                 yes=tr("Yes, freeze them"),
                 hint=tr(
-                    "Nobody has said who speaks. If the moderator speaks in some units, press "
-                    "Escape, go through them, and press {key} where somebody else speaks.",
+                    "Nobody has said who speaks. If somebody else speaks in some units, press "
+                    "Escape, and {key} in each of them.",
                     key=key,
                 ),
             )
