@@ -105,6 +105,8 @@ def cells(row: SessionProgress) -> tuple[str, ...]:
     units = "–"
     if row.units:
         units = tr("{n} frozen", n=row.units) if row.frozen else tr("{n} open", n=row.units)
+    if not row.speakers_said:
+        units += " · " + tr("speakers not said")
     if row.proposals:
         units += " · " + counted(row.proposals, "{n} change proposed", "{n} changes proposed")
     coded = ", ".join(
