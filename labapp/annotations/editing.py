@@ -204,7 +204,7 @@ class EditedFile:
 
         def take(line: Line) -> None:
             nonlocal opened_by
-            if batch and not _goes_on(batch[-1][0], line):
+            if batch and (line.kind == self.OPENED or not _goes_on(batch[-1][0], line)):
                 self._take_step(batch, opened_by == self.who)
                 batch.clear()
             if line.kind == self.OPENED:
@@ -216,8 +216,8 @@ class EditedFile:
                 return
             inverse = self._inverse(line.kind, line.body) if line.seq > first else None
             if inverse is None:
-                self._undo.clear()
-                self._redo.clear()
+                for done in (batch, self._undo, self._redo):
+                    done.clear()  # type: ignore[attr-defined]
             else:
                 batch.append((line, inverse))
 

@@ -457,6 +457,10 @@ _KEEPS_WEIGHTS = (
     "Give the same command again: it goes on from there.",
 )
 _STOPPED: Mapping[str, tuple[str, str]] = {
+    "": (
+        "What sessions had recorded is stored.",
+        "Start labapp again: it offers to go on with a session that was interrupted.",
+    ),
     "plan": (
         "No plan was written. What was simulated for it is not kept.",
         "Give the same command again: it begins from the start.",
@@ -538,6 +542,8 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
 
 def _interrupted(words: Sequence[str]) -> str:
     """What is told of a command that was stopped; words: of the command line."""
+    if not words or words[0].startswith("-"):
+        words = ("",)
     named = [" ".join(words[:length]) for length in (2, 1)]
     safe, todo = next((_STOPPED[name] for name in named if name in _STOPPED), _MAKES)
     return f"Interrupted.\n{safe}\n{todo}"

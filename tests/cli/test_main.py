@@ -363,13 +363,13 @@ def test_every_command_that_is_stopped_says_what_is_safe_in_its_own_words(
 ) -> None:
     """No command borrows another one's words, as those on sessions that were simulated."""
     paths = list(_commands(command_tree()))
-    assert {" ".join(path) for path in paths} == set(main_module._STOPPED)
+    assert {"", *(" ".join(path) for path in paths)} == set(main_module._STOPPED)
 
     def stopped(**how: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main_module, "command_tree", lambda: stopped)
-    for path in paths:
+    for path in [(), *paths]:
         status, out, err = cli(*path, "--something", "simulate")
         said = err.splitlines()
         assert (status, out, said[0]) == (130, "", "Interrupted.")

@@ -299,6 +299,7 @@ class Coding(CodingState):
         except LabappError as error:
             self.problem.emit(error)
             return
+        self._saved.start()  # words that were looked at are let go again
         if which is None:
             self.said.emit(tr("Nothing to undo.") if how == "undo" else tr("Nothing to redo."))
             return
