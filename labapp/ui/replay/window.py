@@ -16,6 +16,7 @@ from labapp.ui import theme
 from labapp.ui.language import in_words, tr, translate_message
 from labapp.ui.moderator import bits, style
 from labapp.ui.replay import remembered
+from labapp.ui.replay.coding_rows import doubtful
 from labapp.ui.replay.controller import (
     BACK_S,
     LITTLE_NS,
@@ -265,7 +266,10 @@ class ReplayWindow(QWidget):
         texts = annotations.texts
         rows = [
             UnitRow(
-                unit, shown_time(unit.t0_ns, 0), texts[unit.id].text if unit.id in texts else ""
+                unit,
+                shown_time(unit.t0_ns, 0),
+                texts[unit.id].text if unit.id in texts else "",
+                doubtful=doubtful(texts.get(unit.id)),
             )
             for unit in units
         ]
