@@ -198,6 +198,9 @@ class EditedFile:
     def _read_steps(self) -> None:
         """Fold the file, and find out what of it can be taken back."""
         lines = self._ledger.lines
+        if not self.who:
+            fold_lines(self._fold, lines, str(self.path))
+            return
         first = len(lines) - MOST_STEPS
         batch: list[tuple[Line, Sequence[Entry]]] = []
         opened_by = ""
@@ -251,7 +254,8 @@ class EditedFile:
 
     @property
     def who(self) -> str:
-        """Whose changes can be taken back; a hook."""
+        """Whose changes can be taken back once the file is opened again; nobody's where it is
+        empty; a hook."""
         return ""
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
