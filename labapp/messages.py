@@ -13,6 +13,15 @@ from typing import Any, Self
 FORMS: Mapping[str, str] = {
     "disk_free": "{size} {unit} free",
     "pictures_slow": "one in a hundred takes {ms} ms or more",
+    "pictures_unshown": "The pictures of the model {model} cannot be shown here: {why}",
+    "pictures_unshown_safe": "The session was only read; its sound and all else can be replayed.",
+    "pictures_unshown_todo": (
+        "Install {model} as it was in the session, then open the session again."
+    ),
+    "pictures_of_another": (
+        "The model {model} here is another one than in the session: its pictures may differ from "
+        "those that were seen."
+    ),
     "sound_disk_low": "Only {size} MB free: {minutes} min of sound",
     "sound_not_written": "Sound cannot be written: {error}",
     "sound_library": "The sound library PortAudio could not be loaded: {error}.",
@@ -114,6 +123,10 @@ FORMS: Mapping[str, str] = {
     "lost_wordless": "{n} units without words",
     "lost_wordless_empty": "{n} units without words: an empty interval is none",
     "lost_memos": "{n} remarks on codes",
+    "lost_unread": (
+        "that nobody has read the words of {n} units against the sound: a speech model wrote them, "
+        "or they were brought in"
+    ),
     "lost_rounds": "{n} marks of other rounds than {round}",
     "lost_codebooks": "{n} marks by another codebook than {codebook}",
     "lost_marks_outside": "{n} marks where there is no sound (--no-sound takes them along)",

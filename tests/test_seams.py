@@ -57,7 +57,8 @@ SPLIT_AT_A_STROKE = {
     "for the card of an import",
     "representations/tfjs/layouts.py": "names of weights",
     "study/loading.py": "files of assets",
-    "ui/moderator/state/console.py": "ids as folders of a path, all of them",
+    "ui/language.py": "ids as folders of a path, all of them, which are hidden",
+    "ui/replay/coding_window.py": "the last folder of an id is hidden like the id",
 }
 """Modules that take a text apart at a stroke, and why nothing follows from a part of an id."""
 EVERYDAY = frozenset(

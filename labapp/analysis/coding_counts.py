@@ -218,7 +218,14 @@ def uncoded(tables: Tables) -> int:
 
 
 def quotable(tables: Tables) -> pd.DataFrame:
-    """The marks whose words may be quoted: with words, and of somebody who did not refuse it."""
+    """The marks whose words may be quoted: words that a person has read against the sound, of
+    somebody who did not refuse it."""
+    marks = with_agreed_words(tables)
+    return marks[marks["reviewed"].fillna(value=False).astype(bool)]
+
+
+def with_agreed_words(tables: Tables) -> pd.DataFrame:
+    """The marks with words of somebody who did not refuse to be quoted, read by a person or not."""
     marks = counted_marks(tables.coded)
     people = tables.participants[[*PERSON, "session", "consent_quote"]]
     joined = marks.merge(people, on=[*PERSON, "session"], how="left")

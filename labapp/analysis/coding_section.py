@@ -18,6 +18,7 @@ from labapp.analysis.coding_counts import (
     levels,
     quotable,
     uncoded,
+    with_agreed_words,
 )
 from labapp.analysis.notes_section import natural
 from labapp.analysis.speech_columns import NOT_AGREED, REDACTED
@@ -218,6 +219,8 @@ def _quotes(tables: Tables) -> Html:
         "redacted": int((withheld == REDACTED).sum()),
         "not to be quoted, as the participant said": _refused(tables),
         "without words: nobody has written them down": int((withheld == "not_written").sum()),
+        "on words that nobody has read against the sound": len(with_agreed_words(tables))
+        - len(allowed),
     }
     told = [f"{count(n, 'mark')} {why}." for why, n in left.items() if n]
     parts = [shown]
@@ -230,4 +233,4 @@ def _refused(tables: Tables) -> int:
     """Marks with words that may not be quoted."""
     marks = counted_marks(tables.coded)
     with_words = marks[marks["text"].notna() & (marks["text_withheld"].fillna("") != REDACTED)]
-    return len(with_words) - len(quotable(tables))
+    return len(with_words) - len(with_agreed_words(tables))

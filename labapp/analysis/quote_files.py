@@ -38,8 +38,10 @@ COLUMNS = (
     "alignment_onset",
     "alignment_gain",
     "text",
+    "reviewed",
 )
 TITLE = "Quotes"
+UNREAD = "not read against the sound"
 
 
 def place_of(quote: Quote) -> str:
@@ -53,6 +55,8 @@ def place_of(quote: Quote) -> str:
     if row.get("trial") is not None:
         outcome = row.get("outcome")
         parts.append(f"question {row['trial']}" + (f" ({outcome})" if outcome else ""))
+    if quote.unread:
+        parts.append(UNREAD)
     return ", ".join(parts)
 
 

@@ -73,6 +73,11 @@ class Quote:
         return f"{self.row['tier']}: {self.row['code']}"
 
     @property
+    def unread(self) -> bool:
+        """Whether nobody has read its words against the sound."""
+        return not self.row["reviewed"]
+
+    @property
     def title(self) -> str:
         """The name of its code with its tier."""
         return f"{self.row['tier']}: {self.row['code_name'] or self.row['code']}"
@@ -95,6 +100,8 @@ def choose_quotes(
     codes: Sequence[str] = (),
     where: Mapping[str, str] | None = None,
     most: int | None = None,
+    *,
+    unread: bool = False,
 ) -> Quotes:
     """Choose quotes out of the final coding.
 
@@ -108,6 +115,8 @@ def choose_quotes(
         Values by column of the table `coded`, by factor, or by `condition`.
     most : int, optional
         So many of a code, the first of each participant before any second one.
+    unread : bool
+        Also words that nobody has read against the sound; each is marked.
 
     Raises
     ------
@@ -132,8 +141,16 @@ def choose_quotes(
             left.append(f"{count(n, 'mark')} without words: {WITHHELD[why]}.")
     if n := int((agreed & nothing_left).sum()):
         left.append(f"{count(n, 'mark')} on words that are redacted as a whole.")
+    quotable = agreed & with_words & ~nothing_left
+    drafts = quotable & ~marks["reviewed"].fillna(value=False).astype(bool)
+    if (n := int(drafts.sum())) and not unread:
+        left.append(
+            f"{count(n, 'mark')} on words that nobody has read against the sound: a speech model "
+            "wrote them, or they were brought in."
+        )
+        quotable &= ~drafts
     quotes = sorted(
-        (Quote(row) for row in records(marks[agreed & with_words & ~nothing_left])),
+        (Quote(row) for row in records(marks[quotable])),
         key=lambda quote: (
             quote.code,
             natural(quote.row["participant"]),

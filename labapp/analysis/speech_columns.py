@@ -34,6 +34,10 @@ _WORDS = (
     text("text", "the words, where they may be written down; redacted ones are replaced"),
     text("text_withheld", "; ".join(f"{why}: {meaning}" for why, meaning in WITHHELD.items())),
 )
+_READ = yes(
+    "reviewed",
+    "a person wrote the text, corrected it, or read it against the sound; no other is quoted",
+)
 _LOST = (
     seconds("paused_s", "how much of it lies in pauses, breaks and gaps"),
     seconds("sound_lost_s", "of how much of it the sound was lost; empty without a recording"),
@@ -54,7 +58,12 @@ UTTERANCES = (
     *_WORDS,
     whole("n_words", "how many words its text has"),
     text("text_origin", "who wrote it: hand, recogniser, import or simulated"),
-    yes("reviewed", "a person has read the text against the sound"),
+    _READ,
+    yes(
+        "speakers_said",
+        "somebody said who speaks in the session; where nobody did, all its units count as the "
+        "participant's, whoever spoke",
+    ),
     *_LOST,
     INCLUDED,
 )
@@ -114,6 +123,7 @@ CODED = (
     yes("excluded", "the trial is not counted in the stage's metrics"),
     *_LOST,
     *_WORDS,
+    _READ,
     INCLUDED,
 )
 

@@ -22,6 +22,7 @@ from labapp.annotations.final import final_marks
 from labapp.annotations.model import Assignment, Mark, RaterMarks, SessionAnnotations, Unit
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.simulated import SIMULATED
+from labapp.annotations.texts import may_be_quoted
 from labapp.clock import NS
 from labapp.events import Event, Payload
 from labapp.events.dials import Comparison, DialTurned
@@ -304,7 +305,8 @@ class _Joined:
             **words,
             "n_words": None if words["text"] is None else len(words["text"].split()),
             "text_origin": None if text is None else text.origin,
-            "reviewed": None if text is None else text.reviewed,
+            "reviewed": None if text is None else may_be_quoted(text),
+            "speakers_said": self._annotations.segmentation.speakers_said,
             **self._happenings.lost(unit.t0_ns, unit.t1_ns),
         }
 
@@ -331,6 +333,7 @@ class _Joined:
 
     def _coded(self, mark: Mark) -> Row:
         unit = self._unit_of(mark)
+        text = None if unit is None else self._annotations.texts.get(unit.id)
         return {
             **self._mark(mark),
             **self._place(mark.t0_ns),
@@ -338,6 +341,7 @@ class _Joined:
             **self._outcome(mark.t0_ns),
             **self._happenings.lost(mark.t0_ns, mark.t1_ns),
             **({"text": None, "text_withheld": NOT_WRITTEN} if unit is None else self._words(unit)),
+            "reviewed": None if text is None else may_be_quoted(text),
         }
 
     def _moved(self, mark: Mark) -> Row:

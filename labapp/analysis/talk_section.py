@@ -9,10 +9,10 @@ import pandas as pd
 from labapp.analysis.coding_counts import PERSON, compared_by
 from labapp.analysis.tables import Tables
 from labapp.analysis.talk_times import talk_times
-from labapp.report.formats import decimal
+from labapp.report.formats import count, decimal
 from labapp.report.language import Verbatim
 from labapp.report.listing import NONE
-from labapp.report.page import Html, table, two_lines
+from labapp.report.page import Html, paragraph, table, two_lines
 
 EVERYBODY = "All"
 
@@ -33,6 +33,8 @@ def talk_section(tables: Tables) -> Iterator[Html]:
             _row(Verbatim(str(level)), speech[speech[by] == level], between[between[by] == level])
             for level in sorted(speech[by].dropna().unique())
         ]
+    if told := _reservations(spoken):
+        yield paragraph(told)
     yield table(
         (
             "",
@@ -49,6 +51,25 @@ def talk_section(tables: Tables) -> Iterator[Html]:
         "between units that follow on each other at the same question, and their mean length for "
         "each participant.",
     )
+
+
+def _reservations(spoken: pd.DataFrame) -> str:
+    """What a reader must know of these numbers: who speaks, and who read the words."""
+    told = []
+    sessions = spoken.drop_duplicates([*PERSON, "session"])
+    if unsaid := int((~sessions["speakers_said"].fillna(value=True).astype(bool)).sum()):
+        told.append(
+            f"In {count(unsaid, 'session')} of {len(sessions)}, nobody has said who speaks: all "
+            "units there count as the participant's, the moderator's sentences included."
+        )
+    written = spoken[spoken["n_words"].notna() & spoken["text_withheld"].isna()]
+    if unread := int((~written["reviewed"].fillna(value=False).astype(bool)).sum()):
+        said = count(unread, "utterance")
+        told.append(
+            f"The words of {said} of {len(written)} were not read against the sound by a person; "
+            "they count as they are."
+        )
+    return " ".join(told)
 
 
 def _placed(frame: pd.DataFrame, tables: Tables, column: str) -> pd.DataFrame:

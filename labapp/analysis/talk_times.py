@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from labapp.analysis.column import TRIAL, WHO, Column, number, seconds, text, whole
+from labapp.analysis.column import TRIAL, WHO, Column, number, seconds, text, whole, yes
 from labapp.analysis.tables import Tables, typed
 
 TALK_TIMES_TABLE = "talk_times"
@@ -26,6 +26,12 @@ TALK_TIMES: tuple[Column, ...] = (
         "1/min",
     ),
     whole("n_unwritten", "of the units, those without words that may be seen"),
+    whole("n_unread", "of those with words, the ones that nobody has read against the sound"),
+    yes(
+        "speakers_said",
+        "somebody said who speaks in the session; where nobody did, what others said is counted "
+        "here, too",
+    ),
     whole("n_pauses", "pauses between units that follow on each other there"),
     seconds("pauses_s", "how long these are together, in working time"),
     seconds("pause_median_s", "their median"),
@@ -62,6 +68,8 @@ def _rows(utterances: pd.DataFrame) -> Iterator[dict[str, object]]:
             "n_words": words if written.any() else None,
             "words_per_min": words / minutes if minutes else None,
             "n_unwritten": int((~written).sum()),
+            "n_unread": int((written & ~there["reviewed"].fillna(value=False).astype(bool)).sum()),
+            "speakers_said": bool(there["speakers_said"].fillna(value=True).all()),
             "n_pauses": len(pauses),
             "pauses_s": float(pauses.sum()),
             "pause_median_s": float(pauses.median()) if len(pauses) else None,

@@ -44,7 +44,7 @@ from labapp.annotations.redaction import anchored_redactions, is_redacted, shown
 from labapp.annotations.settlements import SETTLEMENTS
 from labapp.annotations.simulated import SIMULATED, simulated_speech
 from labapp.annotations.store import annotations_in, annotations_tree, rater_files
-from labapp.annotations.texts import TextsFold
+from labapp.annotations.texts import TextsFold, may_be_quoted
 from labapp.annotations.units import UnitsFold
 from labapp.journal.layout import FolderName
 from labapp.journal.record import Record
@@ -204,6 +204,7 @@ class _Bundled:
         left = _latest(self._lines(UNITS), {
             units_file.OPENED: None,
             units_file.FROZEN: None,
+            units_file.SPEAKERS: None,
             units_file.PUT: "id",
             units_file.PROPOSED: "id",
         })  # fmt: skip
@@ -246,7 +247,7 @@ class _Bundled:
             body = dict(line.body)
             if line.kind == texts_file.PUT:
                 text = shown.get(str(body["unit"]))
-                if text is None or (self.reduced and not text.reviewed):
+                if text is None or (self.reduced and not may_be_quoted(text)):
                     continue
                 body = body_of(replace(text, by=self.rename(text.by)))
             elif line.kind == texts_file.REDACTED:

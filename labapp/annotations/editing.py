@@ -7,8 +7,9 @@ complete and nothing is ever lost.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self, TypeVar
@@ -100,10 +101,42 @@ def switch_in(body: Mapping[str, Any], key: str) -> bool:
     return value
 
 
-def fold_lines(fold: Fold, lines: Iterable[Line], place: str) -> None:
-    """Take in the lines of a file. Raises AnnotationError for one that cannot be."""
+TOGETHER = timedelta(milliseconds=1)
+"""Lines that were written within this time of each other were one change."""
+MOST_STEPS = 1000
+"""Lines at the end of a file that can be taken back once it is opened again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change that can be taken back: its lines, those that take it back, and when it was made.
+    Nothing takes it back where somebody else changed the same since."""
+
+    entries: list[Entry]
+    inverse: list[Entry]
+    utc: str
+
+    def is_about(self, ids: frozenset[str]) -> bool:
+        """Whether a line of it is about one of these."""
+        return any(about(body) in ids for _, body in self.entries)
+
+
+def about(body: Mapping[str, Any]) -> str:
+    """What a line is about: the id of a mark, a unit or a proposal, or the unit of a text."""
+    return str(body.get("id", body.get("unit", body.get("about", ""))))
+
+
+def fold_lines(
+    fold: Fold,
+    lines: Iterable[Line],
+    place: str,
+    before: Callable[[Line], None] = lambda line: None,
+) -> None:
+    """Take in the lines of a file; before: told of each line while the fold does not have it yet.
+    Raises AnnotationError for one that cannot be."""
     for line in lines:
         try:
+            before(line)
             if line.v != VERSION:
                 raise ValueError(f"a newer labapp wrote it ({line.kind}, version {line.v})")
             fold.apply(line)
@@ -115,8 +148,18 @@ def fold_lines(fold: Fold, lines: Iterable[Line], place: str) -> None:
             ) from error
 
 
+def _goes_on(before: Line, line: Line) -> bool:
+    """Whether a line was written in one go with the one before it."""
+    apart = datetime.fromisoformat(line.utc) - datetime.fromisoformat(before.utc)
+    return apart <= TOGETHER
+
+
 class EditedFile:
     """A file that is open for work; a base.
+
+    What its own person did last can be taken back, also where that was in another window or on
+    another day: the file itself says what was done. Not beyond what settles it, such as freezing
+    units, finishing a coding or redacting, and nothing that somebody else changed since.
 
     Attributes
     ----------
@@ -140,17 +183,94 @@ class EditedFile:
         be gone on with; patience_s: see `Ledger`. Raises AnnotationError, AnnotationsBusy."""
         self.path = path
         self._fold = fold
-        self._undo: list[tuple[list[Entry], list[Entry]]] = []
-        self._redo: list[tuple[list[Entry], list[Entry]]] = []
+        self._undo: list[Step] = []
+        self._redo: list[Step] = []
         self._ledger = Ledger(path, patience_s)
         try:
-            fold_lines(fold, self._ledger.lines, str(path))
+            self._read_steps()
             if checked is not None:
                 checked()
         except BaseException:
             self._ledger.close()
             raise
         self.remark = self._ledger.torn
+
+    def _read_steps(self) -> None:
+        """Fold the file, and find out what of it can be taken back."""
+        lines = self._ledger.lines
+        if not self.who:
+            fold_lines(self._fold, lines, str(self.path))
+            return
+        first = len(lines) - MOST_STEPS
+        batch: list[tuple[Line, Sequence[Entry]]] = []
+        opened_by = ""
+
+        def take(line: Line) -> None:
+            nonlocal opened_by
+            if batch and (line.kind == self.OPENED or not _goes_on(batch[-1][0], line)):
+                self._take_step(batch, opened_by == self.who)
+                batch.clear()
+            if line.kind == self.OPENED:
+                who = str(line.body.get("rater", line.body.get("by", "")))
+                if self._settles(line):
+                    self._undo.clear()
+                    self._redo.clear()
+                opened_by = who
+                return
+            inverse = self._inverse(line.kind, line.body) if line.seq > first else None
+            if inverse is None:
+                for done in (batch, self._undo, self._redo):
+                    done.clear()  # type: ignore[attr-defined]
+            else:
+                batch.append((line, inverse))
+
+        fold_lines(self._fold, lines, str(self.path), take)
+        if batch:
+            self._take_step(batch, opened_by == self.who)
+
+    def _take_step(self, batch: Sequence[tuple[Line, Sequence[Entry]]], own: bool) -> None:
+        """Take in lines that were one change."""
+        entries: list[Entry] = [(line.kind, line.body) for line, _ in batch]
+        why = batch[-1][0].body.get(WHY)
+        if not own:
+            ids = frozenset(about(body) for _, body in entries) - {""}
+            for steps in (self._undo, self._redo):
+                touched = [place for place, step in enumerate(steps) if step.is_about(ids)]
+                if touched:  # those before it rest upon it
+                    steps[: touched[-1] + 1] = [Step([], [], steps[touched[-1]].utc)]
+            return
+        if why in ("undo", "redo"):
+            source, target = self._undo, self._redo
+            if why == "redo":
+                source, target = target, source
+            if source:
+                step = source.pop()
+                target.append(Step(step.inverse, step.entries, batch[-1][0].utc))
+            return
+        inverse = [entry for _, back in reversed(batch) for entry in back]
+        if inverse:
+            self._undo.append(Step(entries, inverse, batch[-1][0].utc))
+            self._redo.clear()
+
+    @property
+    def who(self) -> str:
+        """Whose changes can be taken back once the file is opened again; nobody's where it is
+        empty; a hook."""
+        return ""
+
+    def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
+        """The lines that take a line back that is not folded yet; None where nothing before it can
+        be taken back any more; a hook."""
+        return None
+
+    def _settles(self, opened: Line) -> bool:
+        """Whether nothing before this opening can be taken back any more; a hook."""
+        return False
+
+    def last_step(self, how: str) -> str:
+        """When that was done which `undo` or `redo` would turn next; empty for nothing."""
+        steps = self._undo if how == "undo" else self._redo
+        return steps[-1].utc if steps else ""
 
     def note_opened(self, body: Mapping[str, Any]) -> None:
         """Say of which session the file is and who works on it, where it does not say so yet."""
@@ -168,51 +288,31 @@ class EditedFile:
         return self._ledger.problem
 
     def undo(self) -> bool:
-        """Take back what was done last since the file was opened; False where nothing was. Raises
-        AnnotationError."""
+        """Take back what was done last; False where nothing was. Raises AnnotationError."""
         return self._step(self._undo, self._redo, "undo")
 
     def redo(self) -> bool:
         """Do again what was taken back last; False where nothing was. Raises AnnotationError."""
         return self._step(self._redo, self._undo, "redo")
 
-    def take_steps(self, before: EditedFile, changed: Callable[[Entry], bool]) -> None:
-        """Let what was done when the file was open before be taken back here, too.
-
-        Parameters
-        ----------
-        before : EditedFile
-            The same file, closed by now.
-        changed : callable
-            Whether somebody else changed since what a line is about; then a step is left alone.
-        """
-        for steps, others in ((self._undo, before._undo), (self._redo, before._redo)):
-            for step in others:
-                if any(changed(entry) for entries in step for entry in entries):
-                    steps.clear()  # those before it rest upon it
-                else:
-                    steps.append(step)
-
-    def _step(
-        self,
-        source: list[tuple[list[Entry], list[Entry]]],
-        target: list[tuple[list[Entry], list[Entry]]],
-        why: str,
-    ) -> bool:
+    def _step(self, source: list[Step], target: list[Step], why: str) -> bool:
         if not source:
             return False
         self._refuse_locked()
-        entries, inverse = source[-1]
-        self._append([(kind, {**body, WHY: why}) for kind, body in inverse])
+        step = source[-1]
+        if not step.inverse:
+            source.pop()
+            return False
+        lines = self._append([(kind, {**body, WHY: why}) for kind, body in step.inverse])
         source.pop()
-        target.append((inverse, entries))
+        target.append(Step(step.inverse, step.entries, lines[-1].utc))
         return True
 
     def _do(self, entries: list[Entry], inverse: list[Entry]) -> list[Line]:
         """Write lines that belong together. inverse: the lines that take them back."""
         self._refuse_locked()
         lines = self._append(entries)
-        self._undo.append((entries, inverse))
+        self._undo.append(Step(entries, inverse, lines[-1].utc))
         self._redo.clear()
         return lines
 

@@ -180,6 +180,27 @@ class MarksFile(EditedFile):
         super().__init__(path, self._marks, checked)
 
     @property
+    def who(self) -> str:
+        return self.rater
+
+    def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
+        if kind == IMPORTED:
+            return ()
+        if kind == MEMO:
+            memo = self._marks.memos.get(str(body.get("about")), "")
+            return ((MEMO, {"about": body.get("about"), "text": memo}),)
+        if kind not in (PUT, REMOVED):
+            return None
+        before = self._marks.marks.get(str(body.get("id")))
+        if before is not None:
+            return (_putting(before),)
+        return (_removal(str(body.get("id"))),) if kind == PUT else ()
+
+    def _settles(self, opened: Line) -> bool:
+        now = self._marks.opened
+        return any(now.get(key) != opened.body.get(key) for key in ("codebook", "round"))
+
+    @property
     def marks(self) -> tuple[Mark, ...]:
         """In order of time."""
         if self._ordered is None:

@@ -212,12 +212,23 @@ class Segmentation:
         Who froze them, or made them last.
     proposals : tuple of Proposal
         Changes that wait for whoever froze them, oldest first.
+    speakers_by : str
+        Who said that the speakers of the units are right as they are; empty where nobody did.
     """
 
     units: tuple[Unit, ...] = ()
     frozen: bool = False
     by: str = ""
     proposals: tuple[Proposal, ...] = ()
+    speakers_by: str = ""
+
+    @property
+    def speakers_said(self) -> bool:
+        """Whether anybody said who speaks. Loudness does not tell, so that units made from the
+        sound, or brought in without speakers, are all taken for the participant's until then."""
+        made = {unit.origin for unit in self.units}
+        others = any(unit.speaker != "participant" for unit in self.units)
+        return bool(self.speakers_by) or others or made <= {"hand", "simulated"}
 
     def unit(self, unit_id: str) -> Unit | None:
         """The unit of that id; None where there is none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from labapp.annotations.assigning import Draw, draw_assignments
 from labapp.annotations.assignments import assignments_of_study, codable, save_draw, undrawn
 from labapp.annotations.codebook import Codebook, versions_of
 from labapp.annotations.editing import fold_lines
+from labapp.annotations.final import coding_raters
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.marks import STATUS, MarksFold
 from labapp.annotations.model import (
@@ -315,7 +316,7 @@ class StudyDisagreements:
     differences : tuple of Disagreement
         Over all sessions.
     left_out : tuple of (str, str)
-        Sessions that cannot be used, and why.
+        Sessions that cannot be used, and raters whose coding is not locked yet, and why.
     """
 
     differences: tuple[Disagreement, ...]
@@ -323,16 +324,30 @@ class StudyDisagreements:
 
 
 def study_disagreements(study: Path) -> StudyDisagreements:
-    """Where raters differ, over all sessions of a study. Raises AnnotationError."""
+    """Where raters differ, over all sessions of a study. What is not locked is not looked at:
+    whoever has seen where others differ does not code independently any more. Raises
+    AnnotationError."""
     assignments = assignments_of_study(study)
     ids = {sha256: book.id for sha256, book in versions_of(study).items()}
     sessions = study_sessions(study)
-    differences = (
-        difference
-        for session in sessions.usable
-        for difference in disagreements(session.annotations, assignments, ids)
-    )
-    return StudyDisagreements(tuple(differences), sessions.left_out)
+    differences: list[Disagreement] = []
+    left_out = list(sessions.left_out)
+    for session in sessions.usable:
+        raters = session.annotations.raters
+        unlocked = [
+            name
+            for name in coding_raters(session.annotations)
+            if raters[name].status_of(INDEPENDENT) != "locked"
+            and any(mark.round == INDEPENDENT for mark in raters[name].marks)
+        ]
+        left_out += [(session.name, f"the coding of {name} is not locked.") for name in unlocked]
+        locked = replace(
+            session.annotations,
+            raters={name: rater for name, rater in raters.items() if name not in unlocked},
+        )
+        own = [entry for entry in assignments if entry.rater not in unlocked]
+        differences += disagreements(locked, own, ids)
+    return StudyDisagreements(tuple(differences), tuple(left_out))
 
 
 def settle(

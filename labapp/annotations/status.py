@@ -9,6 +9,7 @@ from typing import Any
 
 from labapp.annotations.model import SessionAnnotations
 from labapp.annotations.store import annotations_of
+from labapp.annotations.texts import may_be_quoted
 from labapp.errors import LabappError
 from labapp.journal.opening import open_record, places
 
@@ -49,6 +50,8 @@ class SessionProgress:
         Whether they may be coded.
     proposals : int
         Changes of units that wait.
+    speakers_said : bool
+        Whether somebody said who speaks; where not, all units count as the participant's.
     texts, reviewed : int
         How many units have a text, and one that a person has read against the sound.
     raters : tuple of RaterProgress
@@ -65,6 +68,7 @@ class SessionProgress:
     units: int = 0
     frozen: bool = False
     proposals: int = 0
+    speakers_said: bool = True
     texts: int = 0
     reviewed: int = 0
     raters: tuple[RaterProgress, ...] = ()
@@ -97,8 +101,9 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
         len(units),
         annotations.segmentation.frozen,
         len(annotations.segmentation.proposals),
+        annotations.segmentation.speakers_said,
         len(texts),
-        sum(text.reviewed for text in texts),
+        sum(may_be_quoted(text) for text in texts),
         raters,
         sum(rater.status_of("independent") != "draft" for rater in people.values()) > 1,
         len(annotations.settlements),
@@ -117,6 +122,11 @@ def study_progress(study: Path) -> Iterator[SessionProgress]:
             yield SessionProgress(path.name, problem=error.what)
 
 
+UNSAID = (
+    "Nobody has said who speaks in {where}: all units there count as the participant's, the "
+    "moderator's sentences included. {todo}"
+)
+UNSAID_TODO = "Say it with `labapp code speakers`, or with Alt+P in the coding window."
 HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
 
 
@@ -130,12 +140,16 @@ def table(rows: Sequence[SessionProgress]) -> Iterator[str]:
     for progress in rows:
         if progress.problem:
             yield f"{progress.session}: {progress.problem}"
+    if unsaid := sum(not progress.speakers_said for progress in rows):
+        yield UNSAID.format(where=f"{unsaid} of {len(rows)} sessions", todo=UNSAID_TODO)
 
 
 def _cells(row: SessionProgress) -> tuple[str, ...]:
     if row.problem:
         return (row.session, "?", "?", "?", "?", "?")
     units = f"{row.units} {'frozen' if row.frozen else 'open'}" if row.units else "none"
+    if not row.speakers_said:
+        units += ", speakers not said"
     if row.proposals:
         units += f", {row.proposals} proposed"
     text = f"{row.texts} of {row.units}" if row.units else "none"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,15 @@ class TextsFile(EditedFile):
         super().__init__(path, fold, checked, patience_s)
 
     @property
+    def who(self) -> str:
+        return self.by
+
+    def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
+        if kind in (IMPORTED, RECOGNISED):
+            return ()
+        return (self._as_before(str(body.get("unit"))),) if kind in (PUT, REMOVED) else None
+
+    @property
     def texts(self) -> dict[str, Text]:
         """By the ids of their units."""
         return dict(self._texts.texts)
@@ -222,17 +231,16 @@ class TextsFile(EditedFile):
                 known = (*self._texts.anchored, record_from(Redaction, redaction))
             self._texts.anchored = known
 
-    def go_on_from(self, before: TextsFile) -> None:
-        """Let what was done when this file was open before be taken back, too, where nobody else
-        wrote the same text since. before: the same file, closed by now."""
-        texts, now = before.texts, self.texts
-        units = {unit for unit in texts.keys() | now.keys() if texts.get(unit) != now.get(unit)}
-        same = before.redactions == self.redactions
-        self.take_steps(before, lambda entry: not same or entry[1].get("unit") in units)
-
     def _as_before(self, unit: str) -> Entry:
         before = self._texts.texts.get(unit)
         return (REMOVED, {"unit": unit}) if before is None else (PUT, body_of(before))
+
+
+def may_be_quoted(text: Text) -> bool:
+    """Whether words may stand for what somebody said: a person wrote them, corrected them, or read
+    them against the sound. This is the one rule for quotes, de-identified bundles, the report and
+    exports; what a model wrote, or a file of another tool brought in, is a draft until then."""
+    return text.reviewed
 
 
 def corrected(text: Text | None, unit: str, words: str, by: str, origin: str = "hand") -> Text:

@@ -36,6 +36,7 @@ REMOVED = "unit.removed"
 FROZEN = "units.frozen"
 PROPOSED = "change.proposed"
 SETTLED = "change.settled"
+SPEAKERS = "speakers.said"
 
 
 class UnitsFold:
@@ -53,11 +54,14 @@ class UnitsFold:
         Who froze them, or worked on them last.
     proposals : dict of str to Proposal
         Those that wait, by their ids.
+    speakers_by : str
+        Who said that the speakers of the units are right; empty where nobody did.
     opened : mapping
         Which session they are of.
     """
 
     def __init__(self) -> None:
+        self.speakers_by = ""
         self.units: dict[str, Unit] = {}
         self.gone: set[str] = set()
         self.frozen = False
@@ -79,6 +83,8 @@ class UnitsFold:
         elif line.kind == FROZEN:
             self.frozen = switch_in(line.body, "frozen")
             self.by = text_in(line.body, "by")
+        elif line.kind == SPEAKERS:
+            self.speakers_by = text_in(line.body, "by")
         elif line.kind == PROPOSED:
             proposal = replace(record_from(Proposal, line.body), utc=line.utc)
             for unit in proposal.put:
@@ -103,7 +109,8 @@ class UnitsFold:
     def segmentation(self) -> Segmentation:
         """Everything as a record."""
         units = sorted(self.units.values(), key=lambda unit: (unit.t0_ns, unit.t1_ns, unit.id))
-        return Segmentation(tuple(units), self.frozen, self.by, tuple(self.proposals.values()))
+        waiting = tuple(self.proposals.values())
+        return Segmentation(tuple(units), self.frozen, self.by, waiting, self.speakers_by)
 
 
 class UnitsFile(EditedFile):
@@ -124,6 +131,26 @@ class UnitsFile(EditedFile):
         self._units = fold
         self._segmentation: Segmentation | None = None
         super().__init__(path, fold, checked)
+
+    @property
+    def who(self) -> str:
+        return self.by
+
+    def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
+        if kind == IMPORTED:
+            return ()
+        if kind == SPEAKERS:
+            return ((SPEAKERS, {"by": self._units.speakers_by}),)
+        if kind == PROPOSED:
+            return ((SETTLED, {"id": body.get("id"), "accepted": False, "by": self.by}),)
+        if kind == SETTLED and body.get(WHY) and not body.get("accepted"):
+            return ()  # a proposal was taken back
+        if kind not in (PUT, REMOVED):
+            return None
+        before = self._units.units.get(str(body.get("id")))
+        if before is not None:
+            return ((PUT, body_of(before)),)
+        return ((REMOVED, {"id": str(body.get("id"))}),) if kind == PUT else ()
 
     @property
     def segmentation(self) -> Segmentation:
@@ -280,6 +307,11 @@ class UnitsFile(EditedFile):
         self._append([(FROZEN, {"frozen": True, "by": self.by})])
         self._undo.clear()
         self._redo.clear()
+
+    def confirm_speakers(self) -> None:
+        """Say that every unit has the right speaker as it is; this may be said of frozen units."""
+        if self._units.speakers_by != self.by:
+            self._do([(SPEAKERS, {"by": self.by})], [(SPEAKERS, {"by": self._units.speakers_by})])
 
     def thaw(self) -> None:
         """Let the units be changed again; nobody may have coded them. Raises AnnotationError."""

@@ -166,6 +166,10 @@ class RecordedSound:
         """The samples of a file of `spans`. Raises KeyError for another file."""
         return self._of(file).samples
 
+    def silence(self, stretches: Iterable[Stretch]) -> None:
+        """Let these be heard no more, from the next time on that something is read."""
+        self.silenced = tuple(sorted((*self.silenced, *stretches)))
+
     def close(self) -> None:
         """Give the files back; nothing but silence is read afterwards. Harmless when closed
         before."""

@@ -38,6 +38,7 @@ def code_segment(
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
     """
     from labapp.annotations.segmenting import segment_session
+    from labapp.annotations.status import UNSAID, UNSAID_TODO
     from labapp.journal.opening import places
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
@@ -50,6 +51,7 @@ def code_segment(
             "units": len(segmentation.units),
             "spoken_s": round(spoken, 3),
             "frozen": segmentation.frozen,
+            "speakers_said": segmentation.speakers_said,
         }
         rows.append(row)
         if not json_:
@@ -57,8 +59,76 @@ def code_segment(
             say_line(f"{path.name}: {row['units']} units, {spoken:.1f} s of speech, {state}")
     if json_:
         say_json(rows)
-    elif not freeze:
+        return
+    if unsaid := sum(not row["speakers_said"] for row in rows):
+        where = f"{unsaid} of {len(rows)} sessions" if len(rows) > 1 else str(rows[0]["session"])
+        say(UNSAID.format(where=where, todo=UNSAID_TODO), err=True)
+    if not freeze:
         say("Look them through in the window; --freeze lets them be coded.")
+
+
+SpokenBy = Annotated[
+    Path | None,
+    typer.Option(
+        "--map",
+        metavar="FILE.csv",
+        help="Who speaks where, as a table time,speaker: 12:34.5 or seconds, and participant, "
+        "moderator or other.",
+    ),
+]
+
+
+def code_speakers(
+    session: Annotated[str, typer.Argument(metavar="NAME", help="A session's name or folder.")],
+    by: Annotated[
+        str, typer.Option("--by", metavar="NAME", help="Who says it; needed to change anything.")
+    ] = "",
+    map_: SpokenBy = None,
+    suggested: Annotated[
+        bool,
+        typer.Option(
+            "--suggested", help="Units at a prompt that the moderator noted are the moderator's."
+        ),
+    ] = False,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="All units have the right speaker as they are.")
+    ] = False,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Say who speaks in a session's units; without --by, list them with what is suggested.
+
+    Loudness does not tell voices apart: until somebody says it, all units count as the
+    participant's. A unit is suggested as the moderator's where a prompt was noted at its time.
+    Units of which a file says nothing stay as they are.
+
+    Example: labapp code speakers sub-P01_ses-1_20260102T030405Z --suggested --by anna
+    """
+    from labapp.exchange.speakers import say_speakers, speakers_of
+
+    path = session_path(session, data)
+    if by or map_ is not None or suggested or confirm:
+        if not by:
+            raise UsageError(
+                "Nobody is named who says who speaks.",
+                safe="Nothing was changed.",
+                todo="Add --by and a name, as in --by anna",
+            )
+        said = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)
+        if json_:
+            say_json(said.to_json())
+            return
+        for line in said.lines():
+            say_line(line)
+        return
+    rows = speakers_of(path)
+    if json_:
+        say_json([row.to_json() for row in rows])
+        return
+    for row in rows:
+        say_line(str(row))
+    if any(row.suggested for row in rows):
+        say("--suggested --by NAME takes over what is suggested.")
 
 
 def code_check(file: CodebookFile, json_: Json = False) -> None:
@@ -216,6 +286,7 @@ def code_status(
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "segment": code_segment,
+    "speakers": code_speakers,
     "check": code_check,
     "schema": code_schema,
     "diff": code_diff,

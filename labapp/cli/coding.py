@@ -10,8 +10,9 @@ from labapp.cli.coding_window import code_open
 from labapp.cli.quoting import code_quotes
 
 _ALL = (
-    "Codes of recorded sessions: open, segment, check, schema, diff, history, verify, status, "
-    "assign, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, codebook."
+    "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
+    "status, assign, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, "
+    "codebook."
 )
 code_app = typer.Typer(
     help=f"{_ALL} Example: labapp code agree --table ratings.csv",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,7 +97,9 @@ def code_adjudicate(
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Where raters differ; and settle one of these with a reason.
+    """Where raters differ in coding that is locked; and settle one of these with a reason.
+
+    Coding that is not locked is left out, and named: `labapp code lock` comes first.
 
     Example: labapp code adjudicate my-study --settle 3 --by cleo --take anna --reason "an aim"
     """
@@ -108,7 +110,15 @@ def code_adjudicate(
     differences = report.differences
     _say_left_out(report.left_out)
     if settle is not None:
-        _settle(folder, differences, settle, by, take, code or [], nothing, reason)
+        if not 1 <= settle <= len(differences):
+            unlocked = [f" {name}: {why}" for name, why in report.left_out]
+            raise UsageError(
+                f"There is no disagreement {settle}: there are {len(differences)}."
+                + "".join(unlocked),
+                safe="Nothing was settled.",
+                todo="`labapp code adjudicate STUDY` lists them, once coding is locked.",
+            )
+        _settle(folder, differences[settle - 1], by, take, code or [], nothing, reason)
         say(f"{settle} is settled.")
         return
     rows = [
@@ -145,7 +155,7 @@ def code_adjudicate(
         begin = f"{d.t0_ns / 1e9:.1f}–{d.t1_ns / 1e9:.1f} s"
         say_line(f"{row['number']}  {d.session}  {begin}  {d.tier}  {codes}{end}")
     if not rows:
-        say("Raters differ nowhere, or nothing was coded twice.")
+        say("Raters differ nowhere in what is locked, or nothing was coded twice.")
 
 
 def _say_left_out(left_out: Iterable[tuple[str, str]]) -> None:
@@ -156,8 +166,7 @@ def _say_left_out(left_out: Iterable[tuple[str, str]]) -> None:
 
 def _settle(
     folder: Path,
-    differences: Sequence[Disagreement],
-    number: int,
+    difference: Disagreement,
     by: str | None,
     take: str | None,
     codes: list[str],
@@ -167,11 +176,6 @@ def _settle(
     from labapp.annotations.codebook import versions_of
     from labapp.annotations.rounds import adjudicated, settle
 
-    if not 1 <= number <= len(differences):
-        raise UsageError(
-            f"There is no disagreement {number}: there are {len(differences)}.",
-            todo="`labapp code adjudicate STUDY` lists them.",
-        )
     if by is None:
         raise UsageError("Who settles it is missing.", todo="Say it with --by NAME.")
     if (take is not None) + bool(codes) + nothing != 1:
@@ -179,7 +183,6 @@ def _settle(
             "What holds is missing, or said twice.",
             todo="Give one of --take RATER, --code CODE and --nothing.",
         )
-    difference = differences[number - 1]
     if take is not None and take not in difference.marks:
         raise UsageError(
             f"{take!r} did not code this.", todo=f"Take one of {', '.join(difference.marks)}."

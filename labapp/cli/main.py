@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -445,10 +445,110 @@ OUTPUTS = {"--out", "--still", "--preregister"}
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
 _INTERRUPTED = 130
-_INTERRUPTED_TOLD = """\
-Interrupted.
-Sessions that were finished are kept; nothing was overwritten.
-Give the command again to begin anew; where its folder is there already, name another."""
+_READS = ("Nothing was changed: this command only reads.", "Give the same command again.")
+_MAKES = (
+    "Nothing that was there before was changed. What it had begun to write may be unfinished.",
+    "Delete what is unfinished, and give the same command again.",
+)
+_CHANGES = (
+    "Every change that was made is stored whole. The others were not made.",
+    "Give the same command again: what is done stays as it is.",
+)
+_KEEPS_WEIGHTS = (
+    "The last checkpoint is kept.",
+    "Give the same command again: it goes on from there.",
+)
+_STOPPED: Mapping[str, tuple[str, str]] = {
+    "": (
+        "What sessions had recorded is stored.",
+        "Start labapp again: it offers to go on with a session that was interrupted.",
+    ),
+    "plan": (
+        "No plan was written. What was simulated for it is not kept.",
+        "Give the same command again: it begins from the start.",
+    ),
+    "transcribe": (
+        "What was written down is stored.",
+        "Give the same command again: it goes on from there.",
+    ),
+    "demo": (
+        "What it had made stays in its folder. No session of yours was touched.",
+        "Delete that folder, and give the same command again.",
+    ),
+    "run": (
+        "What the session had recorded is stored.",
+        "`labapp sessions resume` goes on with it.",
+    ),
+    "export": (
+        "No bundle was finished. The sessions were not changed.",
+        "Give the same command again.",
+    ),
+    "analyze": (
+        "No report was finished. The sessions were not changed.",
+        "Give the same command again.",
+    ),
+    "simulate": (
+        "Sessions that were finished are kept; nothing was overwritten.",
+        "Give the command again with another folder, or delete this one first.",
+    ),
+    "sessions resume": (
+        "What the session had recorded is stored.",
+        "Give the same command again: it goes on from there.",
+    ),
+    "sessions withdraw": (
+        "What was deleted is gone; the rest of the session may be there still.",
+        "Give the same command again until it says that it is done.",
+    ),
+    "code redact": (
+        "The stretch may be silent already while some of its words are still in the files.",
+        "Give the same command with the same times again: it goes on from there.",
+    ),
+    "code open": (
+        "Every code that was given is stored.",
+        "Give the same command again: the session opens where it was left.",
+    ),
+    **dict.fromkeys(
+        (
+            *("sessions recover", "sessions exclude", "sessions include", "code segment"),
+            *("code speakers", "code assign", "code lock", "code adjudicate", "code receive"),
+            *("code import", "videos align", "videos remove", "models title", "models remove"),
+        ),
+        _CHANGES,
+    ),
+    **dict.fromkeys(("models train", "concepts train"), _KEEPS_WEIGHTS),
+    **dict.fromkeys(
+        (
+            *("metrics", "replay", "studies new", "studies consent", "studies preview"),
+            *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
+            *("code quotes", "videos add", "models show", "models import", "models import-tfjs"),
+            *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),
+            *("stimuli import", "stimuli build", "stimuli explain", "stimuli sheet"),
+            "stimuli masks",
+        ),
+        _MAKES,
+    ),
+    **dict.fromkeys(
+        (
+            *("docs", "doctor", "studies list", "studies show", "studies check", "studies texts"),
+            *("studies schema", "sessions list", "sessions show", "sessions verify"),
+            *("code check", "code schema", "code diff", "code history", "code verify"),
+            *("code status", "videos list", "models list", "models bench", "concepts list"),
+            *("concepts show", "concepts intervene", "stimuli list", "stimuli check"),
+            *("stimuli schema", "plugins list"),
+        ),
+        _READS,
+    ),
+}
+"""By command: what is safe when it is stopped with Ctrl+C, and how to go on."""
+
+
+def _interrupted(words: Sequence[str]) -> str:
+    """What is told of a command that was stopped; words: of the command line."""
+    if not words or words[0].startswith("-"):
+        words = ("",)
+    named = [" ".join(words[:length]) for length in (2, 1)]
+    safe, todo = next((_STOPPED[name] for name in named if name in _STOPPED), _MAKES)
+    return f"Interrupted.\n{safe}\n{todo}"
 
 
 @cache
@@ -495,7 +595,7 @@ def main() -> None:
         say(usage.getvalue().rstrip(), err=True)
         status = 2
     except (KeyboardInterrupt, typer.Abort):
-        say(_INTERRUPTED_TOLD, err=True)
+        say(_interrupted(sys.argv[1:]), err=True)
         status = _INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.

@@ -36,6 +36,12 @@ def code_quotes(
         int | None,
         typer.Option("--most", min=1, help="Of a code, first one of each participant."),
     ] = None,
+    unread: Annotated[
+        bool,
+        typer.Option(
+            "--unread", help="Also words that nobody has read against the sound; each is marked."
+        ),
+    ] = False,
     pictures: Annotated[
         bool,
         typer.Option("--pictures/--no-pictures", help="The participant's screen at that moment."),
@@ -54,6 +60,8 @@ def code_quotes(
 ) -> None:
     """What participants said with a code, where they agreed to be quoted, with their screen.
 
+    Words that a speech model wrote are left out until somebody has read them against the sound.
+
     Example: labapp code quotes quickstart --code uncertain --where condition=vae --out quotes.html
     """
     from labapp.analysis.quote_files import kind_of
@@ -68,7 +76,7 @@ def code_quotes(
     chosen = dict(_pair(text) for text in where or ())
     with stoppable(), progress_bar() as progress:
         tables = load(paths, lambda share, what: progress(share / 2, what))
-        quotes = choose_quotes(tables.included(), code or (), chosen, most)
+        quotes = choose_quotes(tables.included(), code or (), chosen, most, unread=unread)
         from labapp.ui.replay.quotes import write_quotes
 
         quotes = write_quotes(
@@ -85,6 +93,7 @@ def code_quotes(
             {
                 "file": str(out),
                 "n_quotes": len(quotes.quotes),
+                "n_unread": sum(quote.unread for quote in quotes.quotes),
                 "n_pictures": sum(bool(quote.picture) for quote in quotes.quotes),
                 "left_out": quotes.left_out,
                 "without_picture": without,
@@ -96,6 +105,12 @@ def code_quotes(
     for line in without:
         say_line(f"Without a picture: {line}", err=True)
     say(f"{len(quotes.quotes)} quotes: {out}")
+    if drafts := sum(quote.unread for quote in quotes.quotes):
+        say(
+            f"Nobody has read the words of {drafts} of them against the sound. Read them before "
+            "you print them.",
+            err=True,
+        )
 
 
 def _path(name: str, data: Path | None) -> Path:

@@ -13,6 +13,7 @@ from labapp.annotations.final import final_marks
 from labapp.annotations.model import Mark, SessionAnnotations, Word
 from labapp.annotations.places import FINAL
 from labapp.annotations.store import annotations_of, codebooks_in
+from labapp.annotations.texts import may_be_quoted
 from labapp.audio.alignment import ClockFit
 from labapp.clock import NS
 from labapp.errors import ExchangeError
@@ -290,6 +291,9 @@ def sheet_of(
                 words,
             )
         )
+    drafts = (texts[unit.id] for unit in units if unit.id in texts)
+    if unread := sum(bool(text.text) and not may_be_quoted(text) for text in drafts):
+        lost.append(Message("lost_unread", n=unread))
     given = []
     for mark in marks:
         text = texts.get(mark.unit or "")

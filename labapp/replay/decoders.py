@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import LabappError, ModelError
+from labapp.messages import Message
 from labapp.reading import files
 from labapp.representations.decoding import Array, Decoder
 from labapp.representations.package import load_package
@@ -155,17 +156,14 @@ class RecordedDecoders(Mapping[str, Decoder]):
         except (LabappError, OSError) as error:
             why = error.what if isinstance(error, LabappError) else str(error)
             self._errors[model] = ModelError(
-                f"The pictures of the model {model} cannot be shown here: {why}",
-                safe="The session was only read; its sound and all else can be replayed.",
-                todo=f"Install {model} as it was in the session, then open the session again.",
+                Message("pictures_unshown", model=model, why=why),
+                safe=Message("pictures_unshown_safe"),
+                todo=Message("pictures_unshown_todo", model=model),
             )
             self.problems[model] = self._errors[model].what
             raise self._errors[model] from error
         if self._cards[model] and card != self._cards[model]:
-            self.problems[model] = (
-                f"The model {model} here is another one than in the session: its pictures may "
-                "differ from those that were seen."
-            )
+            self.problems[model] = Message("pictures_of_another", model=model)
         return RememberingDecoder(decoder)
 
 

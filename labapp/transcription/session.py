@@ -24,7 +24,7 @@ from labapp.annotations import store
 from labapp.annotations.model import Redaction, Text, Unit, Word
 from labapp.annotations.places import DETECTOR, RECOGNISER, annotations_folder
 from labapp.annotations.redaction import is_redacted
-from labapp.annotations.segmenting import segment_session, sound_of, voiced
+from labapp.annotations.segmenting import segment, segment_session, sound_of, voiced
 from labapp.annotations.texts import TextsFile
 from labapp.audio.recorded_sound import RecordedSound
 from labapp.audio.speech import PAUSE_S, joined
@@ -171,14 +171,20 @@ def transcribe_session(
     check_consent(record)
     language = language or record.planned.language.partition("-")[0].casefold()
     done = Transcription(str(record.name), language=language)
-    if not store.segmentation_of(record).units:
-        segment_session(session, DETECTOR)
-        done.units_made = True
-    units = store.segmentation_of(record).units
-    done.units = len(units)
+    missing = not store.segmentation_of(record).units
+    if missing:
+        # Whatever may refuse the work does so before anything is written.
+        made = segment(record)
+        if made:
+            open_recogniser().check_language(language)
     texts = _SharedTexts(session, record, patience_s)
     texts.read()
     with _alone(session):
+        if missing:
+            segment_session(session, DETECTOR)
+            done.units_made = True
+        units = store.segmentation_of(record).units
+        done.units = len(units)
         sound = sound_of(record, ((r.t0_ns, r.t1_ns) for r in texts.redactions))
         try:
             _Work(sound, texts, units, done, tell).run(open_recogniser, language, again)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -30,6 +30,7 @@ class _Spoken:
 
     language = ENGLISH
     words: Mapping[str, str] = {}
+    veil: Callable[[str], str] | None = None
 
 
 def available() -> list[str]:
@@ -71,7 +72,46 @@ def load(path: Path) -> dict[str, str]:
 def tr(text: str, /, **values: object) -> str:
     """An English sentence in the language that is spoken, with its {values} filled in."""
     words = _Spoken.words.get(text, text)
+    if values and _Spoken.veil is not None:
+        values = {name: _hidden_in(value) for name, value in values.items()}
     return words.format(**values) if values else words
+
+
+def hide_names(names: Iterable[str]) -> None:
+    """Say no sentence with these names from now on: those of models and conditions,
+    in the window of a rater who is blind. Only what is filled into a sentence can be a name; the
+    sentence itself stays. No names: nothing is hidden any more."""
+    hidden = tuple(names)
+    _Spoken.veil = without_names(hidden, tr("(hidden)")) if hidden else None
+
+
+def veiled(text: str) -> str:
+    """A text that is no sentence of this program, as a path or a message of the system, without the
+    names that are hidden."""
+    return text if _Spoken.veil is None else _Spoken.veil(text)
+
+
+def _hidden_in(value: object) -> object:
+    return veiled(value) if isinstance(value, str) else value
+
+
+def without_names(names: Iterable[str], instead: str) -> Callable[[str], str]:
+    """Takes names out of texts, also where they are folders of a path.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Ids of models, conditions and such; a single character is none that a text could be searched
+        for.
+    instead : str
+        What stands in their place.
+    """
+    known = sorted({name for name in names if len(name) > 1}, key=len, reverse=True)
+    if not known:
+        return str
+    forms = "|".join(r"[/\\]".join(map(re.escape, name.split("/"))) for name in known)
+    named = re.compile(rf"(?<!\w)({forms})(?!\w)", re.IGNORECASE)
+    return lambda text: named.sub(lambda _: instead, text)
 
 
 def N_(text: str) -> str:
@@ -97,7 +137,7 @@ def translate_message(text: str) -> str:
     text that is shown as it came. A value is translated where it is a message itself: any other one
     may be a name that somebody chose."""
     if not isinstance(text, Message):
-        return tr(text)
+        return veiled(tr(text))
     return tr(text.form, **{name: _translated(value) for name, value in text.values.items()})
 
 
@@ -110,7 +150,7 @@ def in_words(error: LabappError) -> str:
 def _translated(value: object) -> str:
     if isinstance(value, float | int):
         return number(f"{value:g}" if isinstance(value, float) else str(value))
-    return translate_message(value) if isinstance(value, Message) else str(value)
+    return translate_message(value) if isinstance(value, Message) else veiled(str(value))
 
 
 Phrases = Mapping[str, tuple[str, Mapping[str, str]]]
@@ -130,5 +170,7 @@ def phrases(forms: Iterable[str], **words: Iterable[object]) -> Phrases:
 
 def translate_phrase(text: str, known: Phrases) -> str:
     """A phrase in the language that is spoken; any other text as it is."""
-    form, words = known.get(text, (text, {}))
+    if text not in known:
+        return veiled(tr(text))
+    form, words = known[text]
     return tr(form, **{name: tr(word) for name, word in words.items()})

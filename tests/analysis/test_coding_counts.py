@@ -45,6 +45,7 @@ def tables(
             "speaker": "participant",
             "model": model,
             "text": "this one does nothing",
+            "reviewed": True,
             "included": True,
         }
         for n, (who, model, code) in enumerate(marks)

@@ -126,3 +126,57 @@ def test_what_is_not_there_is_told(code: Run, arguments: tuple[str, ...]) -> Non
     status, _, err = code(*arguments)
     assert status == 2
     assert err
+
+
+UNSAID = "Nobody has said who speaks"
+
+
+def test_it_is_told_that_nobody_said_who_speaks_until_somebody_does(
+    code: Run, session: Path, tmp_path: Path
+) -> None:
+    name, study = session.name, session.parent.name
+    for options in ((), ("--freeze",)):
+        status, _, err = code("segment", name, "--by", "anna", *options, "--data", "data")
+        assert (status, UNSAID in err) == (0, True)
+    _, out, _ = code("status", study, "--data", "data")
+    assert "speakers not said" in out
+    assert UNSAID in out
+    _, out, _ = code("speakers", name, "--data", "data")
+    assert len(out.splitlines()) == 2
+    status, _, err = code("speakers", name, "--confirm", "--data", "data")
+    assert (status, "--by" in err) == (2, True)
+    status, out, _ = code("speakers", name, "--confirm", "--by", "ben", "--data", "data")
+    assert (status, "are confirmed" in out) == (0, True)
+    _, out, _ = code("status", study, "--data", "data")
+    assert UNSAID not in out
+    (row,) = json.loads(code("status", study, "--data", "data", "--json")[1])
+    assert row["speakers_said"] is True
+
+
+def test_a_table_says_who_speaks_at_its_times_or_nothing_is_changed(
+    code: Run, session: Path, tmp_path: Path
+) -> None:
+    name = session.name
+    code("segment", name, "--by", "anna", "--freeze", "--data", "data")
+    (first, second) = json.loads(code("speakers", name, "--data", "data", "--json")[1])
+    table = tmp_path / "who.csv"
+    at = (first["t0_s"] + first["t1_s"]) / 2
+    for text, told in (
+        ("0.1,moderator", "no unit is at 0.1"),
+        (f"{at},teacher", "'teacher' is none of"),
+        (f"{at}", "1 cells, not two"),
+    ):
+        table.write_text(f"time,speaker\n{at:.2f},moderator\n{text}\n")
+        status, _, err = code(
+            "speakers", name, "--map", "who.csv", "--by", "anna", "--data", "data"
+        )
+        assert (status, told in err, "line 3" in err) == (1, True, True), err
+        assert json.loads(code("speakers", name, "--data", "data", "--json")[1]) == [first, second]
+    table.write_text(f"time;speaker\n{at:.2f};moderator\n")
+    status, out, _ = code("speakers", name, "--map", "who.csv", "--by", "anna", "--data", "data")
+    assert (status, "1 units have another speaker now" in out) == (0, True)
+    rows = json.loads(code("speakers", name, "--data", "data", "--json")[1])
+    assert [row["speaker"] for row in rows] == ["moderator", "participant"]
+    table.write_text(f"time,speaker\n{at:.2f},other\n")
+    _, out, _ = code("speakers", name, "--map", "who.csv", "--by", "ben", "--data", "data")
+    assert "1 changes wait until whoever froze" in out

@@ -65,6 +65,9 @@ def test_from_a_draw_to_the_final_coding(session: Path) -> None:
     settle = ("adjudicate", study, "--settle", "1", "--by", "cleo", "--reason", "an aim")
     with pytest.raises(LabappError, match="is not locked"):
         run(*settle, "--take", first)
+    *told, listed = run("adjudicate", study, "--json").splitlines()
+    assert (len(told), listed) == (2, "[]"), "drafts are shown to nobody, and that is said"
+    assert all(line.endswith("is not locked.") for line in told)
     assert f"4 marks of {first} are locked" in run("lock", study, "--rater", first)
     assert f"3 marks of {second} are locked" in run("lock", study)
     listed = json.loads(run("adjudicate", study, "--json"))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from labapp import __version__
+from labapp.cli import main as main_module
 from labapp.cli.main import command_tree, main
 from tests.helpers.drawn import drawn_study, interrupted
 
@@ -349,3 +350,27 @@ def test_status_reaches_the_shell() -> None:
     assert _child("studies", "list").returncode == 0
     assert _child("studies", "show", "nothing").returncode == 1
     assert _child("nonsense").returncode == 2
+
+
+def _commands(of: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, command in getattr(of, "commands", {}).items():
+        below = list(_commands(command, (*path, name)))
+        yield from below or [(*path, name)]
+
+
+def test_every_command_that_is_stopped_says_what_is_safe_in_its_own_words(
+    cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No command borrows another one's words, as those on sessions that were simulated."""
+    paths = list(_commands(command_tree()))
+    assert {"", *(" ".join(path) for path in paths)} == set(main_module._STOPPED)
+
+    def stopped(**how: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main_module, "command_tree", lambda: stopped)
+    for path in [(), *paths]:
+        status, out, err = cli(*path, "--something", "simulate")
+        said = err.splitlines()
+        assert (status, out, said[0]) == (130, "", "Interrupted.")
+        assert tuple(said[1:]) == main_module._STOPPED[" ".join(path)]

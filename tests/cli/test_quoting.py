@@ -13,13 +13,18 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QImage
 
+from labapp.analysis.coding_section import coding_section
 from labapp.analysis.tables import load
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.handed_out import holders
+from labapp.annotations.model import Text
 from labapp.annotations.redacting import redact
 from labapp.annotations.simulated import codebook_path
-from labapp.annotations.store import annotations_of, open_marks
+from labapp.annotations.store import annotations_of, open_marks, open_texts
+from labapp.exchange.formats import format_named
+from labapp.exchange.going_out import export_coding
 from labapp.journal.opening import open_record
+from labapp.messages import Message
 from labapp.simulation.jobs import simulate_study
 
 STUDY = """\
@@ -119,3 +124,34 @@ def test_what_cannot_be_is_told(study: Path, tmp_path: Path) -> None:
         assert done.returncode != 0
         assert told in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_words_that_nobody_has_read_are_quoted_nowhere(study: Path, tmp_path: Path) -> None:
+    """One rule for quotes, the report, de-identified bundles and exports: `may_be_quoted`."""
+    session = sorted(study.glob("sub-*"))[0]
+    known = annotations_of(open_record(session)).texts
+    with open_texts(session, "recogniser") as texts:
+        texts.put_all(
+            Text(unit, "The Merck bound hide is the best", (), "recogniser") for unit in known
+        )
+    plain, drafts = tmp_path / "quotes.md", tmp_path / "drafts.md"
+    said = quotes(study, "--out", plain, "--no-pictures")
+    assert said.returncode == 0, said.stderr
+    assert "Merck" not in plain.read_text()
+    left_out = "on words that nobody has read against the sound"
+    assert left_out in said.stderr
+    assert left_out in plain.read_text()
+    said = quotes(study, "--out", drafts, "--no-pictures", "--unread")
+    lines = [line for line in drafts.read_text().splitlines() if line.startswith("> — ")]
+    marked = [line for line in lines if "not read against the sound" in line]
+    assert 0 < len(marked) < len(lines)
+    assert f"the words of {len(marked)} of them" in said.stderr
+    tables = load([study])
+    report = "".join(map(str, coding_section(tables, "aloud", "a")))
+    assert "Merck" not in report
+    assert left_out in report
+    assert "were not read against the sound by a person" in report
+    exported = export_coding(
+        open_record(session), "simulated", format_named("csv"), tmp_path / "out.csv", base="session"
+    )
+    assert Message("lost_unread", n=len(known)) in exported.lost

@@ -185,6 +185,22 @@ def test_voice_outside_of_units_is_told(session: Path, take: Take) -> None:
     assert "1 s of voice lie outside of units" in done.line()
 
 
+def test_a_refusal_makes_no_units(session: Path) -> None:
+    """What says that nothing was written has written nothing, whatever refused the work."""
+
+    def broken() -> ToneRecogniser:
+        raise TranscriptionError("The model cannot be opened.")
+
+    with pytest.raises(TranscriptionError):
+        transcribe_session(session, broken)  # type: ignore[arg-type]
+    with pytest.raises(TranscriptionError):
+        transcribe(session, ToneRecogniser(), language="de")
+    assert not (session.parent / "annotations").exists()
+    with store.open_texts(session, "anna"), pytest.raises(AnnotationsBusy):
+        transcribe(session, ToneRecogniser(), patience_s=0.0)
+    assert not annotated(session).segmentation.units
+
+
 def test_a_language_that_the_model_does_not_know_writes_nothing(session: Path) -> None:
     with pytest.raises(TranscriptionError, match="knows no de"):
         transcribe(session, ToneRecogniser(), language="de")

@@ -372,3 +372,57 @@ def test_units_of_an_older_definition_wait_in_a_queue(open_desk: Desk, session: 
     told = notices(again)
     do(again, "recode")
     assert told == ["No unit was coded under an older definition."]
+
+
+def test_undo_goes_on_where_another_window_left_it(open_desk: Desk, session: Path) -> None:
+    first = open_desk()
+    words = first.coding.text(first.coding.units[0].id)
+    press(first, "e")
+    first.coding.set_text(first.coding.units[0].id, "other words")
+    first.coding.go_to(first.coding.units[1].id, play=False)
+    press(first, "g")
+    press(first, "r")  # in the place of the one before
+    first.coding.close()
+
+    again = open_desk()
+    assert codes(again.coding)[:2] == [["Exploring"], ["Tries at random"]]
+    do(again, "undo")
+    assert codes(again.coding)[:2] == [["Exploring"], ["Has a goal"]]
+    do(again, "undo")
+    assert codes(again.coding)[:2] == [["Exploring"], []]
+    do(again, "redo")
+    assert codes(again.coding)[:2] == [["Exploring"], ["Has a goal"]]
+    do(again, "undo")
+    again.coding.close()
+
+    third = open_desk()  # what was taken back in a window can be done again in the next one
+    do(third, "redo")
+    assert codes(third.coding)[:2] == [["Exploring"], ["Has a goal"]]
+    do(third, "undo", "undo")
+    assert third.coding.text(third.coding.units[0].id) == words
+    do(third, "undo")
+    assert not stored(session)
+    told = notices(third)
+    do(third, "undo")
+    assert told == ["Nothing to undo."]
+
+
+def test_undo_takes_back_nothing_of_others_and_nothing_that_is_settled(
+    open_desk: Desk, session: Path
+) -> None:
+    anna = open_desk()
+    press(anna, "e")
+    anna.coding.set_done(True)
+    anna.coding.set_done(False)
+    anna.coding.go_to(anna.coding.units[1].id, play=False)
+    press(anna, "g")
+    anna.coding.close()
+    ben = open_desk("ben")
+    told = notices(ben)
+    do(ben, "undo")
+    assert told == ["Nothing to undo."]
+    ben.coding.close()
+    again = open_desk()
+    do(again, "undo", "undo")
+    assert codes(again.coding)[0] == ["Exploring"]  # the status stands between
+    assert [code for code, _ in stored(session)] == ["explore"]

@@ -254,9 +254,9 @@ def test_in_training_it_is_told_how_far_raters_agree_so_far(open_desk: Desk, qtb
     assert not independent.coding.agreement
 
 
-def test_a_coding_that_begins_at_a_time_begins_with_the_unit_there(open_desk: Desk) -> None:
+def test_a_seek_makes_the_unit_there_the_current_one_else_the_one_before(open_desk: Desk) -> None:
     coding = open_desk().coding
     units = coding.units
-    for t_ns, place in ((0, 0), (units[2].t0_ns + 1, 2), (units[3].t1_ns, 4), (10**13, 6)):
-        coding.begin_at(t_ns)
+    for t_ns, place in ((0, 0), (units[2].t0_ns + 1, 2), (units[3].t1_ns, 3), (10**13, 6)):
+        coding.follow(t_ns)
         assert coding.current == units[place]

@@ -294,3 +294,51 @@ def test_the_smallest_window_shows_them_once_the_notice_is_put_away(opened: Open
     assert len(coding.desk.units.seen()) >= 3
     assert coding.desk.palette.hidden_codes() == []
     assert out_of_reach(coding.window) == []
+
+
+def test_units_are_frozen_by_key_once_it_is_said_who_speaks(
+    simulated: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = Path(shutil.copytree(simulated, tmp_path / "unsaid" / simulated.name))
+    add_codebook(path.parent)
+    add_units(path, 5, frozen=False)
+    coding = open_coding_window(path, CodingRequest("anna"))
+    try:
+        coding.window.resize(1366, 768)
+        coding.window.open(0)
+        coding.window.activateWindow()
+        assert "Nobody has said who speaks" in coding.window.notices.text.text()
+        keys(coding, "Ctrl+Shift+F")
+        assert coding.desk.field.no.hasFocus()
+        keys(coding, "Return")
+        assert not coding.coding.files.frozen
+        keys(coding, "Ctrl+Shift+F")
+        QTest.mouseClick(coding.desk.field.yes, Qt.MouseButton.LeftButton)
+        assert coding.coding.files.frozen
+        assert coding.coding.files.speakers_said
+        keys(coding, "E")
+        assert len(coding.coding.marks) == 1
+    finally:
+        coding.window.close()
+        coding.window.deleteLater()
+    again = open_coding_window(path, CodingRequest("ben"))
+    assert "Nobody has said" not in again.window.notices.text.text()
+    again.window.close()
+    again.window.deleteLater()
+
+
+def test_where_somebody_said_who_speaks_freezing_asks_nothing(
+    simulated: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = Path(shutil.copytree(simulated, tmp_path / "said" / simulated.name))
+    add_codebook(path.parent)
+    add_units(path, 5, frozen=False)
+    coding = open_coding_window(path, CodingRequest("anna"))
+    try:
+        coding.window.open(0)
+        coding.window.activateWindow()
+        keys(coding, "Alt+P", "Ctrl+Shift+F")
+        assert coding.coding.files.frozen
+    finally:
+        coding.window.close()
+        coding.window.deleteLater()

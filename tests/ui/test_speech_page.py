@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.annotations.status import SessionProgress
@@ -196,3 +199,26 @@ def test_what_is_no_speech_model_is_told_in_german(tmp_path: Path) -> None:
     assert "es ist eine GGUF-Datei, die whisper.cpp nicht liest" in told
     assert "Zu haben sind: ein Ordner mit model.bin" in told
     assert "What" not in told
+
+
+@pytest.mark.parametrize("opened", ["speech", "exchange", "draw"])
+def test_escape_puts_away_what_is_opened_wherever_the_keyboard_is(
+    page: CodingPage, qtbot: QtBot, nothing: Path, opened: str
+) -> None:
+    page.set_sessions((SessionProgress("sub-P01_ses-1_x", 3, True),))
+    page.rater.setText("anna")
+    shown, begin, button = {
+        "speech": (page.speech, page._begin_speech, page.transcribe),
+        "exchange": (page.panel, page._begin_exchange, page.exchange),
+        "draw": (page.drawing, page._begin_draw, page.assign),
+    }[opened]
+    fields = [page.table, page.study, *shown.findChildren(QWidget)]
+    for field in (field for field in fields if field.focusPolicy() & Qt.FocusPolicy.TabFocus):
+        begin()
+        assert shown.isVisible()
+        if not field.isEnabled() or not field.isVisible():
+            continue
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert not shown.isVisible(), field
+        assert button.isVisible()
+    assert page.rater.text() == "anna"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from labapp.errors import Fault
@@ -57,6 +59,9 @@ def test_a_new_study_and_a_copy_are_asked_for(
         card.make.click()
         assert asked[-1] == NewStudy("mine", source, "fr", tmp_path / "mine")
     card.cancel.click()
+    assert not card.form.isVisible()
+    card.new.click()
+    QTest.keyClick(card.name, Qt.Key.Key_Escape)
     assert not card.form.isVisible()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QLineEdit
 
 from labapp.errors import Fault
@@ -140,6 +141,13 @@ class StudyMaking(QFrame):
         self.check_result.setVisible(bool(lines or fine))
         if faults:
             self.opened.emit(self.check_result)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.form.isVisible():
+            self.form.hide()
+            self.new.setFocus()
+        else:
+            super().keyPressEvent(event)
 
     def _open(self, source: str) -> None:
         titles = {source: Path(source).stem} | self._titles

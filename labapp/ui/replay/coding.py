@@ -40,8 +40,6 @@ class Coding(CodingState):
     ) -> None:
         super().__init__(files, lanes, parent)
         self._last: list[str] = []
-        self._done: list[str] = []
-        self._undone: list[str] = []
         self.segmenting = Segmenting(self)
         self.agreement = files.agreement()
         self._saved = QTimer(self)
@@ -222,8 +220,6 @@ class Coding(CodingState):
 
     def drawn(self, which: str, units: frozenset[str]) -> None:
         """Something was saved: what shows it is drawn anew."""
-        self._done.append(which)
-        self._undone.clear()
         self._tell(which, units)
 
     def _tell(self, which: str, units: frozenset[str]) -> None:
@@ -290,39 +286,31 @@ class Coding(CodingState):
     # --- undo -------------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Take back what was done last, of marks, units and words."""
-        self._turn(self._done, self._undone, "undo")
+        """Take back what was done last, of marks, units and words, also in another window."""
+        self._turn("undo")
 
     def redo(self) -> None:
         """Do again what was taken back last."""
-        self._turn(self._undone, self._done, "redo")
+        self._turn("redo")
 
-    def _turn(self, source: list[str], target: list[str], how: Literal["undo", "redo"]) -> None:
-        if not source:
-            self.said.emit(tr("Nothing to undo.") if how == "undo" else tr("Nothing to redo."))
-            return
-        if source[-1] == "marks" and not self._may_code():
-            return
-        which = source.pop()
+    def _turn(self, how: Literal["undo", "redo"]) -> None:
         try:
-            turned = self.files.turn(which, how)
+            which, turned = self.files.turn(how)
         except LabappError as error:
-            source.append(which)
             self.problem.emit(error)
             return
-        if turned:
-            target.append(which)
-        else:
+        self._saved.start()  # words that were looked at are let go again
+        if which is None:
+            self.said.emit(tr("Nothing to undo.") if how == "undo" else tr("Nothing to redo."))
+            return
+        if which == "marks" and not self._may_code():
+            return
+        if not turned:
             self.said.emit(tr("Somebody else wrote these words since: they stay."))
         units = frozenset(unit.id for unit in self._units) if which == "texts" else frozenset()
         if which == "marks":
             units = self.marks.become(self.files.own)
         self._tell(which, units)
-
-    def forget_steps(self, which: str) -> None:
-        """What was done in a file cannot be taken back any more."""
-        self._done = [step for step in self._done if step != which]
-        self._undone = [step for step in self._undone if step != which]
 
     # --- memos, status, others --------------------------------------------------------------------
 
@@ -366,7 +354,6 @@ class Coding(CodingState):
         known = {code.id for code in self.codebook.codes}
         made = recoding.with_code(study, self.codebook, self.tier, name)
         self.files.use(made)
-        self.forget_steps("marks")
         self.refresh()
         code = next(code for code in made.codes if code.id not in known)
         self.focus(code.id)
@@ -443,11 +430,22 @@ class Coding(CodingState):
         except LabappError as error:
             self.problem.emit(error)
             return False
-        self.forget_steps("marks")  # the status stands between them and what comes
         self._show_others()
         self.rows_changed.emit(frozenset(unit.id for unit in self._units))
         self.marks_changed.emit()
         self.state_changed.emit()
+        return True
+
+    def redact(self, t0_ns: int, t1_ns: int) -> bool:
+        """Let neither sound nor words of a stretch leave the lab; says whether it is done."""
+        try:
+            report = self.files.redact(t0_ns, t1_ns)
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        finally:
+            self.refresh()
+        self.redacted.emit(report)
         return True
 
     def leave_segmenting(self) -> None:

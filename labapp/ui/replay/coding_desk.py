@@ -22,6 +22,7 @@ from labapp.ui.replay import finding
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_bar import CodingBar
 from labapp.ui.replay.coding_field import CodingField, Question
+from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.finding import Match
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.segmenting import NUDGE_NS
@@ -78,6 +79,7 @@ class CodingDesk(QObject):
         self._column = bits.column(self.said, theme.SPACE_S)
         self._column.addWidget(self.units, 1)
         self._column.addWidget(self.field)
+        self.selection: Callable[[], tuple[int, int] | None] = lambda: None
         self._matches: list[Match] = []
         self._over: QWidget | None = None
         self._connect()
@@ -112,6 +114,8 @@ class CodingDesk(QObject):
                 self._column.removeWidget(self.field)
                 self.field.setParent(window)
             else:
+                self.field.setMinimumWidth(0)
+                self.field.setMaximumWidth(self.said.maximumWidth())
                 self._column.insertWidget(1, self.field)
             self.field.setVisible(asked)
         self.place_field()
@@ -202,7 +206,8 @@ class CodingDesk(QObject):
             "end_earlier": lambda: segmenting.nudge("end", -NUDGE_NS),
             "end_later": lambda: segmenting.nudge("end", NUDGE_NS),
             "speaker": segmenting.next_speaker,
-            "freeze": segmenting.freeze,
+            "freeze": self.ask_freeze,
+            "redact": self.ask_redact,
             "accept_change": lambda: segmenting.settle(True),
             "decline_change": lambda: segmenting.settle(False),
             "less_reaction": lambda: coding.set_reaction(-50),
@@ -453,6 +458,51 @@ class CodingDesk(QObject):
         coding.set_queue(units, recoding=True)
         first = next(unit for unit in coding.units if unit.id in units)
         coding.go_to(first.id)
+
+    def ask_freeze(self) -> None:
+        """Freeze the units; where nobody said who speaks, ask that first."""
+        files, segmenting = self.coding.files, self.coding.segmenting
+        if files.frozen or files.speakers_said:
+            segmenting.freeze()
+            return
+        key = self._key("speaker") or "Alt+P"
+        self.field.ask(
+            Question(
+                tr("Does the participant alone speak in all units?"),
+                lambda *_: segmenting.freeze(confirmed=True),
+                typed=False,
+                careful=True,
+                yes=tr("Yes, freeze them"),
+                hint=tr(
+                    "Nobody has said who speaks. If somebody else speaks in some units, press "
+                    "Escape, and {key} in each of them.",
+                    key=key,
+                ),
+            )
+        )
+
+    def ask_redact(self) -> None:
+        """Ask whether what is selected on the timeline, or else the current unit, is redacted."""
+        unit = self.coding.current
+        stretch = self.selection() or (None if unit is None else (unit.t0_ns, unit.t1_ns))
+        if stretch is None:
+            self.notice.emit(tr("Select a stretch on the timeline first, or go to a unit."))
+            return
+        begin, end = stretch
+        self.field.ask(
+            Question(
+                tr("Redact {begin} to {end}?", begin=shown_time(begin), end=shown_time(end)),
+                lambda *_: self.coding.redact(begin, end),
+                typed=False,
+                careful=True,
+                yes=tr("Redact it"),
+                hint=tr(
+                    "Its words and the remarks on it are deleted for good. It is silent here, and "
+                    "in every bundle, pack and clip that is made from now on. The recording in the "
+                    "session’s folder stays. This cannot be undone."
+                ),
+            )
+        )
 
     def ask_done(self) -> None:
         """Say what is missing, and ask whether the coding is done; a done one is opened again."""

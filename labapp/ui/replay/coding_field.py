@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem
 
 from labapp.ui import theme
@@ -37,6 +37,8 @@ class Question:
         Whether something is typed; else it is a question to be answered by Enter or Esc.
     yes : str
         What the button for it says.
+    careful : bool
+        Whether Enter answers no, for a yes cannot be taken back, or states a fact.
     """
 
     title: str
@@ -46,6 +48,7 @@ class Question:
     typed: bool = True
     yes: str = ""
     hint: str = field(default="")
+    careful: bool = False
 
 
 class _Line(QLineEdit):
@@ -135,11 +138,26 @@ class CodingField(QFrame):
         self.yes.setText(question.yes)
         self._look(question.text)
         self.show()
+        self._fit()
         self.grown.emit()
-        target = self.line if question.typed else self.yes
+        answer = self.no if question.careful else self.yes
+        target = self.line if question.typed else answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
         if question.typed:
             self.line.selectAll()
+
+    def _fit(self) -> None:
+        """No line of it is cut where the list above it has little room."""
+        layout = self.layout()
+        self.setMinimumHeight(0)
+        if layout is not None and self._question is not None:
+            layout.activate()
+            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
 
     def accept(self) -> None:
         """Take what was typed or chosen."""
@@ -178,6 +196,7 @@ class CodingField(QFrame):
         rows = min(len(answers), SHOWN)
         self.answers.setFixedHeight(rows * ROW_PX + 4)
         self.answers.setVisible(bool(answers))
+        self._fit()
         self.grown.emit()
 
     def _move(self, by: int) -> None:

@@ -7,7 +7,7 @@ recogniser, write those of other units meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Literal
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.assignments import assignments_of
 from labapp.annotations.codebook import Codebook
+from labapp.annotations.editing import EditedFile
 from labapp.annotations.marks import MarksFile
 from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
 from labapp.annotations.places import TRANSCRIPT, UNITS, annotations_folder
+from labapp.annotations.redacting import RedactionReport, redact
 from labapp.annotations.redaction import shown_texts
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.annotations.texts import TextsFile
@@ -67,7 +69,7 @@ class CodingFiles:
         ]
         self._units: UnitsFile | None = None
         self._texts: TextsFile | None = None
-        self._rested: TextsFile | None = None
+        self._wrote = False
         self._shown: dict[str, Text] | None = None
         self._as_read = self._on_disk()
         self.marks: MarksFile | None = None
@@ -122,6 +124,11 @@ class CodingFiles:
     def frozen(self) -> bool:
         """Whether the units may be coded."""
         return self._segmentation.frozen
+
+    @property
+    def speakers_said(self) -> bool:
+        """Whether anybody said who speaks in the units."""
+        return self._segmentation.speakers_said
 
     @property
     def frozen_by(self) -> str:
@@ -261,18 +268,16 @@ class CodingFiles:
         """The words, open for work until `rest`. Raises AnnotationError."""
         if self._texts is None:
             by, record = self.request.rater, self.record
-            file = open_texts(self.session, by, record=record, patience_s=PATIENCE_S)
-            if self._rested is not None:
-                file.go_on_from(self._rested)
-            self._texts, self._rested = file, None
+            self._wrote = True
+            self._texts = open_texts(self.session, by, record=record, patience_s=PATIENCE_S)
         return self._texts
 
     def rest(self) -> None:
         """Let others write words. Raises AnnotationError."""
         if self._texts is None:
             return
-        self._rested, self._texts = self._texts, None
-        self._rested.close()
+        file, self._texts = self._texts, None
+        file.close()
         self._read()
 
     def _on_disk(self) -> tuple[object, ...]:
@@ -301,6 +306,17 @@ class CodingFiles:
         assert self.marks is not None
         return self.marks
 
+    def redact(self, t0_ns: int, t1_ns: int) -> RedactionReport:
+        """Let neither sound nor words of a stretch leave the lab. The own files are let go for it,
+        since they are written anew, and opened again. Raises LabappError."""
+        self.close()
+        try:
+            return redact(self.session, t0_ns, t1_ns, self.request.rater)
+        finally:
+            self._read()
+            if self.frozen or not self.codebook.needs_units:
+                self.open_marks()
+
     def use(self, codebook: Codebook) -> None:
         """Go on by another version of the codebook. Raises AnnotationError."""
         before, self.codebook = self.codebook, codebook
@@ -316,16 +332,35 @@ class CodingFiles:
         self._shown = None
         return apply(plan, self)
 
-    def turn(self, which: str, how: Literal["undo", "redo"]) -> bool:
-        """Take back, or do again, what was done last in a file; False where somebody else changed
-        it since. Raises AnnotationError."""
-        file: MarksFile | UnitsFile | TextsFile | None
-        file = self.texts_file if which == "texts" else self.marks
-        if which == "units":
-            file = self._units
-        assert file is not None
+    def turn(self, how: Literal["undo", "redo"]) -> tuple[Which | None, bool]:
+        """Take back, or do again, what this rater did last to marks, units or words, in this window
+        or before; says which it was, None where nothing was done, and whether it is turned: not
+        where somebody else changed it since. Raises AnnotationError."""
+        last: tuple[str, Which, EditedFile] | None = None
+        for which, file in self._own_files():
+            if (utc := file.last_step(how)) and (last is None or utc > last[0]):
+                last = (utc, which, file)
+        if last is None:
+            return None, False
+        _, which, file = last
+        if which == "marks" and self.status != "draft":
+            return which, False  # it is told why nothing may change
         self._shown = None
-        return file.undo() if how == "undo" else file.redo()
+        return which, file.undo() if how == "undo" else file.redo()
+
+    def _own_files(self) -> Iterator[tuple[Which, EditedFile]]:
+        """The files that hold something of this rater's; of those that nobody has open here, only
+        where it is known that they do."""
+        rater, annotations = self.request.rater, self._annotations
+        if self.marks is not None:
+            yield "marks", self.marks
+        wrote = any(text.by == rater for text in annotations.texts.values())
+        if self._wrote or (wrote and self.may_write):
+            yield "texts", self.texts_file
+        waiting = any(proposal.by == rater for proposal in self._segmentation.proposals)
+        made = self._segmentation.by == rater and not self.frozen
+        if self._units is not None or made or waiting:
+            yield "units", self.units_file
 
     def close(self) -> None:
         """Save everything and let others open the files. Raises AnnotationError."""

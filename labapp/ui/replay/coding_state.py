@@ -36,6 +36,7 @@ class CodingState(QObject):
     marks_changed() : marks were given or taken away.
     current_changed() : another unit is the current one.
     state_changed() : tier, focused code, status, mode or what is saved.
+    redacted(RedactionReport) : a stretch is not heard or read any more.
     said(str) : something to tell in a line.
     problem(LabappError) : something went wrong.
     """
@@ -45,6 +46,7 @@ class CodingState(QObject):
     marks_changed = Signal()
     current_changed = Signal()
     state_changed = Signal()
+    redacted = Signal(object)
     said = Signal(str)
     problem = Signal(object)
 
@@ -70,6 +72,7 @@ class CodingState(QObject):
         self._transport: Transport | None = None
         self._current: str | None = None
         self._reached_ns = -1
+        self._from_ns = 0
         self._stop_ns: int | None = None
         self._advanced_to: str | None = None
         self._others: Mapping[str, RaterMarks] = {}
@@ -78,6 +81,7 @@ class CodingState(QObject):
         self._show_others()
         if self.assigned is not None and len(self.assigned) < len(self._units):
             self.queue = self.assigned
+        self._stay_in_queue()
         due = [unit for unit in self._units if self._in_queue(unit)]
         if due:
             first = next((unit for unit in due if not self.marks.coded(unit.id)), due[0])
@@ -208,24 +212,54 @@ class CodingState(QObject):
         if self._transport is None:
             return 0 if self.current is None else self.current.t0_ns
         now = self._transport.now_ns()
-        return now - self.settings.reaction_ms * MS if self._transport.playing else now
+        return self._meant(now) if self._transport.playing else now
+
+    def _meant(self, t_ns: int) -> int:
+        """What a key is about while the sound plays: what was heard a reaction time ago, and
+        nothing from before the place where the rater began to listen."""
+        assert self._transport is not None
+        loop = self._transport.loop
+        begun = max(self._from_ns, loop[0]) if loop is not None else self._from_ns
+        return max(t_ns - self.settings.reaction_ms * MS, min(begun, t_ns))
 
     def heard(self, t_ns: int) -> None:
         """The sound has come so far: the current unit goes with it."""
         self._reach(t_ns)
-        if self._transport is None or not self._transport.playing or not self._units:
+        self._from_ns = min(self._from_ns, t_ns)
+        if self._transport is None or not self._transport.playing:
             return
-        if self._stop_ns is not None:
-            if t_ns >= self._stop_ns and self._transport.loop is None:
+        if self._stop_ns is not None and self._transport.loop is None:
+            if t_ns >= self._stop_ns:
                 self._stop_ns = None
                 self._transport.pause()
             return
-        at = t_ns - self.settings.reaction_ms * MS
-        place = bisect_right(self._begins, at) - 1
-        if place < 0 or self._units[place].id == self._current:
-            return
-        if at < self._units[place].t1_ns and self._in_queue(self._units[place]):
-            self._become(self._units[place].id)
+        at = self._meant(t_ns)
+        if (unit := self._unit_at(at)) is not None and unit.t0_ns <= at < unit.t1_ns:
+            self._become(unit.id)
+
+    def follow(self, t_ns: int) -> None:
+        """The playhead goes to a session time at once, whatever sent it there: the unit there
+        becomes the current one, so that a key never codes another one than what is looked at."""
+        self._reach(t_ns)
+        self._from_ns = t_ns
+        unit = self._unit_at(t_ns)
+        if self._stop_ns is not None and (unit is None or unit.id != self._current):
+            self._stop_ns = None
+        if unit is not None:
+            self._become(unit.id)
+
+    def _unit_at(self, t_ns: int) -> Unit | None:
+        """The unit at a session time, of those that are gone through: the current one where it is
+        heard there, else the last that is, else the one before, or the first."""
+        now = self.current
+        if now is not None and now.t0_ns <= t_ns < now.t1_ns and self._in_queue(now):
+            return now
+        due = [unit for unit in self._units if self._in_queue(unit)]
+        begun = due[: bisect_right(due, t_ns, key=lambda unit: unit.t0_ns)]
+        here = (unit for unit in reversed(begun) if t_ns < unit.t1_ns)
+        if (covering := next(here, None)) is not None:
+            return covering
+        return begun[-1] if begun else next(iter(due), None)
 
     def go_to(self, unit: str, *, play: bool = True) -> None:
         """Make a unit the current one and play it."""
@@ -240,13 +274,7 @@ class CodingState(QObject):
                 self._play(target)
             else:
                 self._transport.seek(target.t0_ns)
-
-    def begin_at(self, t_ns: int) -> None:
-        """Make the unit at a session time the current one, or the next one; nothing is played."""
-        due = [unit for unit in self._units if self._in_queue(unit)]
-        unit = next((unit for unit in due if unit.t1_ns > t_ns), due[-1] if due else None)
-        if unit is not None:
-            self._become(unit.id)
+                self._become(unit)  # of units that begin together, the one that was asked for
 
     def seek(self, t_ns: int) -> None:
         """Go to a session time."""
@@ -293,6 +321,7 @@ class CodingState(QObject):
         """Show these units alone and go through them; None: all. recoding: they were coded under an
         older definition, or are in the place of others."""
         self.queue, self.recoding = units, recoding
+        self._stay_in_queue()
         self.units_changed.emit()
         self.state_changed.emit()
 
@@ -317,6 +346,7 @@ class CodingState(QObject):
         assert self._transport is not None
         self._transport.seek_and_play(unit.t0_ns)
         self._stop_ns = unit.t1_ns
+        self._become(unit.id)  # of units that begin together, the one that was asked for
 
     def toggle(self) -> None:
         """Play, beyond the unit that was played alone; or pause."""
@@ -374,7 +404,10 @@ class CodingState(QObject):
         before, self.assigned = self.assigned, self.files.assigned()
         if self.queue is not None and self.queue == before:
             self.queue = self.assigned
-        if self._current not in self._by_id:
-            now = self.now_ns() if self._transport is not None else 0
-            place = max(0, bisect_right(self._begins, now) - 1)
-            self._current = units[place].id if units else None
+        self._stay_in_queue()
+
+    def _stay_in_queue(self) -> None:
+        """The current unit is one of those that are gone through."""
+        if (now := self.current) is None or not self._in_queue(now):
+            near = self._unit_at(0 if self._transport is None else self.now_ns())
+            self._current = None if near is None else near.id

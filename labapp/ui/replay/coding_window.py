@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -10,11 +11,13 @@ from typing import Literal
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFrame
 
+from labapp.analysis.inclusion import variables
 from labapp.annotations.model import Unit
+from labapp.annotations.redacting import RedactionReport
 from labapp.errors import DataFolderError, LabappError
 from labapp.replay.lanes import veiled
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import counted, hide_names, tr
 from labapp.ui.moderator import bits
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
@@ -22,10 +25,11 @@ from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_lanes import CodingLanes
 from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings
+from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
-from labapp.ui.replay.session import no_collection, open_session
+from labapp.ui.replay.session import OpenedSession, no_collection, open_session
 from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow
 
 SETTINGS = "coding-window.json"
@@ -39,6 +43,8 @@ LEAST_PX, UNITS_PX = 52, 120
 way."""
 Place = Literal["beside", "below", "across"]
 """Where the codes are: beside the text, below it, below text and picture."""
+TELLING = {"model", "models", "method", "methods", "classifier", "stimuli", "levels"}
+"""Keys of a plan whose values say what a participant was given."""
 SOON_MS = 15
 """The timeline is drawn behind list and palette, which answer the key; several keys at once draw it
 once."""
@@ -76,6 +82,14 @@ class CodingWindow(QObject):
         self._show_units()
         self._show_marks()
         coding.set_transport(window.controller)
+        if coding.units and not coding.files.speakers_said:
+            key = window.keys.key_text("speaker")
+            told = tr(
+                "Nobody has said who speaks: all units count as the participant’s, the moderator’s "
+                "sentences included. {key} says it for a unit.",
+                key=key,
+            )
+            window.add_notice(told)
 
     def _show_view(self) -> None:
         """Show so much of the timeline that units can be told apart, from the current one on."""
@@ -206,6 +220,10 @@ class CodingWindow(QObject):
 
     def _connect(self) -> None:
         window, coding, desk = self.window, self.coding, self.desk
+        # One unit is lit, the one that keys code; the playhead's own is the replay's alone.
+        window.controller.unit_changed.disconnect(window.timeline.set_current_unit)
+        window.controller.unit_here = lambda: coding.current
+        window.controller.jumped.connect(coding.follow)
         window.controller.moved.connect(coding.heard)
         window.timeline.boundary_moved.connect(coding.segmenting.move_boundary)
         window.closed.connect(self.exchange.close)
@@ -219,6 +237,8 @@ class CodingWindow(QObject):
         coding.marks_changed.connect(self._late.start)
         coding.state_changed.connect(self._show_remark)
         coding.current_changed.connect(self._show_current)
+        coding.redacted.connect(self._show_redacted)
+        desk.selection = lambda: window.controller.selection
         desk.notice.connect(window.transport.tell)
         desk.failed.connect(window.show_error)
         desk.field.grown.connect(desk.place_field)
@@ -244,8 +264,27 @@ class CodingWindow(QObject):
     def _show_current(self) -> None:
         current, timeline = self.coding.current, self.window.timeline
         timeline.set_current_unit(None if current is None else current.id)
-        if current is not None:
-            timeline.reveal(current.t0_ns)
+
+    def _show_redacted(self, report: RedactionReport) -> None:
+        """What is redacted is silent, flat and not filmed at once; what it did is told."""
+        stretch = report.redaction
+        self.window.withhold(stretch)
+        begin, end = shown_time(stretch.t0_ns), shown_time(stretch.t1_ns)
+        told = [tr("Redacted from {begin} to {end}.", begin=begin, end=end)]
+        if report.notes:
+            told.append(
+                counted(
+                    report.notes,
+                    "{n} note of the moderator from that time stays in the journal; a "
+                    "de-identified copy withholds it.",
+                    "{n} notes of the moderator from that time stay in the journal; a "
+                    "de-identified copy withholds them.",
+                )
+            )
+        if made := [*report.exported, *(str(entry.file) for entry in report.handed_out)]:
+            files = ", ".join(made)
+            told.append(tr("Made before, and not changed: {files}", files=files))
+        self.window.add_notice(" ".join(told))
 
     def _show_marks(self) -> None:
         self.window.timeline.set_marks(self._lanes.lanes())
@@ -265,9 +304,35 @@ def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:
         except LabappError:
             files.close()
             raise
+        hide_names(_names_in(session) if "names" in request.blind else ())
         window = ReplayWindow(session)
+        window.closed.connect(lambda: hide_names(()))
         coding = Coding(files, session.lanes, window)
         return CodingWindow(window, coding)
+
+
+def _names_in(session: OpenedSession) -> Iterator[str]:
+    """What would say which condition a participant had: models, conditions, methods."""
+    for model in session.history.decoders:
+        yield from (model, model.rpartition("/")[2])
+    planned = session.record.planned
+    for _, values in variables(planned.assignment):
+        yield from values
+    yield from _telling(planned.plan)
+
+
+def _telling(value: object, told: bool = False) -> Iterator[str]:
+    """The texts in the rows of a plan that name a model, a method or a condition: told says that
+    the key above does."""
+    if isinstance(value, str):
+        yield from (value,) * told  # only below such a key
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from (key,) * told
+            yield from _telling(each, told or key in TELLING)
+    elif isinstance(value, Sequence):
+        for each in value:
+            yield from _telling(each, told)
 
 
 def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> int:
@@ -304,10 +369,8 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
         window.show_error(error)
     window.closed.connect(lambda: _keep(coding.coding.settings))
     window.session.history.decoders.load_in_background()
-    if at_ns is not None:
-        coding.coding.begin_at(at_ns)
-    window.open(at_ns)
     current = coding.coding.current
+    window.open(at_ns)
     if current is not None and at_ns is None:
         coding.coding.go_to(current.id, play=False)
     return app.exec()

@@ -82,7 +82,7 @@ class ReplayController(QObject):
     moved(int)
         The playhead stands at another session time in ns. At most once a tick.
     jumped(int)
-        It went there at once, and not by playing.
+        It goes there at once, and not by playing: by a key, a click, a drag or a list.
     picture_due(int)
         The picture of that time is to be drawn now.
     playing_changed(bool), speed_changed(float), back_changed(float)
@@ -125,6 +125,7 @@ class ReplayController(QObject):
         self.selection: tuple[int, int] | None = None
         self._units: tuple[Unit, ...] = ()
         self._unit = ""
+        self.unit_here: Callable[[], Unit | None] = self._unit_at_playhead
         self._now = begin_ns
         self._drawn: int | None = None
         self._paused_at: int | None = None
@@ -172,7 +173,11 @@ class ReplayController(QObject):
 
     @property
     def unit(self) -> Unit | None:
-        """The unit at the playhead: the one that is heard, else the last one before it."""
+        """The unit that is looked at; `unit_here` says which: in coding the one that keys code."""
+        return self.unit_here()
+
+    def _unit_at_playhead(self) -> Unit | None:
+        """The unit that is heard, else the last one before it."""
         return next((unit for unit in self._units if unit.id == self._unit), None)
 
     # --- playing ------------------------------------------------------------------------------
@@ -269,6 +274,7 @@ class ReplayController(QObject):
             self.pause()
         self._stop_backwards()
         self._paused_at = None
+        self.jumped.emit(t_ns)
         self._arrive(t_ns)
         self.player.scrub(self._now)
 
@@ -403,8 +409,8 @@ class ReplayController(QObject):
         """Go there, with the sound."""
         t_ns = min(max(t_ns, self.begin_ns), self.end_ns)
         self.player.seek(t_ns)
+        self.jumped.emit(t_ns)  # first: what follows the playhead learns that it was not played
         self._arrive(t_ns)
-        self.jumped.emit(t_ns)
 
     def _arrive(self, t_ns: int) -> None:
         t_ns = min(max(t_ns, self.begin_ns), self.end_ns)

@@ -97,6 +97,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         "end_later": N_("The unit ends 50 ms later"),
         "speaker": N_("Somebody else speaks in the unit"),
         "freeze": N_("Freeze the units"),
+        "redact": N_("Redact the selection, or else the unit"),
         "accept_change": N_("Accept the proposed change of units"),
         "decline_change": N_("Decline the proposed change of units"),
         "less_reaction": N_("Less reaction time taken off"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from labapp.plugins.part import PlannedPart
 from labapp.replay.lanes import Lane, LaneItem
-from labapp.ui.language import N_, tr
+from labapp.ui.language import N_, tr, veiled
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import PartWords, every_mark, words_of
 
@@ -51,6 +51,10 @@ def title(lane: str) -> str:
 
 def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
     """What stands in or beside an item; outcomes: whether it says how something ended."""
+    return veiled(_label(item, parts, outcomes=outcomes))
+
+
+def _label(item: LaneItem, parts: Parts, *, outcomes: bool) -> str:
     match item.kind:
         case "trial" | "part":
             ended = wording.OUTCOMES.get(item.outcome) if outcomes else None
@@ -84,7 +88,7 @@ def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
 
 def moved_label(dials: Sequence[int], part: PlannedPart | None) -> str:
     """What was moved in a part, by the numbers of its dials, from 0."""
-    return (PartWords[Any]() if part is None else words_of(part)).moved(part, dials)
+    return veiled((PartWords[Any]() if part is None else words_of(part)).moved(part, dials))
 
 
 def item_tip(item: LaneItem, parts: Parts) -> str:
@@ -107,7 +111,7 @@ def screen_label(item: LaneItem, parts: Parts) -> str:
 
 def shorter_labels(item: LaneItem, parts: Parts) -> tuple[str, ...]:
     """What a part or a trial is called where there is less room; of a trial also its number."""
-    label = screen_label(item, parts)
+    label = veiled(screen_label(item, parts))
     number = re.search(r"\d+", label) if item.kind == "trial" else None
     return (label,) if number is None else (label, number[0])
 

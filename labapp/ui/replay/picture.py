@@ -23,7 +23,7 @@ from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.ui import theme
 from labapp.ui.images import Images
-from labapp.ui.language import tr
+from labapp.ui.language import tr, translate_message
 from labapp.ui.participant.picture import USUAL, WindowPicture
 from labapp.ui.participant.view import Cover, SessionView
 from labapp.ui.strings import strings_of
@@ -151,7 +151,7 @@ class PastWindow:
                 raise self._past.error
             self.picture.follow_at_once()
         except LabappError as error:
-            self._give_up(error.what)
+            self._give_up(translate_message(error.what))
         except Exception as error:  # noqa: BLE001 (the same, or a task's screen with a fault)
             why = f"{type(error).__name__}: {error}"
             self._give_up(tr("The model, the task or the record does not fit: {why}", why=why))
@@ -309,7 +309,8 @@ class ReplayPicture(QWidget):
         painter = QPainter(self)
         if self._pixmap is None:
             loading = tr("Loading the models …") if self._history.decoders else ""
-            why = self.hidden_because or self._history.problem or loading
+            problem = translate_message(self._history.problem)
+            why = self.hidden_because or problem or loading
             painter.drawText(
                 self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, why
             )

@@ -148,19 +148,20 @@ class Segmenting(QObject):
             self._change(lambda file: file.put(changed))
         coding.said.emit(tr("Speaker: {who}", who=tr(SPEAKER_NAMES[speaker])))
 
-    def freeze(self) -> None:
-        """Let the units be coded."""
+    def freeze(self, *, confirmed: bool = False) -> None:
+        """Let the units be coded; confirmed: whether all of them have the right speaker."""
         coding = self._coding
         if coding.files.frozen:
             coding.said.emit(tr("The units are frozen: changes of them are proposals."))
             return
         try:
+            if confirmed:
+                coding.files.units_file.confirm_speakers()
             coding.files.units_file.freeze()
             coding.files.open_marks()
         except LabappError as error:
             coding.problem.emit(error)
             return
-        coding.forget_steps("units")
         coding.leave_segmenting()
         coding.said.emit(tr("The units are frozen: they can be coded."))
 

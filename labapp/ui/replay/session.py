@@ -112,7 +112,7 @@ def readable_record(path: Path) -> Record:
                 participant=record.participant,
             ),
             safe=tr("Nothing of it was shown."),
-            todo=tr("`labapp sessions show` says what is left of it."),
+            todo=tr("The page Sessions shows what is left of it."),
         )
     return record
 
@@ -183,7 +183,7 @@ def _videos(record: Record) -> tuple[Sequence[tuple[PlacedVideo, OpenVideo]], st
     try:
         videos, tree = videos_of(record), video_tree(record)
     except LabappError as error:
-        return (), f"{error.what} {error.todo}"
+        return (), in_words(error)
     if videos and isinstance(tree, ZipTree):
         return (), tr("The video is in an archive: unpack the bundle to see it.")
     return [(placed, partial(tree.open, placed.video.file)) for placed in videos], ""

@@ -179,8 +179,9 @@ class Timeline(QWidget):
         self._changed()
 
     def reveal(self, t_ns: int) -> None:
-        """Move, where a time is out of view, so that it is in the left third."""
-        if not self.scale.left_ns <= t_ns <= self.scale.right_ns:
+        """Move, where a time is out of view, so that it is in the left third; never under a pointer
+        that drags."""
+        if not self._hand.busy and not self.scale.left_ns <= t_ns <= self.scale.right_ns:
             left = t_ns - self.scale.span_ns / 3
             self.show_stretch(left, left + self.scale.span_ns)
 

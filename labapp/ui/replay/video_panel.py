@@ -17,7 +17,7 @@ from labapp.annotations.model import Redaction
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.video_files import PlacedVideo
 from labapp.ui import theme
-from labapp.ui.language import tr, translate_message
+from labapp.ui.language import tr, translate_message, veiled
 from labapp.ui.moderator import bits
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.widgets.buttons import Button
@@ -60,7 +60,7 @@ class VideoPanel(QWidget):
         super().__init__()
         self.view = VideoScreen(videos, redactions)
         layout = bits.column(self, theme.SPACE_XS)
-        self.tabs = [Button(placed.video.id, "page-tab") for placed, _ in videos]
+        self.tabs = [Button(veiled(placed.video.id), "page-tab") for placed, _ in videos]
         if len(videos) > 1:
             row = bits.row(None, theme.SPACE_S)
             for tab in self.tabs:
@@ -117,6 +117,12 @@ class VideoScreen(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(320, 180)
+
+    def withhold(self, redaction: Redaction) -> None:
+        """Show nothing of a stretch from now on."""
+        self._redactions = (*self._redactions, redaction)
+        self._drop()
+        self.show_time(self._t_ns)
 
     @property
     def placed(self) -> PlacedVideo:

@@ -13,9 +13,10 @@ from labapp.clock import NS
 from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
-from labapp.ui.language import in_words, tr
+from labapp.ui.language import in_words, tr, translate_message
 from labapp.ui.moderator import bits, style
 from labapp.ui.replay import remembered
+from labapp.ui.replay.coding_rows import doubtful
 from labapp.ui.replay.controller import (
     BACK_S,
     LITTLE_NS,
@@ -42,6 +43,7 @@ from labapp.ui.replay.video_panel import VideoPanel
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from labapp.annotations.model import Redaction
     from labapp.replay.lanes import Lane
 
 LEAST_SIZE = (840, 460)
@@ -264,11 +266,19 @@ class ReplayWindow(QWidget):
         texts = annotations.texts
         rows = [
             UnitRow(
-                unit, shown_time(unit.t0_ns, 0), texts[unit.id].text if unit.id in texts else ""
+                unit,
+                shown_time(unit.t0_ns, 0),
+                texts[unit.id].text if unit.id in texts else "",
+                doubtful=doubtful(texts.get(unit.id)),
             )
             for unit in units
         ]
-        self.units.set_rows(rows, tr("No units yet. `labapp code segment` finds what was said."))
+        none = (
+            tr("No units yet. Find units on the page Coding makes them from the sound.")
+            if session.sound.spans
+            else tr("This session has no sound. What happened in it is listed, and can be clicked.")
+        )
+        self.units.set_rows(rows, none)
         machine = session.history.machine
         self._parts = {} if machine is None else {part.id: part for part in machine.parts}
         self.timeline.set_session(self.controller.begin_ns, self.controller.end_ns, self._parts)
@@ -308,6 +318,23 @@ class ReplayWindow(QWidget):
     def go_to(self, t_ns: int) -> None:
         """Show a session time, in nanoseconds."""
         self.controller.seek(t_ns)
+
+    def withhold(self, redaction: Redaction) -> None:
+        """Let a stretch be heard and seen no more, from now on."""
+        begin_ns, end_ns = redaction.t0_ns, redaction.t1_ns
+        self.session.sound.silence([(begin_ns, end_ns)])
+        self.controller.pause()
+        self.controller.seek(self.controller.now_ns())  # what was read ahead is read again
+        self.controller.set_selection(0, 0)
+        self.timeline.set_selection(None)
+        self.timeline.set_peaks(self.session.peaks)
+        if self.video is not None:
+            self.video.view.withhold(redaction)
+
+    def add_notice(self, sentence: str) -> None:
+        """Say something that holds for the whole session, until it is put away."""
+        self._sentences.append(sentence)
+        self._show_notices()
 
     def show_error(self, error: LabappError) -> None:
         """Say what went wrong: a matter of files until it is put away, in the place of the one
@@ -361,7 +388,7 @@ class ReplayWindow(QWidget):
 
     def _show_notices(self) -> None:
         told = [self._error, self._sound_problem, *self._history_problems, *self._sentences]
-        sentences = [sentence for sentence in told if sentence]
+        sentences = [translate_message(sentence) for sentence in told if sentence]
         self.notices.set_sentences(sentences, can_try=bool(self._sound_problem))
 
     def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
@@ -418,7 +445,8 @@ class ReplayWindow(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.router.listen()
-        self.controller.seek(self.controller.now_ns())
+        if not event.spontaneous():  # a window that comes back from the taskbar goes nowhere
+            self.controller.seek(self.controller.now_ns())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

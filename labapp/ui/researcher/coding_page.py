@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.annotations.codebook import Codebook
@@ -105,6 +105,8 @@ def cells(row: SessionProgress) -> tuple[str, ...]:
     units = "–"
     if row.units:
         units = tr("{n} frozen", n=row.units) if row.frozen else tr("{n} open", n=row.units)
+    if not row.speakers_said:
+        units += " · " + tr("speakers not said")
     if row.proposals:
         units += " · " + counted(row.proposals, "{n} change proposed", "{n} changes proposed")
     coded = ", ".join(
@@ -419,6 +421,19 @@ class CodingPage(QWidget):
         opened = not (self.speech.isHidden() and self.panel.isHidden())
         self.opened.setVisible(opened)
         self.foot.setVisible(not opened)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape puts away what is opened, wherever the keyboard is on the page."""
+        opened = (
+            (self.speech, self._end_speech),
+            (self.panel, self._end_exchange),
+            (self.drawing, self._end_draw),
+        )
+        leave = next((end for shown, end in opened if shown.isVisible()), None)
+        if event.key() == Qt.Key.Key_Escape and leave is not None:
+            leave()
+        else:
+            super().keyPressEvent(event)
 
     def _begin_speech(self) -> None:
         self.drawing.hide()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from shutil import rmtree
 
+import pytest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from labapp.simulation.at_scale import simulate_at_scale
+from labapp.ui.language import ENGLISH, speak, tr
 from labapp.ui.replay.session import open_session
+from labapp.ui.replay.window import ReplayWindow
 from tests.helpers.journals import golden_session
+from tests.ui.test_blind_words import texts_of
 
 USUAL = "screens are shown in a usual window"
 
@@ -29,3 +35,23 @@ def test_an_old_session_says_what_it_did_not_note(tmp_path: Path, qapp: QApplica
 def test_a_simulated_session_had_no_window_to_note(tmp_path: Path, qapp: QApplication) -> None:
     session = simulate_at_scale("quickstart", 1, "understanding", tmp_path / "data", 1)[0]
     assert USUAL not in notices(session)
+
+
+@pytest.mark.parametrize("spoken", ["en", "de"])
+def test_no_window_sends_anybody_to_a_terminal(tmp_path: Path, qtbot: QtBot, spoken: str) -> None:
+    """What a window advises can be done in a window, also without sound and without units."""
+    session = simulate_at_scale("quickstart", 1, "understanding", tmp_path / "data", 1)[0]
+    speak(spoken)
+    try:
+        window = ReplayWindow(open_session(session))
+        window.open(0)
+        qtbot.waitUntil(lambda: window.filled)
+        assert window.units.empty.text() == tr(
+            "This session has no sound. What happened in it is listed, and can be clicked."
+        )
+        advice = [text for text in texts_of(window) if re.search(r"labapp \w|`", text)]
+        window.close()
+        window.deleteLater()
+    finally:
+        speak(ENGLISH)
+    assert not advice

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -11,6 +10,7 @@ from labapp import discovery
 from labapp.events import Event
 from labapp.messages import decoded
 from labapp.plugins.part import PlannedPart
+from labapp.ui.language import without_names
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.deviations import DeviationLog
@@ -30,14 +30,12 @@ def no_veil(event: Event) -> Event:
 
 def veil_of(models: Iterable[str]) -> Veil:
     """Takes ids of models out of what an alarm says, also where they are folders of a path."""
-    ids = sorted(set(models), key=len, reverse=True)
-    names = "|".join(r"[/\\]".join(map(re.escape, model.split("/"))) for model in ids)
-    named = re.compile(rf"(?<!\w)({names})(?!\w)", re.IGNORECASE)
+    unnamed = without_names(models, UNNAMED)
 
     def veil(event: Event) -> Event:
-        if event.kind != "alarm.raised" or not ids:
+        if event.kind != "alarm.raised" or unnamed is str:
             return event
-        detail = named.sub(UNNAMED, str(event.payload["detail"]))
+        detail = unnamed(str(event.payload["detail"]))
         return event._replace(payload={**event.payload, "detail": detail})
 
     return veil

@@ -1,0 +1,189 @@
+"""A rater who is blind reads no name of a model or condition, whatever the program has to say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QListWidget, QWidget
+from pytestqt.qtbot import QtBot
+
+from labapp.errors import AnnotationsBusy, LabappError, ModelError
+from labapp.messages import Message
+from labapp.replay import decoders
+from labapp.replay.lanes import Lane, LaneItem
+from labapp.simulation.jobs import simulate_study
+from labapp.ui import language
+from labapp.ui.language import ENGLISH, speak
+from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
+from labapp.ui.replay.exchange_panel import Line
+from tests.helpers.coded_session import SECOND, add_codebook, add_units
+
+TEXTS = (
+    "text", "toolTip", "statusTip", "whatsThis", "accessibleName", "accessibleDescription",
+    "windowTitle", "placeholderText", "full", "toPlainText",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("blind") / "data"
+    return simulate_study("quickstart", 1, "understanding", out, 1, lambda label: None)[0]
+
+
+@pytest.fixture
+def recorded(simulated: Path, tmp_path: Path) -> Path:
+    path = Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
+    add_codebook(path.parent)
+    add_units(path, 10)
+    return path
+
+
+@pytest.fixture
+def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model of the session is on this computer."""
+
+    def load(model: str, *args: object, **how: object) -> object:
+        raise ModelError(f"There is no model {model} in /models/{model}/card.json.")
+
+    monkeypatch.setattr(decoders, "load_package", load)
+
+
+@pytest.fixture
+def opened(recorded: Path, no_models: None, qtbot: QtBot) -> Iterator[Callable[..., CodingWindow]]:
+    windows: list[CodingWindow] = []
+
+    def open_(*blind: str) -> CodingWindow:
+        coding = open_coding_window(recorded, CodingRequest("anna", blind=blind))  # type: ignore[arg-type]
+        coding.window.resize(1366, 768)
+        coding.window.open(0)
+        windows.append(coding)
+        qtbot.waitUntil(lambda: coding.window.filled)
+        models = coding.window.session.history.decoders
+        for model in models:
+            with pytest.raises(ModelError):
+                models[model]
+        coding.window._tell_of_history()
+        return coding
+
+    yield open_
+    for coding in windows:
+        coding.window.close()
+        coding.window.deleteLater()
+    speak(ENGLISH)
+
+
+def texts_of(window: QWidget) -> list[str]:
+    """Everything that a window and what stands in it say, shown or to be asked for."""
+    found: list[str] = []
+    for widget in [window, *window.findChildren(QWidget)]:
+        for name in TEXTS:
+            said = getattr(widget, name, None)
+            if callable(said):
+                found.append(str(said()))
+            elif isinstance(said, str):
+                found.append(said)
+        if isinstance(widget, QListWidget):
+            rows = [widget.item(row) for row in range(widget.count())]
+            found += [text for row in rows for text in (row.text(), row.toolTip())]
+    return found
+
+
+def names_in(coding: CodingWindow) -> set[str]:
+    """What is to be hidden of the study quickstart: its models, and the parts of their ids."""
+    models = set(coding.window.session.history.decoders)
+    assert models
+    return models | {model.split("/")[-1] for model in models}
+
+
+def every_notice(coding: CodingWindow, name: str) -> Iterator[str]:
+    """Says, one after the other, everything that this window can be made to say with a name in it:
+    yields what was tried."""
+    window = coding.window
+    error = LabappError(f"{name} is gone.", safe=f"{name} stays.", todo=f"Get {name} again.")
+    said = Message("pictures_of_another", model=name)
+    yield "pictures that cannot be shown"
+    window.show_error(error)
+    yield "an error"
+    window.show_error(AnnotationsBusy(f"/models/{name}/annotations is open."))
+    yield "an error that stays"
+    coding.coding.problem.emit(LabappError(said))
+    yield "an error of coding"
+    window._tell_of_sound(language.translate_message(f"No sound: {name}"))
+    yield "no sound"
+    window.session.history.problem = f"The study of {name} cannot be read."
+    window._tell_of_history()
+    window.picture.update()
+    yield "no screen"
+    window.picture._past and window.picture._past._give_up(language.translate_message(name))
+    yield "a screen that failed"
+    coding.exchange._exported  # noqa: B018 (what it tells goes through the same words)
+    coding.panel.set_lines(
+        [Line(language.tr("not in it"), "", language.translate_message(said))],
+        language.in_words(error),
+    )
+    coding.panel.show()
+    yield "exchange"
+    items = (
+        LaneItem("alarm.raised", SECOND, SECOND, payload={"alarm": "x", "detail": f"{name}: slow"}),
+        LaneItem(
+            "deviation.noted", 2 * SECOND, 2 * SECOND, text=f"{name} failed", payload={"a": 1}
+        ),
+        LaneItem("anything", 3 * SECOND, 3 * SECOND, text=name),
+    )
+    window.set_lanes([*window.lanes, Lane("alarms", "points", items)])
+    yield "what happened"
+
+
+@pytest.mark.parametrize("spoken", ["en", "de"])
+def test_a_blind_rater_reads_no_name(opened: Callable[..., CodingWindow], spoken: str) -> None:
+    speak(spoken)
+    coding = opened("names", "outcomes", "future")
+    QApplication.processEvents()
+    hidden = names_in(coding)
+    for name in sorted(set(coding.window.session.history.decoders)):
+        for what in every_notice(coding, name):
+            QApplication.processEvents()
+            told = texts_of(coding.window)
+            line = coding.window.timeline
+            told += [line.describe(x, y) for x in range(0, 1300, 20) for y in range(0, 320, 12)]
+            past = coding.window.picture._past
+            told.append("" if past is None else past.problem)
+            named = re.compile(rf"(?<!\w)({'|'.join(hidden)})(?!\w)", re.IGNORECASE)
+            leaks = [text for text in told if named.search(text)]
+            assert not leaks, (what, leaks[:3])
+    assert any(language.tr("(hidden)") in text for text in texts_of(coding.window))
+
+
+def test_a_rater_who_may_see_names_reads_them(opened: Callable[..., CodingWindow]) -> None:
+    coding = opened()
+    QApplication.processEvents()
+    notice = coding.window.notices.text.text()
+    assert any(model in notice for model in coding.window.session.history.decoders)
+    assert "(hidden)" not in notice
+
+
+def test_names_are_said_again_once_the_window_is_closed(
+    opened: Callable[..., CodingWindow],
+) -> None:
+    coding = opened("names")
+    model = next(iter(coding.window.session.history.decoders))
+    assert model not in language.translate_message(Message("pictures_of_another", model=model))
+    coding.window.close()
+    assert model in language.translate_message(Message("pictures_of_another", model=model))
+
+
+def test_a_sentence_of_the_program_stays_whole() -> None:
+    """A condition may be called like any word: the words of the program itself are no name."""
+    language.hide_names(["fast", "model", "x"])
+    try:
+        said = language.tr("The model {model} is fast.", model="fast/model")
+        assert said == "The model (hidden)/(hidden) is fast."
+        assert language.veiled("/study/fast/intro.md") == "/study/(hidden)/intro.md"
+        assert language.veiled("faster models") == "faster models"
+    finally:
+        language.hide_names(())
