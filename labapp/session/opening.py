@@ -47,6 +47,7 @@ from labapp.session import (
 )
 from labapp.session.decoding import SLOW_MS
 from labapp.session.folder import SessionFolder
+from labapp.session.heartbeat import Heartbeat
 from labapp.session.network import network_drive, network_warning
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
@@ -61,6 +62,7 @@ from labapp.study.stimulus_stages import PredictMasked
 EmitBody = Callable[[Payload], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
 MakeScheduler = Callable[[Clock], Scheduler]
+MakeHeartbeat = Callable[[Clock], Heartbeat]
 
 
 BEGAN_WITHOUT = "the session began without sound"
@@ -87,6 +89,7 @@ class SessionDependencies:
         from here on.
     pilot : whether a new session is a trial run; a resumed one stays what it is.
     make_streams, no_streams, streams_required : of what is sent, see `streaming.open_streams`.
+    make_heartbeat : of what notices that the program stands still; None where no real time passes.
     """
 
     decoders: Mapping[str, Decoder]
@@ -107,6 +110,7 @@ class SessionDependencies:
     make_streams: streaming.MakeStreams | None = None
     no_streams: str = ""
     streams_required: bool = False
+    make_heartbeat: MakeHeartbeat | None = None
 
 
 @dataclass
@@ -178,6 +182,8 @@ class OpenSession:
         self._recording = True
         try:
             recorder.start()
+            if self.runner.heartbeat is not None:
+                self.runner.heartbeat.rest()  # to open a microphone takes a moment
         except AudioError as error:
             self._recording = False
             self.runner.recorder = None
@@ -390,19 +396,12 @@ def resume(
         if planned.audio == "off":
             # Even with a microphone now: the participant may have declined the recording.
             dependencies = replace(dependencies, make_recorder=None, no_sound=BEGAN_WITHOUT)
-        clocks: list[Clock] = []
-
-        def clock_from(last: Event) -> Clock:
-            clock = resuming.continued_clock(last, speed)
-            clocks.append(clock)
-            return clock
-
-        journal = Journal.reopen(home.journal, clock_from)
+        continued = resuming.continued_clock(past, speed)
+        journal = Journal.reopen(home.journal, lambda last: continued.clock)
         undo.callback(journal.close)
         tails = recovery.tails(path, past)
-        clock = clocks[0]
         opened = _assemble(
-            loaded, planned, home, journal, clock, past, dependencies, lock, stored, tails
+            loaded, planned, home, journal, continued, past, dependencies, lock, stored, tails
         )
         undo.pop_all()
     return opened
@@ -418,7 +417,7 @@ def _assemble(
     planned: SessionPlanned,
     home: SessionFolder,
     journal: Journal,
-    clock: Clock,
+    clock: Clock | resuming.Continued,
     past: Sequence[Event],
     dependencies: SessionDependencies,
     lock: FileLock,
@@ -427,6 +426,9 @@ def _assemble(
 ) -> OpenSession:
     machine = machine_of(loaded, planned, dependencies.decoders)
     state = machine.fold(past)
+    gap_by, changed = "", None
+    if isinstance(clock, resuming.Continued):
+        clock, gap_by, changed = clock
     if dependencies.blind and state.blind is False:
         raise resuming.not_blind(home.path)
     runner = Runner(
@@ -445,6 +447,8 @@ def _assemble(
         gallery=stimuli.gallery_of(home, [*stimuli.stored_in(past), *stored]),
         failed_rules=excluding.asked(loaded.study, home.path),
     )
+    if dependencies.make_heartbeat is not None:
+        runner.heartbeat = dependencies.make_heartbeat(clock)
     if dependencies.make_recorder is not None:
         runner.recorder = dependencies.make_recorder(home, journal.segment, runner.emit, clock)
     record = environment.describe({**dependencies.extra, "microphone": _microphone(runner)})
@@ -457,8 +461,12 @@ def _assemble(
             __version__,
             loaded.sha256,
             past[-1].t_ns if past else None,
+            clock.boot_zero_ns() if isinstance(clock, SessionClock) else None,
+            gap_by,
         )
     ]
+    if changed is not None:
+        opening.append(changed)
     if dependencies.blind is not None and state.blind is None:
         opening.append(BlindingSet(dependencies.blind))
     opening += [EnvironmentRecorded(record), *dependencies.warmed, *stored, *tails]

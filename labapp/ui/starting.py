@@ -74,6 +74,7 @@ def session_dependencies(
 
     warm: decoders that are warm already (the home's); the others are loaded now.
     """
+    from labapp.session.heartbeat import Heartbeat
     from labapp.session.opening import SessionDependencies
     from labapp.ui.bridge import QtScheduler
 
@@ -93,6 +94,7 @@ def session_dependencies(
         make_streams=make_streams,
         no_streams=no_streams,
         streams_required=streams_required,
+        make_heartbeat=Heartbeat,
     )
 
 

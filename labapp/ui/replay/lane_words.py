@@ -66,6 +66,8 @@ def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
             return tr("Deviation: {said}", said=item.text)
         case "pause":
             return wording.paused(str(item.payload.get("reason", "")))
+        case "stall":
+            return wording.stalled(item.payload)
         case "skip.taken_back":
             return tr("A skip was taken back")
         case "audio.gap":
