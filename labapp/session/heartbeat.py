@@ -81,7 +81,7 @@ class OtherProcess:
         return self._child.pid
 
     def beat(self) -> None:
-        """One byte, four times a second: the pipe has room for hours of a process that is stopped."""
+        """One byte, four times a second: a stopped process has room for hours of them."""
         if self._child.poll() is not None:
             self._child = self._start()
         self._write(b".")

@@ -171,6 +171,7 @@ REASONS = (
     N_("the participant did not agree to a sound recording"),
     N_("the disk does not answer"),
     N_("the device ended the recording"),
+    N_("the sound recorder stood still and is started again"),
     N_("the sound server no longer knows our recording"),
     N_("The signed consent was deleted."),
 )
