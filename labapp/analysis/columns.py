@@ -249,7 +249,7 @@ PARTICIPANTS = (
     ),
     seconds("sound_s", "length of the sound recorded"),
     seconds("sound_lost_s", "of this, lost and filled with silence"),
-    text("no_sound_because", "why there is no sound"),
+    text("no_sound_because", "why there is no sound, at the end of the session"),
     whole("focus_losses", "times the participant's window lost the keyboard focus"),
     whole("n_deviations", "rows of this session in the table of deviations"),
     whole("n_events", "events in the journal"),

@@ -66,7 +66,7 @@ MEANINGS = {
     "attempt_interrupted": "an attempt at a question has no end, or a pause broke it off",
     "aligned_at_start": "start and target of a question already agreed",
     "alarm": "an alarm was raised",
-    "no_sound": "the session was recorded without sound",
+    "no_sound": "the session was recorded without sound; with a duration, only until then",
     "sound_lost": "sound was lost and filled with silence",
     "microphone_lost": "the microphone vanished",
     "sound_zeros": "the microphone delivered exact zeros (muted, or no permission)",
@@ -219,6 +219,8 @@ def _ends(payload: Payload) -> frozenset[str]:
             return frozenset({f"alarm {payload.code}"})
         case AudioDeviceBack():
             return frozenset({"device"})
+        case AudioStarted():
+            return frozenset({"device", "no sound"})
         case WindowFocus(focused=True):
             return frozenset({"focus"})
         case AudioState():
@@ -239,6 +241,8 @@ def _lasts(event: Event, payload: Payload) -> str | None:
             return f"alarm {payload.code}"
         case AudioDeviceLost():
             return "device"
+        case AudioOff():
+            return "no sound"
         case WindowFocus():
             return "focus"
         case AudioState():

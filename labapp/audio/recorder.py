@@ -130,7 +130,7 @@ class Recorder:
         self._still_since_ns: int | None = None
 
     def _name(self, take: int) -> str:
-        return f"audio/segment-{self._segment:02d}{'' if take == 1 else f'-{take}'}.wav"
+        return file_name(self._segment, take)
 
     def start(self) -> None:
         """Open microphone and file, and begin. Emits AudioStarted.
@@ -348,6 +348,19 @@ class Recorder:
             envelope=hearing.envelope,
             problem=self._problem or track.write_problem,
         )
+
+
+def file_name(segment: int, take: int) -> str:
+    """The name of a sound file in the session folder."""
+    return f"audio/segment-{segment:02d}{'' if take == 1 else f'-{take}'}.wav"
+
+
+def next_take(folder: Path, segment: int) -> int:
+    """The number of the next recording in a run."""
+    take = 1
+    while (folder / file_name(segment, take)).exists():
+        take += 1
+    return take
 
 
 def default_watcher(device: Device) -> SourceWatcher:

@@ -347,6 +347,10 @@ class Runner:
         if not self._waiting:  # else the next timer is set when the disk has answered
             self._arm()
 
+    def tell(self) -> None:
+        """Tell the listeners that something changed besides the state, such as the recorder."""
+        self._tell()
+
     def _tell(self) -> None:
         for listener in tuple(self._listeners):
             listener()

@@ -209,7 +209,10 @@ class Alarms:
                     what=detail_of(p) or str(p["device"]),
                 )
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
-            case "audio.device_back" | "audio.started":
+            case "audio.started":
+                cleared = [self._clear(key) for key in ("device", "microphone_failed")]
+                return any(cleared)
+            case "audio.device_back":
                 return self._clear("device")
             case "audio.gap":
                 return self._gap(event)
