@@ -249,7 +249,7 @@ class SessionRecords:
             whole = shared | row
             if of_stages:
                 whole |= self.factors.within(row.get("stage"), row.get("about"))
-            key = (row.get("stage"), row.get("trial"), row.get("attempt"))
+            key: Any = (row.get("stage"), row.get("trial"), row.get("attempt"))
             if away:
                 whole["keyboard_away"] = key in self.keyboard_away
             if stalled:

@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from labapp.audio.devices import MicrophoneFinder
+from labapp.audio.devices import Device, MicrophoneFinder
 from labapp.audio.envelope import envelope
 from labapp.console import say
 from labapp.errors import LabappError
@@ -200,8 +200,9 @@ class SessionController(QObject):
             self._look_no_more()
             return
         if self._finder is None:
-            gone = self.opened.runner.recorder
-            self._finder = MicrophoneFinder(None if gone is None else gone.device)
+            recorder = self.opened.runner.recorder
+            gone = None if recorder is None else recorder.device
+            self._finder = MicrophoneFinder(gone if isinstance(gone, Device) else None)
         found = self._finder.found
         self.console.voice.offer_microphone(None if found is None else found.label)
 
