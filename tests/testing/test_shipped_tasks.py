@@ -14,10 +14,13 @@ from labapp.analysis.rows import SessionRecords
 from labapp.events import payload_of
 from labapp.plugins import registry
 from labapp.plugins.task_type import TaskType
+from labapp.session.masked_predictions import predict_masked
+from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, plan
 from labapp.testing import check_task
-from labapp.testing.checking import Models, Notes, _planned, installed_stimuli, predict_by_models
+from labapp.testing.checking import Models, _planned
 from labapp.testing.rehearsal import Rehearsal
+from labapp.testing.watching import Notes
 from tests.helpers import concepts, stimuli
 
 TEXT = "texts/{language}/debrief.md"
@@ -116,7 +119,7 @@ def test_a_shipped_task_is_in_order(tmp_path: Path, name: str) -> None:
 def rehearsal_of(task_type: TaskType[Any], study: Path, strategy: str) -> Rehearsal:
     """A session of a study, before anybody did anything."""
     loaded, models = loading.load(study), Models({})
-    planned = next(iter(_planned(loaded, models, installed_stimuli, predict_by_models)))
+    planned = next(iter(_planned(loaded, models, stimuli_of, predict_masked)))
     used = {name: models[name] for part in plan.parts_of(planned) for name in part.models()}
     return Rehearsal(task_type, loaded, planned, used, Notes(), strategy)
 
@@ -124,6 +127,12 @@ def rehearsal_of(task_type: TaskType[Any], study: Path, strategy: str) -> Rehear
 ASKING = [known.name for known in registry.task_types() if known.shown]
 RULES = ("leave-out", "keep", "repeat-question")
 LASTED_S = 500.0
+LIMITS: dict[str, Item] = {
+    "reconstruction": {"time_limit_min": 5},
+    "single-dimension": {"time_limit_min": 5},
+    "concept-repair": {"time_limit_s": 300},
+}
+"""How a study limits the time of its questions, where it can."""
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -134,9 +143,7 @@ def test_a_question_in_which_the_computer_stood_still(tmp_path: Path, name: str,
     study = tmp_path / "short.yaml"
     flow = [dict(item) for item in STUDIES[name] if "stages" in item]
     for item in flow:
-        limited = "item_limit_s" if name == "concept-repair" else "time_limit_s"
-        limit = {} if name in ("judging", "unmasking") else {limited: 300}
-        item["stages"] = {**item["stages"], **limit}
+        item["stages"] = {**item["stages"], **LIMITS.get(name, {})}
     asked: dict[str, Any] = {"id": "short", "title": "Short", "version": 1, "stalls": rule}
     study.write_text(json.dumps(asked | {"flow": flow}))
     (task_type,) = [known for known in registry.task_types() if known.name == name]
