@@ -155,9 +155,10 @@ def test_a_question_in_which_the_computer_stood_still(tmp_path: Path, name: str,
     def open_question() -> bool:
         state = runner.state
         task = runner.machine.tasks[max(0, state.index)]
-        return (runner.part is not None and bool(task.asked_again(state.part_state))) or (
-            name == "unmasking" and getattr(getattr(state.part_state, "trial", None), "open", False)
-        )
+        if runner.part is None or not runner.part.measures:
+            return False
+        shown = getattr(getattr(state.part_state, "trial", None), "open", False)
+        return bool(task.asked_again(state.part_state)) or (name == "unmasking" and shown)
 
     session.go_on(open_question)
     key = runner.machine.trial_key(runner.state)
