@@ -52,7 +52,8 @@ def stalled(payload: Mapping[str, Any]) -> str:
     asleep_ns = int(payload["asleep_ns"])
     lasted_ns = int(payload["duration_ns"]) + asleep_ns
     form = STOOD_STILL["asleep" if asleep_ns else str(payload["who"])]
-    return tr(form, time=number(f"{lasted_ns / NS:.1f} s"))
+    short = lasted_ns < 60 * NS
+    return tr(form, time=number(f"{lasted_ns / NS:.1f} s") if short else short_time(lasted_ns))
 
 
 def clock_changed(payload: Mapping[str, Any]) -> str:
