@@ -155,50 +155,34 @@ def test_the_gap_of_a_lost_microphone_is_no_second_alarm() -> None:
     assert shown((1, AudioGap("f", 0, 48_000, "device_lost"))) == []
 
 
-@pytest.mark.parametrize(
-    ("stalled", "words"),
-    [
-        (
-            ProgramStalled("program", NS, 20 * NS, 0, True),
-            (
-                "The program stood still for 20.0 s: that time is left out. Tell the participant that "
-                "the computer was at fault"
-            ),
-        ),
-        (
-            ProgramStalled("computer", NS, 20 * NS, 0, False),
-            (
-                "The computer stood still for 20.0 s: that time counts. Tell the participant that the "
-                "computer was at fault"
-            ),
-        ),
-        (
-            ProgramStalled("computer", NS, 0, 600 * NS, False),
-            (
-                "The computer slept for 10:00: that time is left out. Tell the participant that the "
-                "computer was at fault"
-            ),
-        ),
-        (
-            ProgramStalled("recorder", NS, 3 * NS),
-            "The sound recorder stood still for 3.0 s: the voice of that time is missing",
-        ),
-        (
-            ClockChanged(-7200.0),
-            (
-                "The computer’s clock was changed: back by 2:00:00; times in this session do not "
-                "follow it"
-            ),
-        ),
-        (
-            ClockChanged(-7200.0, certain=False),
-            (
-                "The computer’s clock was changed: back by 2:00:00 or more; how long the interruption "
-                "lasted is not known"
-            ),
-        ),
-    ],
-)
+FAULT = "Tell the participant that the computer was at fault"
+CHANGED = "The computer’s clock was changed: back by 2:00:00"
+STALLS: list[tuple[Payload, str]] = [
+    (
+        ProgramStalled("program", NS, 20 * NS, 0, True),
+        f"The program stood still for 20.0 s: that time is left out. {FAULT}",
+    ),
+    (
+        ProgramStalled("computer", NS, 20 * NS, 0, False),
+        f"The computer stood still for 20.0 s: that time counts. {FAULT}",
+    ),
+    (
+        ProgramStalled("computer", NS, 0, 600 * NS, False),
+        f"The computer slept for 10:00: that time is left out. {FAULT}",
+    ),
+    (
+        ProgramStalled("recorder", NS, 3 * NS),
+        "The sound recorder stood still for 3.0 s: the voice of that time is missing",
+    ),
+    (ClockChanged(-7200.0), f"{CHANGED}; times in this session do not follow it"),
+    (
+        ClockChanged(-7200.0, certain=False),
+        f"{CHANGED} or more; how long the interruption lasted is not known",
+    ),
+]
+
+
+@pytest.mark.parametrize(("stalled", "words"), STALLS)
 def test_a_standstill_and_a_set_clock_are_told_until_they_are_dismissed(
     stalled: Payload, words: str
 ) -> None:
