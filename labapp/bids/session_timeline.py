@@ -10,6 +10,7 @@ from labapp.analysis.notes import Trail
 from labapp.analysis.session_totals import breaks_of
 from labapp.bids.task_timeline import COMMON, SEQ, WORKING, OpenRow
 from labapp.bids.tsv import Table
+from labapp.clock import NS
 from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
 from labapp.events.event import payload_text
@@ -195,7 +196,8 @@ class _Fold:
                 words = {"value": payload.who, "text": stalled_words(payload)}
                 self._add(event.kind, event, payload.from_ns, duration=lasts, **words)
             case ClockChanged():
-                words = {"value": repr(payload.by_s), "text": clock_words(payload)}
+                by = seconds(round(payload.by_s * NS))
+                words = {"value": by, "text": clock_words(payload)}
                 self._add(event.kind, event, event.t_ns, duration="0", **words)
             case SpeechSimulated():
                 lasts = seconds(payload.t1_ns - payload.t0_ns)
