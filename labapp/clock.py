@@ -2,17 +2,28 @@
 
 Every event, audio block and timer of a session is on this clock: nanoseconds since the session
 began, continued over restarts. `time.perf_counter_ns` is the machine's monotonic clock on every
-platform we run on; UTC is written beside it for people and is never used to compute a duration
-inside a segment.
+platform we run on. On Linux and macOS it stands still while the computer sleeps; `boot_ns` goes on.
+
+UTC is written next to it for people. It is read once, when the clock is made, and goes on by
+`boot_ns`: when somebody sets the computer's clock, UTC in the journal neither jumps nor runs back.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 NS = 1_000_000_000
+_BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+if sys.platform == "darwin":
+    _BOOT_CLOCK = time.CLOCK_MONOTONIC  # which goes on in sleep there, other than on Linux
+
+
+def boot_ns() -> int:
+    """Nanoseconds on a clock that nobody can set and that goes on while the computer sleeps."""
+    return time.perf_counter_ns() if _BOOT_CLOCK is None else time.clock_gettime_ns(_BOOT_CLOCK)
 
 
 class Clock(Protocol):
@@ -42,12 +53,16 @@ class SessionClock:
     ----------
     start_ns : session time at construction; a resumed session goes on where it stopped.
     speed : session seconds per real second; other than 1 only in simulations without sound.
+    utc : the time of day at construction, where it is not the computer's own (a resumed session
+        goes on from what it knows).
     """
 
-    def __init__(self, start_ns: int = 0, speed: float = 1.0) -> None:
+    def __init__(self, start_ns: int = 0, speed: float = 1.0, utc: datetime | None = None) -> None:
         if speed <= 0:
             raise ValueError(f"speed must be above 0, found {speed}")
         self._origin = time.perf_counter_ns()
+        self._boot = boot_ns()
+        self._utc = datetime.now(UTC) if utc is None else utc
         self._start = start_ns
         self.speed = speed
 
@@ -55,7 +70,12 @@ class SessionClock:
         return self.from_perf_ns(time.perf_counter_ns())
 
     def utc(self) -> datetime:
-        return datetime.now(UTC)
+        return self._utc + timedelta(microseconds=(boot_ns() - self._boot) / 1000)
+
+    def boot_zero_ns(self) -> int | None:
+        """What `boot_ns` would have shown at session time 0, had this run begun there; None where
+        session time does not pass as the computer's."""
+        return boot_ns() - self.now_ns() if self.speed == 1.0 else None
 
     def from_perf_ns(self, perf_ns: int) -> int:
         elapsed = perf_ns - self._origin

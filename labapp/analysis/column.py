@@ -61,6 +61,13 @@ TRIAL = (
 INCLUDED = yes("included", "the session counts, see the table participants")
 
 
+STALLED = seconds(
+    "stalled_s",
+    "how long the computer stood still or slept while the question was open; other times of the "
+    "question leave it out, unless the study keeps it (stalls)",
+)
+
+
 def range_unit(rows: pd.DataFrame) -> str:
     """The unit of a score with a least and a greatest value, as `1-7`; empty where its rows have no
     such, or several. rows: with the columns `low` and `high`."""

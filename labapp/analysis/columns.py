@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from labapp.analysis.column import (
     INCLUDED,
+    STALLED,
     TRIAL,
     WHERE,
     WHO,
@@ -49,6 +50,7 @@ TRIALS = (
     ),
     whole("skips_taken_back", "times the participant skipped the question and took that back"),
     seconds("started_session_s", "session time (pauses included) of the start"),
+    STALLED,
     yes(
         "keyboard_away",
         "the participant's keyboard was away for some of it: with the moderator, or with another "
@@ -237,15 +239,17 @@ PARTICIPANTS = (
     seconds("paused_s", "their sum"),
     whole("n_breaks", "breaks of the plan that were taken; they are no pauses"),
     seconds("breaks_s", "their sum, as far as they came to an end"),
+    whole("n_stalls", "times the program or the computer stood still for more than a second"),
+    seconds("stalled_s", "their sum, sleep of the computer too"),
     whole("n_gaps", "times the program stopped and the session was resumed"),
     seconds(
         "gap_s",
         "time from each stop to going on, summed, outside pauses and breaks: with duration_s, "
-        "paused_s and breaks_s it makes up elapsed_s",
+        "paused_s, breaks_s and the stalls that the study leaves out it makes up elapsed_s",
     ),
     seconds("sound_s", "length of the sound recorded"),
     seconds("sound_lost_s", "of this, lost and filled with silence"),
-    text("no_sound_because", "why there is no sound"),
+    text("no_sound_because", "why there is no sound, at the end of the session"),
     whole("focus_losses", "times the participant's window lost the keyboard focus"),
     whole("n_deviations", "rows of this session in the table of deviations"),
     whole("n_events", "events in the journal"),

@@ -13,10 +13,12 @@ from labapp.events.dials import TargetShown
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
+    ClockChanged,
     DeviationNoted,
     PartEnded,
     PartRestarted,
     PartStarted,
+    ProgramStalled,
     ScreenChanged,
     SegmentStarted,
     SessionCompleted,
@@ -46,6 +48,10 @@ from labapp.events.voice import (
 MEANINGS = {
     "paused": "the moderator paused the session",
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
+    "stalled": "the program, the whole computer, or the recorder of the sound stood still for more "
+    "than a second; detail says which, and whether durations leave that time out",
+    "clock_changed": "the computer's date and time were set; detail says by how much, or that it "
+    "is not known how long an interruption lasted",
     "stage_restarted": "a stage that was interrupted began again with its first question",
     "part_skipped": "the moderator skipped a part",
     "skip_taken_back": "a skip was taken back: of a question (trial) or of a part's rest (part)",
@@ -60,7 +66,7 @@ MEANINGS = {
     "attempt_interrupted": "an attempt at a question has no end, or a pause broke it off",
     "aligned_at_start": "start and target of a question already agreed",
     "alarm": "an alarm was raised",
-    "no_sound": "the session was recorded without sound",
+    "no_sound": "the session was recorded without sound; with a duration, only until then",
     "sound_lost": "sound was lost and filled with silence",
     "microphone_lost": "the microphone vanished",
     "sound_zeros": "the microphone delivered exact zeros (muted, or no permission)",
@@ -179,6 +185,27 @@ def fold_deviations(events: Iterable[tuple[Event, Payload]]) -> list[Deviation]:
     return deviations.deviations
 
 
+WHO = {"program": "the program", "computer": "the computer", "recorder": "the sound recorder"}
+COUNTED = {True: "left out of durations", False: "counted in durations"}
+
+
+def stalled_words(payload: ProgramStalled) -> str:
+    """Who stood still, and what became of that time."""
+    words = [WHO.get(payload.who, payload.who)]
+    if payload.asleep_ns:
+        words.append(f"asleep for {payload.asleep_ns / NS:.1f} s")
+    if payload.who != "recorder" and payload.duration_ns:
+        words.append(COUNTED[payload.left_out])
+    return ", ".join(words)
+
+
+def clock_words(payload: ClockChanged) -> str:
+    """By how much the time of day was set, or that nobody knows."""
+    way = "forward" if payload.by_s > 0 else "back"
+    by = f"set {way} by {abs(payload.by_s):.1f} s"
+    return by if payload.certain else f"{by} or more; how long the interruption lasted is not known"
+
+
 def _ends(payload: Payload) -> frozenset[str]:
     """The names of what a payload puts an end to; none for most."""
     match payload:
@@ -192,6 +219,8 @@ def _ends(payload: Payload) -> frozenset[str]:
             return frozenset({f"alarm {payload.code}"})
         case AudioDeviceBack():
             return frozenset({"device"})
+        case AudioStarted():
+            return frozenset({"device", "no sound"})
         case WindowFocus(focused=True):
             return frozenset({"focus"})
         case AudioState():
@@ -212,6 +241,8 @@ def _lasts(event: Event, payload: Payload) -> str | None:
             return f"alarm {payload.code}"
         case AudioDeviceLost():
             return "device"
+        case AudioOff():
+            return "no sound"
         case WindowFocus():
             return "focus"
         case AudioState():
@@ -231,7 +262,14 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
         case SessionPaused():
             return made("paused", payload.reason)
         case SegmentStarted(gap_from_ns=int(gap_from)):
-            return made("interrupted", f"segment {payload.segment} began", at_ns=gap_from)
+            unsure = "; the length is by the time of day alone" if payload.gap_by == "wall" else ""
+            detail = f"segment {payload.segment} began{unsure}"
+            return made("interrupted", detail, at_ns=gap_from)
+        case ProgramStalled():
+            lasted_s = (payload.duration_ns + payload.asleep_ns) / NS
+            return made("stalled", stalled_words(payload), lasted_s, payload.from_ns)
+        case ClockChanged():
+            return made("clock_changed", clock_words(payload))
         case PartRestarted():
             return made("stage_restarted", f"attempt {payload.attempt}")
         case PartEnded(outcome="skipped"):

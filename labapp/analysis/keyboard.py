@@ -1,16 +1,19 @@
-"""When the participant's keyboard was away: with the moderator, or with another program."""
+"""What kept a participant from answering: the keyboard was away, with the moderator or with another
+program, or the computer stood still."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 from labapp.analysis.task_records import Attempt, Key
+from labapp.clock import NS
 from labapp.events import Event, Payload, Source
 from labapp.events.durations import Pauses
 from labapp.events.keyboard import KeyboardGiven
-from labapp.events.lifecycle import SegmentStarted, WindowFocus
+from labapp.events.lifecycle import ProgramStalled, SegmentStarted, WindowFocus
 
-MODERATOR = "moderator"
+MODERATOR, RECORDER = "moderator", "recorder"
 
 
 def spans_away(events: Iterable[tuple[Event, Payload]]) -> list[tuple[int, int]]:
@@ -54,6 +57,30 @@ def spans_away(events: Iterable[tuple[Event, Payload]]) -> list[tuple[int, int]]
 def within(spans: Iterable[tuple[int, int]], from_ns: int, until_ns: int) -> bool:
     """Whether any of them falls between two session times, both included."""
     return any(start <= until_ns and end >= from_ns for start, end in spans)
+
+
+def stalls_of(events: Iterable[tuple[Event, Payload]]) -> list[ProgramStalled]:
+    """When the program, and the participant with it, stood still; the recorder alone holds nobody
+    up."""
+    stalls = (payload for _, payload in events if isinstance(payload, ProgramStalled))
+    return [stall for stall in stalls if stall.who != RECORDER]
+
+
+def stalled_s(
+    stalls: Iterable[ProgramStalled], attempts: Iterable[Attempt], last_ns: int
+) -> Mapping[Key, float]:
+    """By attempt how long that lasted within it, in s, where it did; one without an end lasts to
+    that of the session, at last_ns."""
+    seconds: dict[Key, float] = {}
+    for stall, attempt in product(stalls, attempts):
+        begins = attempt.started_session_ns
+        ends = last_ns if attempt.ended_session_ns is None else attempt.ended_session_ns
+        until_ns = stall.from_ns + stall.duration_ns
+        if begins is None or not begins <= until_ns or not stall.from_ns <= ends:
+            continue
+        within_ns = max(0, min(until_ns, ends) - max(stall.from_ns, begins)) + stall.asleep_ns
+        seconds[attempt.key] = seconds.get(attempt.key, 0.0) + within_ns / NS
+    return seconds
 
 
 def trials_away(

@@ -10,6 +10,7 @@ from functools import cached_property
 from math import fsum
 from typing import Any
 
+from labapp.analysis.column import STALLED
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import (
     DECLARED,
@@ -22,7 +23,7 @@ from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.exclusion import Judged, failed_rules
 from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
 from labapp.analysis.items import item_rows, scale_rows
-from labapp.analysis.keyboard import trials_away
+from labapp.analysis.keyboard import stalled_s, stalls_of, trials_away
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (
     FAILED,
@@ -52,6 +53,7 @@ from labapp.clock import NS
 from labapp.errors import SessionError
 from labapp.events import Event, Payload
 from labapp.events.durations import WorkingTime
+from labapp.events.lifecycle import ProgramStalled
 from labapp.events.pointer import PointerMoved
 from labapp.events.registry import frequent_kinds
 from labapp.events.undoing import SkipTakenBack
@@ -85,6 +87,8 @@ class SessionRecords:
     pointer: tuple[Row, ...]
     keyboard_away: frozenset[Key]
     taken_back: Counter[Place]
+    stalls: tuple[ProgramStalled, ...] = ()
+    stalled_s: Mapping[Key, float] = field(default_factory=dict)
     instruments: Mapping[str, Instrument] = field(default_factory=dict)
     study_title: str | None = None
     coding: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -126,6 +130,7 @@ class SessionRecords:
         events = [(event, payload) for event, payload in events if event.kind not in frequent]
         deviations = [*fold_deviations(events), *_unended(totals, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
+        stalls = stalls_of(events)
         records = cls(
             source,
             deidentified,
@@ -139,6 +144,8 @@ class SessionRecords:
             tuple(pointer_rows(events)),
             trials_away(events, attempts),
             Counter(skips_taken_back(events)),
+            tuple(stalls),
+            stalled_s(stalls, attempts, round(totals.elapsed_s * NS)),
             instruments or {},
             study_title,
             coding,
@@ -235,17 +242,18 @@ class SessionRecords:
         if "included" in names:
             shared["included"] = self.inclusion_status.included
         shared |= {name: level for name, level in self.factors.between.items() if name in names}
-        away = "keyboard_away" in names
+        away, stalled = "keyboard_away" in names, STALLED.name in names and "trial" in names
         of_stages = "stage" in names and POSITION.name in names
         made = []
         for row in rows:
             whole = shared | row
             if of_stages:
                 whole |= self.factors.within(row.get("stage"), row.get("about"))
+            key: Any = (row.get("stage"), row.get("trial"), row.get("attempt"))
             if away:
-                whole["keyboard_away"] = (row["stage"], row["trial"], row["attempt"]) in (
-                    self.keyboard_away
-                )
+                whole["keyboard_away"] = key in self.keyboard_away
+            if stalled:
+                whole[STALLED.name] = self.stalled_s.get(key, 0.0)
             if not whole.keys() <= names:
                 strange = min(whole.keys() - names)
                 raise _unknown(f"the column {strange!r} of the table {table!r}")
@@ -373,6 +381,8 @@ class SessionRecords:
             "paused_s": sum(lasting["paused"]),
             "n_breaks": len(totals.breaks),
             "breaks_s": fsum(seconds or 0.0 for seconds in totals.breaks.values()),
+            "n_stalls": len(self.stalls),
+            "stalled_s": fsum((stall.duration_ns + stall.asleep_ns) / NS for stall in self.stalls),
             "n_gaps": len(lasting["interrupted"]),
             "gap_s": fsum(
                 deviation.duration_s or 0.0

@@ -146,6 +146,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
                 totals.outcome, totals.ended_reason = UNFINISHED, ""
             case AudioStarted():
                 rates[payload.file] = payload.nominal_rate
+                totals.no_sound_because = ""  # a microphone came late
             case AudioBlock():
                 frames[payload.file] = payload.frames
             case AudioGap() if payload.file in rates:

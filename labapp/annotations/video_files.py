@@ -67,6 +67,9 @@ class VideoAlignment:
         Who did it; empty where nobody was named.
     tool : str
         By which version of labapp.
+    unapplied_offset_s, unapplied_ppm : float
+        Where the video would lie by its own clock, which seems to go so wrong and which the video
+        is too short to correct; null and 0 where it does not.
     """
 
     offset_s: float
@@ -78,6 +81,8 @@ class VideoAlignment:
     stretches: int = 0
     by: str = ""
     tool: str = ""
+    unapplied_offset_s: float | None = None
+    unapplied_ppm: float = 0.0
 
     def session_ns(self, video_s: float) -> int:
         """Session time of a time of the video."""

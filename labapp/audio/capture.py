@@ -59,11 +59,13 @@ class Packet(NamedTuple):
 
 
 class InputStream(Protocol):
-    """An open microphone. pid: the process that the sound server sees recording."""
+    """An open microphone. pid: the process that the sound server sees recording; beat_ns: when that
+    process last showed that it runs, by `time.perf_counter_ns`, None where it is our own."""
 
     rate: int
     channels: int
     pid: int
+    beat_ns: int | None
 
     def take(self) -> list[Packet]:
         """Everything captured since the last call, oldest first."""

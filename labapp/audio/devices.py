@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 from labapp.audio import portaudio, sources
@@ -9,6 +10,7 @@ from labapp.errors import AudioError, NoMicrophone
 from labapp.messages import Message
 
 DEFAULT = "default"
+LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
             todo="Run `labapp doctor`, or record without sound (--audio off).",
         ) from error
     server: sources.SoundSource | None = None
-    server_asked = False
+    server_asked = none_behind = False
     devices = []
     for index, entry in enumerate(entries):
         channels = int(entry["max_input_channels"])
@@ -82,12 +84,65 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
         if sources.behind_sound_server(name, host_api):
             if not server_asked:
                 server, server_asked = sources.default_source(), True
+                none_behind = sources.microphones() == []
+            if none_behind:
+                continue  # the server gives what the loudspeakers play
             if server is not None:
                 rate, source, description = server.rate or rate, server.name, server.description
         devices.append(
             Device(index, name, host_api, channels, rate, index == default, source, description)
         )
     return devices
+
+
+class MicrophoneFinder:
+    """Looks for a microphone in a thread of its own until it is closed.
+
+    Parameters
+    ----------
+    other_than : device that is gone: its recorder looks for it itself.
+    """
+
+    def __init__(self, other_than: Device | None = None) -> None:
+        self._other_than = other_than
+        self._found: Device | None = None
+        self._known: list[str] | None = None
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="labapp-microphones", daemon=True)
+        self._thread.start()
+
+    @property
+    def found(self) -> Device | None:
+        """The microphone that is there now; None while there is none."""
+        return self._found
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._look()
+            self._closing.wait(LOOK_S)
+
+    def _look(self) -> None:
+        behind = sources.microphones()
+        names = None if behind is None else [source.name for source in behind]
+        if names is not None and names == self._known:
+            return  # nothing came or went
+        self._known = names
+        try:
+            devices = list_devices()
+        except AudioError:
+            devices = []
+        gone = self._other_than
+        others = [
+            device
+            for device in devices
+            if gone is None or (device.spec, device.source) != (gone.spec, gone.source)
+        ]
+        ranked = sorted(others, key=lambda device: not device.is_default)
+        self._found = next(iter(ranked), None)
+
+    def close(self) -> None:
+        """Look no more; what is being looked for is not waited for."""
+        self._closing.set()
 
 
 def choose(spec: str = DEFAULT, *, refresh: bool = True) -> Device:

@@ -10,7 +10,9 @@ itself: it neither delays a busy window nor is delayed by it.
 clock, macOS: Mach time, Windows: performance counter), so packets need no translation.
 
 On the pipe: one JSON line (rate, channels; or an error's what, safe and todo), then packets, each
-a fixed header and its data. The child ends when its standard input does, and so with its parent.
+a fixed header and its data. One without data says that the child runs: so a child that stands still
+is told from a microphone that gives nothing. The child ends when its standard input does, and so
+with its parent.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ _HEADER = struct.Struct("<qdd?II")
 _OPEN_TIMEOUT_S = 10.0
 _CLOSE_TIMEOUT_S = 0.5
 _CHILD_POLL_S = 0.05
+_BEAT_S = 0.25
 
 
 class ProcessInput:
@@ -63,6 +66,7 @@ class ProcessInput:
         )
         self.pid = self._child.pid
         self.rate = self.channels = 0
+        self.beat_ns: int | None = time.perf_counter_ns()
         self.finished = False
         self._packets: deque[Packet] = deque()
         self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
@@ -105,7 +109,9 @@ class ProcessInput:
             first = pipe.readline()
             self._answers.put(json.loads(first) if first.strip() else {})
             while (packet := _read_packet(pipe)) is not None:
-                self._packets.append(packet)
+                self.beat_ns = time.perf_counter_ns()
+                if packet.data:
+                    self._packets.append(packet)
         self.finished = True
 
 
@@ -164,8 +170,14 @@ def main(description: str) -> None:
     threading.Thread(target=wait_for_parent, daemon=True).start()
     try:
         out.write(json.dumps({"rate": stream.rate, "channels": stream.channels}).encode() + b"\n")
+        beat_s = time.monotonic()
         while not (stream.finished or parent_gone.is_set()):
-            _pass_on(stream, out)
+            if _pass_on(stream, out):
+                beat_s = time.monotonic()
+            elif time.monotonic() - beat_s >= _BEAT_S:
+                beat_s = time.monotonic()
+                _write_packet(out, Packet(time.perf_counter_ns(), 0.0, 0.0, False, 0, b""))
+                out.flush()
             time.sleep(_CHILD_POLL_S)
         _pass_on(stream, out)
     except BrokenPipeError:
@@ -175,10 +187,13 @@ def main(description: str) -> None:
     os._exit(0)
 
 
-def _pass_on(stream: PortAudioInput, out: IO[bytes]) -> None:
-    for packet in stream.take():
+def _pass_on(stream: PortAudioInput, out: IO[bytes]) -> bool:
+    """Whether there was anything."""
+    packets = stream.take()
+    for packet in packets:
         _write_packet(out, packet)
     out.flush()
+    return bool(packets)
 
 
 if __name__ == "__main__":

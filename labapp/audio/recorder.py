@@ -20,7 +20,9 @@ from labapp.audio.level import FLOOR_DBFS, VoiceActivity
 from labapp.audio.process import open_input
 from labapp.audio.sources import NoWatcher, PulseWatcher, SourceWatcher
 from labapp.audio.track import Emit, Outbox, Track
+from labapp.clock import NS
 from labapp.errors import AudioError
+from labapp.events.lifecycle import ProgramStalled
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioStarted
 from labapp.messages import Message, coded
 
@@ -125,9 +127,10 @@ class Recorder:
         self._last_tick = 0.0
         self._next_try = 0.0
         self._problem = ""
+        self._still_since_ns: int | None = None
 
     def _name(self, take: int) -> str:
-        return f"audio/segment-{self._segment:02d}{'' if take == 1 else f'-{take}'}.wav"
+        return file_name(self._segment, take)
 
     def start(self) -> None:
         """Open microphone and file, and begin. Emits AudioStarted.
@@ -231,6 +234,7 @@ class Recorder:
         self._track.take(packets)
         if packets and self._problem:
             self._problem = ""
+            self._say_stalled()
             self._track.emit(AudioDeviceBack(self.device.label))
         reason = self._loss(stream)
         if reason:
@@ -242,8 +246,21 @@ class Recorder:
             return "the device ended the recording"
         limit = STALL_S if self._track.capturing else FIRST_PACKET_S
         if self._idle_s > limit:
+            beat_ns = stream.beat_ns
+            if beat_ns is not None and time.perf_counter_ns() - beat_ns > STALL_S * NS:
+                self._still_since_ns = beat_ns
+                return "the sound recorder stood still and is started again"
             return Message("microphone_stalled", seconds=limit)
         return self._watcher.gone() or ""
+
+    def _say_stalled(self) -> None:
+        """The process that recorded stood still, until another one took its place."""
+        if self._still_since_ns is None:
+            return
+        from_ns = self._from_perf_ns(self._still_since_ns)
+        lasted_ns = self._from_perf_ns(time.perf_counter_ns()) - from_ns
+        self._still_since_ns = None
+        self._track.emit(ProgramStalled("recorder", max(0, from_ns), lasted_ns))
 
     def _lose(self, stream: InputStream, reason: str) -> None:
         self._watcher.unfollow()
@@ -296,6 +313,7 @@ class Recorder:
     def _finish(self) -> None:
         stream, self._stream = self._stream, None
         self._watcher.unfollow()
+        self._say_stalled()
         if stream is not None:
             stream.close()
             self._track.take(stream.take())
@@ -330,6 +348,19 @@ class Recorder:
             envelope=hearing.envelope,
             problem=self._problem or track.write_problem,
         )
+
+
+def file_name(segment: int, take: int) -> str:
+    """The name of a sound file in the session folder."""
+    return f"audio/segment-{segment:02d}{'' if take == 1 else f'-{take}'}.wav"
+
+
+def next_take(folder: Path, segment: int) -> int:
+    """The number of the next recording in a run."""
+    take = 1
+    while (folder / file_name(segment, take)).exists():
+        take += 1
+    return take
 
 
 def default_watcher(device: Device) -> SourceWatcher:

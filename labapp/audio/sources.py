@@ -46,13 +46,15 @@ class SourceWatcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SoundSource:
-    """A source of the sound server. rate in Hz, 0 where unknown."""
+    """A source of the sound server. rate in Hz, 0 where unknown; monitor: it is what a loudspeaker
+    plays, and no microphone."""
 
     index: int
     name: str
     description: str
     rate: int
     channels: int
+    monitor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,12 @@ def list_sources() -> list[SoundSource] | None:
     """Every source of the sound server; None where no server answers."""
     answer = pactl("list", "sources")
     return None if answer is None else [_source(entry) for entry in answer]
+
+
+def microphones() -> list[SoundSource] | None:
+    """The sources that are microphones; None where no server answers."""
+    known = list_sources()
+    return None if known is None else [source for source in known if not source.monitor]
 
 
 def default_source() -> SoundSource | None:
@@ -254,4 +262,6 @@ def _source(entry: dict[str, Any]) -> SoundSource:
         description=str(entry.get("description", "")) or str(entry["name"]),
         rate=rate,
         channels=channels,
+        monitor=bool(entry.get("monitor_source"))
+        or entry.get("properties", {}).get("device.class") == "monitor",
     )

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from labapp.analysis.deviations import clock_words, stalled_words
 from labapp.analysis.notes import Trail
 from labapp.analysis.session_totals import breaks_of
 from labapp.bids.task_timeline import COMMON, SEQ, WORKING, OpenRow
 from labapp.bids.tsv import Table
+from labapp.clock import NS
 from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import (
+    ClockChanged,
     DeviationNoted,
     NoteAdded,
     PartEnded,
     PartStarted,
+    ProgramStalled,
     SegmentEnded,
     SegmentStarted,
     SessionPaused,
@@ -41,6 +45,10 @@ SESSION_TYPES = {
     "pause": "The session stood still; text says why.",
     "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
     "gap": "From the end of a run that was killed to the moment the session went on.",
+    "program.stalled": "Something stood still for more than a second: value is who (program, "
+    "computer, or recorder, of the sound); text says what became of that time. The duration does "
+    "not count sleep of the computer, which text does.",
+    "clock.changed": "The computer's date and time were set; value is by how many seconds.",
     "page.turned": "A page of a text or questionnaire is on the screen; value counts from 0.",
     "note.added": "A moderator's note, from its first key; value is the session time in s at which "
     "it was kept (Enter).",
@@ -183,6 +191,14 @@ class _Fold:
                 began_ns = payload.typing_began_ns
                 row = self._add(event.kind, event, began_ns, duration="0", **_words(event))
                 row["stage"] = self._trail.at(began_ns)[0]
+            case ProgramStalled():
+                lasts = seconds(payload.duration_ns)
+                words = {"value": payload.who, "text": stalled_words(payload)}
+                self._add(event.kind, event, payload.from_ns, duration=lasts, **words)
+            case ClockChanged():
+                by = seconds(round(payload.by_s * NS))
+                words = {"value": by, "text": clock_words(payload)}
+                self._add(event.kind, event, event.t_ns, duration="0", **words)
             case SpeechSimulated():
                 lasts = seconds(payload.t1_ns - payload.t0_ns)
                 self._add(event.kind, event, payload.t0_ns, duration=lasts, text=payload.text)

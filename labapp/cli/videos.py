@@ -129,6 +129,8 @@ def videos_list(
             rows.append({"session": path.name, **placed.to_json(), "there": there})
             if not json_:
                 say_line(f"{path.name}: {_line(placed)}" + ("" if there else "; its file is gone"))
+                if warning := clock_warning(placed, path.name):
+                    say_line(warning)
     if json_:
         say_json(rows)
     elif not rows:
@@ -175,6 +177,27 @@ def _say(placed: PlacedVideo, session: str, json_: bool) -> None:
             f"Some stretches lie up to {alignment.residual_max_ms:.0f} ms beside the line: see "
             "in the replay whether picture and sound are together everywhere."
         )
+    if warning := clock_warning(placed, session):
+        say_line(warning)
+
+
+def clock_warning(placed: PlacedVideo, session: str) -> str:
+    """That the clock of a video is off and was not corrected, and what to do; else empty."""
+    own, ppm = placed.alignment.unapplied_offset_s, placed.alignment.unapplied_ppm
+    if own is None:
+        return ""
+    length_s = placed.video.duration_s
+    off = [
+        abs(placed.alignment.session_ns(at) / 1e9 - own - at * (1 + ppm * 1e-6))
+        for at in (0.0, length_s)
+    ]
+    return (
+        f"Warning: the video's clock seems to go {ppm * 1e-4:+.2f} % wrong ({ppm:+.0f} ppm). The "
+        f"video is too short ({length_s:.0f} s) for that to be corrected by itself, so picture and "
+        f"sound are up to {max(off) * 1000:.0f} ms apart. Add the file as the camera made it, or "
+        f"correct it: labapp videos align {session} {placed.video.id} --offset {own:.3f} "
+        f"--drift {ppm:.0f}"
+    )
 
 
 _MUCH_MS = 40.0

@@ -130,6 +130,17 @@ class Resume(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class StandStill(Command):
+    """The program, or the whole computer, stood still; the fields are those of
+    `labapp.events.lifecycle.ProgramStalled`."""
+
+    who: str
+    from_ns: int
+    duration_ns: int
+    asleep_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EndSession(Command):
     """End before the plan is done. withdrawal: empty, or what a participant who withdraws wants
     done with the data: keep or delete."""

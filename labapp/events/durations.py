@@ -33,7 +33,8 @@ VOIDS = frozenset(
 )
 """The kinds that put an end to a skip that could still be taken back, and to the question whether
 to leave: what the moderator does, or a crash, comes before both."""
-KINDS = frozenset({*OPENS, *CLOSES})
+STALLED = "program.stalled"
+KINDS = frozenset({*OPENS, *CLOSES, STALLED})
 """The kinds of events that `Pauses` looks at; others may be left out."""
 
 
@@ -49,11 +50,13 @@ class Pauses:
     total_ns : closed stretches so far.
     open_since_ns : session time from which time stands still now.
     holds : what it stands still for.
+    until_ns : session time at which the last closed stretch ended.
     """
 
     total_ns: int = 0
     open_since_ns: int | None = None
     holds: frozenset[Hold] = frozenset()
+    until_ns: int = 0
 
     @property
     def held(self) -> bool:
@@ -74,6 +77,8 @@ class Pauses:
         """Take in one event; events must come in the journal's order."""
         if event.kind not in KINDS:
             return self
+        if event.kind == STALLED:
+            return self._stalled(event)
         holds = self._after(event)
         if holds == self.holds:
             return self
@@ -83,7 +88,24 @@ class Pauses:
             return replace(self, open_since_ns=since, holds=holds)
         if holds:
             return replace(self, holds=holds)
-        return Pauses(self.total_ns + event.t_ns - self.open_since_ns)
+        return Pauses(self.total_ns + event.t_ns - self.open_since_ns, until_ns=event.t_ns)
+
+    def _stalled(self, event: Event) -> Pauses:
+        """A stall is over when its event tells of it: no participant could do anything in it."""
+        begins = max(int(event.payload["from_ns"]), self.until_ns)
+        ends = int(event.payload["from_ns"]) + int(event.payload["duration_ns"])
+        if not event.payload.get("left_out") or self.held or ends <= begins:
+            return self
+        return Pauses(self.total_ns + ends - begins, until_ns=ends)
+
+    def stretch_since(self, before: Pauses) -> tuple[int, int] | None:
+        """The stretch that an event closed, of which `before` is the state; in session time."""
+        if self.held or self is before:
+            return None
+        begins = before.open_since_ns
+        if begins is None:  # a stall
+            begins = self.until_ns - (self.total_ns - before.total_ns)
+        return begins, self.until_ns
 
     def _after(self, event: Event) -> frozenset[Hold]:
         holds = self.holds
@@ -111,12 +133,18 @@ class WorkingTime:
         self._from = [0]
         self._pauses = [Pauses()]
         for event in events:
-            now = self._pauses[-1].apply(event)
-            if now is not self._pauses[-1]:
-                # A gap begins before the event that tells of it.
-                begins = now.open_since_ns
-                self._from.append(event.t_ns if begins is None else begins)
-                self._pauses.append(now)
+            before = self._pauses[-1]
+            now = before.apply(event)
+            if now is before:
+                continue
+            closed = now.stretch_since(before)
+            if closed is not None and not before.held:  # a stall, which its event tells afterwards
+                self._from.append(closed[0])
+                self._pauses.append(replace(before, open_since_ns=closed[0]))
+            # A gap begins before the event that tells of it.
+            begins = now.open_since_ns if closed is None else closed[1]
+            self._from.append(event.t_ns if begins is None else begins)
+            self._pauses.append(now)
 
     def working_ns(self, t_ns: int) -> int:
         """Working time in ns at session time t_ns."""

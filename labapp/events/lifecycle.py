@@ -79,6 +79,11 @@ class SegmentStarted(Payload):
     study_sha256 : hash over all files of the study, as in session.planned.
     gap_from_ns : session time of the last event of the run before; the time from there until
         session.resumed is a gap. Null in the first run.
+    boot_ns : what the computer's own clock, which nobody can set and which counts sleep, too,
+        would have shown at session time 0. With the same boot_id it says how long a gap was. Null
+        where the session does not run at the speed of that clock, and in older journals.
+    gap_by : what says how long the gap was: `monotonic`, that clock; `wall`, the time of day, which
+        somebody may have set; empty without a gap, and in older journals.
     """
 
     segment: int
@@ -87,6 +92,48 @@ class SegmentStarted(Payload):
     app_version: str
     study_sha256: str
     gap_from_ns: int | None = None
+    boot_ns: int | None = None
+    gap_by: str = ""
+
+
+@kind("program.stalled", durable=True)
+class ProgramStalled(Payload):
+    """Something stood still for more than a second: the computer slept, its disk swapped, or a
+    process was stopped. Written as soon as it goes on.
+
+    Attributes
+    ----------
+    who : `program`, the windows stood still; `computer`, and so did the process that watches them;
+        `recorder`, only the process that records the sound, which no duration leaves out.
+    from_ns : session time at which it was last seen moving.
+    duration_ns : how long it stood still, on the session's clock.
+    asleep_ns : how long the computer slept besides, which the session's clock does not count.
+    left_out : whether durations leave duration_ns out, as the study says (stalls).
+    """
+
+    who: str
+    from_ns: int
+    duration_ns: int
+    asleep_ns: int = 0
+    left_out: bool = False
+
+
+@kind("clock.changed", durable=True)
+class ClockChanged(Payload):
+    """The computer's date and time were set, and not by as much as time had passed. Durations and
+    the order of events do not follow them; utc goes on as before within one start of the computer.
+
+    Attributes
+    ----------
+    by_s : by how many seconds the computer's clock is ahead of where it would have been; negative
+        where it was set back.
+    certain : whether another clock of the computer says so. False after a restart, when nothing
+        but the time of day tells how long the session was interrupted: by_s is then what is
+        missing at least.
+    """
+
+    by_s: float
+    certain: bool = True
 
 
 @kind("segment.ended", durable=True)

@@ -27,7 +27,7 @@ LIMITS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("correct", "screens_left", "photos", "solved", "side_px", "hits"), _INDEX),
     **dict.fromkeys(("segment", "attempt", "sequence", "mask", "seq"), _NUMBER),
     **dict.fromkeys(("first_frame", "frames", "at_frame", "lost_frames", "crc32"), _FRAMES),
-    "gap_from_ns": (0, _WHOLE[1]),
+    **dict.fromkeys(("gap_from_ns", "from_ns", "duration_ns", "asleep_ns"), (0, _WHOLE[1])),
     "nominal_rate": (1, 1_000_000),
     "channels": (1, 64),
 }

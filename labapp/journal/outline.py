@@ -239,7 +239,7 @@ def _sound(outline: Outline, event: Event, payload: Payload) -> Outline:
                 payload.channels,
                 payload.subtype,
             )
-            return replace(outline, audio=(*outline.audio, new))
+            return replace(outline, audio=(*outline.audio, new), silent_because=None)
         case AudioOff():
             return replace(outline, silent_because=payload.reason)
         case AudioGap() | AudioStopped():

@@ -21,6 +21,14 @@ _INTERRUPTED = {
 }
 
 
+_STALLS = {
+    "leave-out": "Time in which the computer stands still is left out of durations and limits.",
+    "keep": "Time in which the computer stands still counts in durations and limits.",
+    "repeat-question": "Time in which the computer stands still is left out of durations and "
+    "limits, and the question that it fell into is asked again.",
+}
+
+
 @dataclass(frozen=True)
 class Frozen:
     """The files that a study shows beside its own, as they are now.
@@ -110,7 +118,8 @@ def rules(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
             text = f"{task.name}: {task.rules(part)}"
             models.setdefault(text, {}).update(dict.fromkeys(part.models()))
     lines = [f"* {text}{_of(names)}" for text, names in models.items()]
-    return [*lines, f"* {_INTERRUPTED[loaded.study.when_interrupted]}"]
+    study = loaded.study
+    return [*lines, f"* {_INTERRUPTED[study.when_interrupted]}", f"* {_STALLS[study.stalls]}"]
 
 
 def _of(models: Mapping[str, None]) -> str:

@@ -84,6 +84,12 @@ class PartMachine(ABC, Generic[S]):
         particular."""
         return ""
 
+    def asked_again(self, state: S) -> Sequence[Payload]:
+        """What ends the attempt at the question on the screen so that it is asked again, in a study
+        that repeats questions in which the program stood still; nothing where no answer is awaited.
+        A task that has it says so (`TaskType.asks_again`)."""
+        return ()
+
     def closing(self, state: S) -> Sequence[Payload]:
         """What is to be written down before the part is left for good or begins again."""
         return ()

@@ -60,6 +60,9 @@ class QuestionsState(Generic[Q]):
         How the stage ended; None before.
     attempt : int
         At the whole stage, from 1.
+    highest : int
+        The highest attempt so far of any question; a single one is asked again where the study
+        wants that.
     """
 
     pauses: Pauses
@@ -68,10 +71,11 @@ class QuestionsState(Generic[Q]):
     stage_started_ns: int | None = None
     outcome: str | None = None
     attempt: int = 1
+    highest: int = 1
 
     def again(self, attempt: int) -> Self:
         """The stage from its beginning."""
-        return type(self)(self.pauses, attempt=attempt)
+        return type(self)(self.pauses, attempt=attempt, highest=attempt)
 
 
 S = TypeVar("S", bound=QuestionsState[Any])
@@ -118,6 +122,16 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
     def answered(self, question: Q) -> bool:
         """Whether *Next* leads on."""
 
+    def attempt(self, state: S) -> int:
+        return max(state.attempt, state.highest)
+
+    def asked_again(self, state: S) -> Sequence[Payload]:
+        question: Q | None = state.trial
+        if state.outcome is not None or question is None or question.outcome is not None:
+            return ()
+        waits = question.started_ns is not None and not self.answered(question)
+        return (*self.closing(state), TrialEnded(stage.INTERRUPTED)) if waits else ()
+
     def next_deadline(self, state: S) -> int | None:
         return stage.next_deadline(state, stage.limit_ns(self.part, state))
 
@@ -139,9 +153,9 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
                 working_ns = state.pauses.working_ns(now_ns)
                 return stage.time_is_up(self.part, self.index, state, achieved, working_ns)
             case Begin() if self.wants_begin(state):
-                number = len(state.outcomes) + 1
-                drawn = self.draw(number, state.attempt)
-                return (UnstampedEvent(drawn, self.part.id, number, state.attempt),)
+                number, attempt = stage.next_attempt(state, state.highest)
+                drawn = self.draw(number, attempt)
+                return (UnstampedEvent(drawn, self.part.id, number, attempt),)
         if question is None or question.outcome is not None:
             return ()
         if isinstance(command, Next) and answered:
@@ -163,12 +177,13 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         number, attempt = event.trial or 1, event.attempt or 1
         question: Q | None = self.drawn(payload, number, attempt)
         if question is not None:
-            return replace(state, trial=question)
+            return replace(state, trial=question, highest=max(state.highest, attempt))
         question = state.trial
         if question is None:
             return state
         if isinstance(payload, TrialEnded):
-            state = replace(state, outcomes=(*state.outcomes, payload.outcome))
+            if payload.outcome != stage.INTERRUPTED:
+                state = replace(state, outcomes=(*state.outcomes, payload.outcome))
             return replace(state, trial=replace(question, outcome=payload.outcome))
         if isinstance(payload, self.shown):
             working_ns = pauses.working_ns(event.t_ns)

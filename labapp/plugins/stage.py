@@ -16,6 +16,9 @@ from labapp.events.trials import StageTimeExpired, TrialEnded
 from labapp.plugins.machine import PartMachine
 
 NS = 1_000_000_000
+INTERRUPTED = "interrupted"
+"""How an attempt at a question ends that is asked again. It does not count as one of the stage's
+questions."""
 
 
 class StagePart(Protocol):
@@ -85,6 +88,14 @@ class StageMachine(PartMachine[S]):
 def unstamped(part: StagePart, question: Asked, payload: Payload) -> UnstampedEvent:
     """Something that happens in a question."""
     return UnstampedEvent(payload, part.id, question.number, question.attempt)
+
+
+def next_attempt(stage: Stage, highest: int) -> tuple[int, int]:
+    """Number and attempt of the question that is drawn next: the same one again where the last
+    attempt at it was interrupted. highest: attempt so far of any question."""
+    last = stage.trial
+    again = last is not None and last.outcome == INTERRUPTED
+    return len(stage.outcomes) + 1, highest + 1 if again else stage.attempt
 
 
 def limit_words(part: StagePart) -> str:

@@ -115,6 +115,9 @@ class TaskType(ABC, Generic[P]):
     blinds: ClassVar[bool] = False
     """Whether moderators are blind in a study with it unless they say otherwise: what they know of
     its models could guide the participant."""
+    asks_again: ClassVar[bool] = False
+    """Whether a question of its trials can be asked again after the computer stood still, see
+    `PartMachine.asked_again`."""
     instructs: ClassVar[tuple[str, ...]] = ()
     """The kinds of its parts whose texts say what is to be done."""
     scored: ClassVar[tuple[str, ...]] = ()

@@ -12,7 +12,7 @@ import numpy as np
 
 from labapp.events import Event, Payload
 from labapp.events.dials import Comparison, DialTurned
-from labapp.events.durations import KINDS, Pauses
+from labapp.events.durations import KINDS, STALLED, Pauses
 from labapp.events.moderation import Prompt
 from labapp.events.registry import kinds_of, moving_kinds
 from labapp.journal.rows import Row, payloads
@@ -25,7 +25,9 @@ ALARMS = frozenset(
         "alarm.raised",
         "audio.device_lost",
         "audio.gap",
+        "clock.changed",
         "close.requested",
+        "program.stalled",
         "screen.changed",
         "session.reopened",
         "skip.taken_back",
@@ -167,6 +169,12 @@ class LaneFold:
 
     def _hold(self, event: Event, fields: Mapping[str, Any]) -> None:
         """What stops the session, each for itself, as `Pauses` knows it."""
+        if event.kind == STALLED:
+            if fields["who"] != "recorder":
+                t0, t1 = int(fields["from_ns"]), int(fields["from_ns"]) + int(fields["duration_ns"])
+                stall = LaneItem("stall", t0, t1, "", *event.key[:2], "", event.seq, fields)
+                self._held.append(stall)
+            return
         before = self._pauses.holds
         self._pauses = self._pauses.apply(event)
         now = self._pauses.holds

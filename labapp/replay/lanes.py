@@ -56,8 +56,8 @@ class LaneItem:
     ----------
     kind : str
         Of sound `recorded`, `lost`, `unrecorded`, `silent`, `zeros` or `clipping`; of pauses
-        `pause`, `break`, `gap`, `skip`, `leave` or `end`; of the screen `part` or `trial`; of all
-        others the kind of the event.
+        `pause`, `break`, `gap`, `stall`, `skip`, `leave` or `end`; of the screen `part` or
+        `trial`; of all others the kind of the event.
     t0_ns, t1_ns : int
         Session time; equal for a moment.
     text : str

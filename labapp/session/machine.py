@@ -27,6 +27,7 @@ from labapp.events.commands import (
     ShowLook,
     Skip,
     SkipStage,
+    StandStill,
     StayHere,
     TakeBackSkip,
     Tick,
@@ -41,6 +42,7 @@ from labapp.events.lifecycle import (
     PartRestarted,
     PartStarted,
     PaymentComputed,
+    ProgramStalled,
     PromptGiven,
     SegmentStarted,
     SessionCompleted,
@@ -178,6 +180,7 @@ class SessionMachine:
     incentive : what it pays, if anything.
     restarts : whether a stage that was broken off begins again.
     takes_back : whether a participant can take a skip back.
+    stalls : what becomes of a standstill of the program, see `labapp.study.schema.Study`.
     """
 
     def __init__(
@@ -190,6 +193,7 @@ class SessionMachine:
         *,
         restarts: bool = False,
         takes_back: bool = True,
+        stalls: str = "leave-out",
     ) -> None:
         self.parts = tuple(parts)
         self.tasks = tuple(tasks)
@@ -198,6 +202,7 @@ class SessionMachine:
         self.incentive = incentive
         self.restarts = restarts
         self.takes_back = takes_back
+        self.stalls = stalls
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -264,6 +269,8 @@ class SessionMachine:
                 return self._resume(state, reason, "completed")
             case EndSession(reason, withdrawal):
                 return self._end(state, SessionEnded(reason, withdrawal))
+            case StandStill():
+                return self._stood_still(state, command)
             case AskToLeave(how):
                 leaving = state.pauses.leaving
                 return () if leaving else (self._keyed(state, CloseRequested(how)),)
@@ -406,6 +413,20 @@ class SessionMachine:
             return ()
         reason = "break skipped" if isinstance(command, SkipStage) else "break over"
         return (UnstampedEvent(SessionResumed(reason)), *ends)
+
+    def _stood_still(self, state: SessionState, still: StandStill) -> Decision:
+        """What stood still, and the end of an attempt at a question that is asked again for it."""
+        stalled = ProgramStalled(
+            still.who,
+            still.from_ns,
+            still.duration_ns,
+            still.asleep_ns,
+            left_out=self.stalls != "keep",
+        )
+        ends: Sequence[Payload] = ()
+        if self.stalls == "repeat-question" and state.running and not state.pauses.held:
+            ends = self.tasks[state.index].asked_again(state.part_state)
+        return tuple(self._keyed(state, payload) for payload in (stalled, *ends))
 
     def _correct(self, state: SessionState, wish: CorrectNote) -> Decision:
         """A correction of what was noted, where it changes anything."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -12,11 +13,12 @@ from filelock import FileLock
 
 from labapp import __version__, access, resources
 from labapp.clock import Clock, SessionClock, utc_text
-from labapp.errors import AudioError
+from labapp.errors import AudioError, LabappError
 from labapp.events import Event, Payload, Source, UnstampedEvent
 from labapp.events.agreement import Agreement
 from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.lifecycle import (
+    AlarmCleared,
     AlarmRaised,
     DecoderWarmed,
     EnvironmentRecorded,
@@ -26,7 +28,7 @@ from labapp.events.lifecycle import (
 from labapp.events.moderation import BlindingSet
 from labapp.events.registry import kinds_of
 from labapp.events.stimuli import StimuliStored
-from labapp.events.voice import AudioBlock, AudioOff
+from labapp.events.voice import AudioBlock, AudioOff, AudioStarted
 from labapp.journal.write import Journal
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
@@ -47,8 +49,9 @@ from labapp.session import (
 )
 from labapp.session.decoding import SLOW_MS
 from labapp.session.folder import SessionFolder
+from labapp.session.heartbeat import Heartbeat
 from labapp.session.network import network_drive, network_warning
-from labapp.session.runner import Runner, SoundRecorder
+from labapp.session.runner import Microphone, Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
 from labapp.session.tasks import machine_of
 from labapp.session.verified_events import read_verified_events
@@ -61,9 +64,12 @@ from labapp.study.stimulus_stages import PredictMasked
 EmitBody = Callable[[Payload], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
 MakeScheduler = Callable[[Clock], Scheduler]
+MakeHeartbeat = Callable[[Clock], Heartbeat]
 
 
 BEGAN_WITHOUT = "the session began without sound"
+LATE_S = 12.0
+"""How long a session waits at its end for a microphone that is being opened."""
 NOT_AGREED = "the participant did not agree to a sound recording"
 
 
@@ -87,6 +93,9 @@ class SessionDependencies:
         from here on.
     pilot : whether a new session is a trial run; a resumed one stays what it is.
     make_streams, no_streams, streams_required : of what is sent, see `streaming.open_streams`.
+    make_late : gives what makes the recorder of a microphone that comes late, or in the place of
+        one that is gone; None where nobody wants sound.
+    make_heartbeat : of what notices that the program stands still; None where no real time passes.
     """
 
     decoders: Mapping[str, Decoder]
@@ -107,6 +116,8 @@ class SessionDependencies:
     make_streams: streaming.MakeStreams | None = None
     no_streams: str = ""
     streams_required: bool = False
+    make_late: Callable[[Any], MakeRecorder] | None = None
+    make_heartbeat: MakeHeartbeat | None = None
 
 
 @dataclass
@@ -126,6 +137,10 @@ class OpenSession:
     _recording: bool = False
     _withdrawn: bool = False
     _next_recorder: SoundRecorder | None = None
+    _make_late: Callable[[Any], MakeRecorder] | None = None
+    _late: threading.Thread | None = None
+    _opened: SoundRecorder | None = None
+    _failed: bool = False
 
     def __post_init__(self) -> None:
         # Before any window listens, so that the one change shows consent and recording together.
@@ -178,6 +193,8 @@ class OpenSession:
         self._recording = True
         try:
             recorder.start()
+            if self.runner.heartbeat is not None:
+                self.runner.heartbeat.rest()  # to open a microphone takes a moment
         except AudioError as error:
             self._recording = False
             self.runner.recorder = None
@@ -185,9 +202,62 @@ class OpenSession:
             message = coded(error.what)
             self.runner.emit(AudioOff(str(error.what), message=message))
             self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
+            self._failed = True
             if self.loaded.study.recording.audio == "required":
                 self._next_recorder = recorder.again()  # where the end is taken back
                 self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
+
+    @property
+    def wants_microphone(self) -> bool:
+        """Whether a microphone that is there now may record: everybody agreed, and none records."""
+        if self._make_late is None or self._late is not None or self.runner.finished:
+            return False
+        if not self._agreed() or not self.runner.state.agreed.get("audio", True):
+            return False
+        recorder = self.runner.recorder
+        return recorder is None or (self._recording and recorder.level().state == "lost")
+
+    def record_with(self, device: Microphone) -> None:
+        """Record from now on with a microphone that came late, into a file of its own. It is opened
+        in a thread: that takes a moment, in which the participant goes on."""
+        if self._make_late is None or not self.wants_microphone:
+            return
+        make, before = self._make_late(device), self.runner.recorder
+        self._late = threading.Thread(
+            target=self._open_late, args=(make, before), name="labapp-late-microphone", daemon=True
+        )
+        self._late.start()
+
+    def _open_late(self, make: MakeRecorder, before: SoundRecorder | None) -> None:
+        runner = self.runner
+        try:
+            if before is not None:
+                before.stop()
+            recorder = make(self.folder, runner.journal.segment, runner.emit, runner.clock)
+            recorder.start()
+        except LabappError as error:
+            failed = error
+            runner.scheduler.post(lambda: self._opened_late(None, failed))
+        else:
+            self._opened = recorder
+            runner.scheduler.post(lambda: self._opened_late(recorder, None))
+
+    def _opened_late(self, recorder: SoundRecorder | None, error: LabappError | None) -> None:
+        self._late = self._opened = None
+        self._recording, self.runner.recorder = recorder is not None, recorder
+        if error is not None:
+            self.no_sound, message = error.what, coded(error.what)
+            self.runner.emit(AudioOff(str(error.what), message=message))
+            self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
+            self._failed = True
+        elif self.runner.finished:
+            self.stop_sound()
+        else:
+            self.no_sound = ""
+            if self._failed:
+                self._failed = False
+                self.runner.emit(AlarmCleared("microphone_failed"))
+        self.runner.tell()
 
     def _agreed(self) -> bool:
         """Whether the plan's consent, if it has one, was given."""
@@ -231,6 +301,9 @@ class OpenSession:
 
         The data of a participant who withdrew are then kept or deleted, as was said.
         """
+        if self._late is not None:
+            self._late.join(LATE_S)
+            self.runner.recorder = self._opened or self.runner.recorder
         try:
             self.runner.close(reason)
         finally:
@@ -387,22 +460,18 @@ def resume(
         stored: tuple[StimuliStored, ...] = ()
         if dependencies.keeps_pictures:
             stored = stimuli.store_missing(home, parts, loaded.study, past, dependencies.stimuli_of)
-        if planned.audio == "off":
+        recorded = any(event.kind == AudioStarted.kind for event in past)
+        if planned.audio == "off" and not recorded:
             # Even with a microphone now: the participant may have declined the recording.
-            dependencies = replace(dependencies, make_recorder=None, no_sound=BEGAN_WITHOUT)
-        clocks: list[Clock] = []
-
-        def clock_from(last: Event) -> Clock:
-            clock = resuming.continued_clock(last, speed)
-            clocks.append(clock)
-            return clock
-
-        journal = Journal.reopen(home.journal, clock_from)
+            dependencies = replace(
+                dependencies, make_recorder=None, make_late=None, no_sound=BEGAN_WITHOUT
+            )
+        continued = resuming.continued_clock(past, speed)
+        journal = Journal.reopen(home.journal, lambda last: continued.clock)
         undo.callback(journal.close)
         tails = recovery.tails(path, past)
-        clock = clocks[0]
         opened = _assemble(
-            loaded, planned, home, journal, clock, past, dependencies, lock, stored, tails
+            loaded, planned, home, journal, continued, past, dependencies, lock, stored, tails
         )
         undo.pop_all()
     return opened
@@ -418,7 +487,7 @@ def _assemble(
     planned: SessionPlanned,
     home: SessionFolder,
     journal: Journal,
-    clock: Clock,
+    clock: Clock | resuming.Continued,
     past: Sequence[Event],
     dependencies: SessionDependencies,
     lock: FileLock,
@@ -427,6 +496,9 @@ def _assemble(
 ) -> OpenSession:
     machine = machine_of(loaded, planned, dependencies.decoders)
     state = machine.fold(past)
+    gap_by, changed = "", None
+    if isinstance(clock, resuming.Continued):
+        clock, gap_by, changed = clock
     if dependencies.blind and state.blind is False:
         raise resuming.not_blind(home.path)
     runner = Runner(
@@ -445,6 +517,8 @@ def _assemble(
         gallery=stimuli.gallery_of(home, [*stimuli.stored_in(past), *stored]),
         failed_rules=excluding.asked(loaded.study, home.path),
     )
+    if dependencies.make_heartbeat is not None:
+        runner.heartbeat = dependencies.make_heartbeat(clock)
     if dependencies.make_recorder is not None:
         runner.recorder = dependencies.make_recorder(home, journal.segment, runner.emit, clock)
     record = environment.describe({**dependencies.extra, "microphone": _microphone(runner)})
@@ -457,8 +531,12 @@ def _assemble(
             __version__,
             loaded.sha256,
             past[-1].t_ns if past else None,
+            clock.boot_zero_ns() if isinstance(clock, SessionClock) else None,
+            gap_by,
         )
     ]
+    if changed is not None:
+        opening.append(changed)
     if dependencies.blind is not None and state.blind is None:
         opening.append(BlindingSet(dependencies.blind))
     opening += [EnvironmentRecorded(record), *dependencies.warmed, *stored, *tails]
@@ -486,6 +564,7 @@ def _assemble(
         lock,
         dependencies.private,
         blind=bool(dependencies.blind if state.blind is None else state.blind),
+        _make_late=dependencies.make_late,
     )
 
 

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from labapp import __version__
-from labapp.clock import NS, Clock, SessionClock
+from labapp.clock import NS, SessionClock, boot_ns
 from labapp.errors import LabappError, ModelError, SessionError
 from labapp.events import Event, payload_of
-from labapp.events.lifecycle import DecoderWarmed, EnvironmentRecorded, SessionPlanned
+from labapp.events.lifecycle import (
+    ClockChanged,
+    DecoderWarmed,
+    EnvironmentRecorded,
+    ProgramStalled,
+    SegmentStarted,
+    SessionPlanned,
+)
 from labapp.journal.layout import STUDY, study_files_of
 from labapp.journal.rows import missing_packages
 from labapp.journal.withdrawn import withdrawal_of
 from labapp.plugins import registry
 from labapp.reading import files
+from labapp.session import environment
 from labapp.session.folder import SessionFolder
+from labapp.session.heartbeat import CHANGED_S
 from labapp.session.verified_events import finished
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
@@ -183,8 +192,53 @@ def _computed(warmed: Mapping[str, Any]) -> str:
     return " ".join(str(warmed.get(key)) for key in ("backend", "backend_version", "device"))
 
 
-def continued_clock(last: Event, speed: float) -> Clock:
-    """A clock that goes on at the last event's time plus the UTC that passed (at least 1 ns)."""
-    now = SessionClock().utc()
-    passed = (now - datetime.fromisoformat(last.utc)).total_seconds()
-    return SessionClock(last.t_ns + max(1, round(passed * NS)), speed)
+class Continued(NamedTuple):
+    """The clock of a run that goes on with a session; gap_by: what says how long the gap before it
+    was (see `SegmentStarted`); changed: the time of day was set meanwhile, as far as is known."""
+
+    clock: SessionClock
+    gap_by: str
+    changed: ClockChanged | None
+
+
+def continued_clock(
+    past: Sequence[Event],
+    speed: float,
+    *,
+    boot_id: str | None = None,
+    boot_clock_ns: Callable[[], int] = boot_ns,
+    time_of_day: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Continued:
+    """A clock that goes on after the last event, at least 1 ns later.
+
+    How long the gap was, the computer's own clock says, where the computer was not started again;
+    else the time of day, and nobody where that runs back. UTC never does.
+    """
+    last, before = past[-1], datetime.fromisoformat(past[-1].utc)
+    wall_s = (time_of_day() - before).total_seconds()
+    known_s = sum(e.payload["by_s"] for e in past if e.kind == ClockChanged.kind)
+    zero_ns = _zero_of(past, environment.boot_id() if boot_id is None else boot_id)
+    if zero_ns is None:
+        passed_ns, gap_by, certain = round(wall_s * NS), "wall", False
+        changed_s = min(0.0, wall_s)
+    else:
+        passed_ns, gap_by, certain = boot_clock_ns() - zero_ns - last.t_ns, "monotonic", True
+        changed_s = wall_s - passed_ns / NS - known_s
+    passed_ns = max(1, passed_ns)
+    utc = before + timedelta(microseconds=passed_ns / 1000)
+    set_by = abs(changed_s) > CHANGED_S
+    changed = ClockChanged(round(changed_s, 3), certain) if set_by else None
+    return Continued(SessionClock(last.t_ns + passed_ns, speed, utc), gap_by, changed)
+
+
+def _zero_of(past: Sequence[Event], boot_id: str) -> int | None:
+    """What the computer's own clock showed at session time 0 by the last run, with the sleep that
+    it noticed; None where the computer was started again, or nothing is known."""
+    slept_ns = 0
+    for event in reversed(past):
+        if event.kind == ProgramStalled.kind:
+            slept_ns += int(event.payload.get("asleep_ns", 0))
+        elif event.kind == SegmentStarted.kind:
+            zero_ns, same = event.payload.get("boot_ns"), event.payload["boot_id"] == boot_id
+            return int(zero_ns) + slept_ns if same and zero_ns is not None else None
+    return None

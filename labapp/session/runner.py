@@ -17,10 +17,11 @@ from typing import Any, Protocol
 from labapp.clock import NS, Clock
 from labapp.errors import LabappError
 from labapp.events import Payload, Source, UnstampedEvent
-from labapp.events.commands import Begin, Command, Tick
+from labapp.events.commands import Begin, Command, StandStill, Tick
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
+    ClockChanged,
     InclusionDecided,
     PartEnded,
     SegmentEnded,
@@ -32,6 +33,7 @@ from labapp.journal.write import Journal, Receipt
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
+from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.session.scheduling import Scheduler, Timer
@@ -123,6 +125,7 @@ class Runner:
         self.scheduler = scheduler
         self.recorder = recorder
         self.streams: Streams | None = None
+        self.heartbeat: Heartbeat | None = None
         self._renderer = PictureRenderer(decoders, slow, scheduler.post, self._on_decoded)
         self._commit_timeout_s = commit_timeout_s
         self._queue: deque[tuple[Command, Source]] = deque()
@@ -196,6 +199,8 @@ class Runner:
         """Work off commands and whatever they make due; one at a time, never nested."""
         if self._busy or self._closed or not self._opened:
             return
+        if self.heartbeat is not None and (still := self.heartbeat.look()) is not None:
+            self._stood_still(still)
         self._busy = True
         changed = False
         try:
@@ -212,6 +217,28 @@ class Runner:
         if changed:
             self._arm()
             self._tell()
+
+    def _stood_still(self, still: Standstill) -> None:
+        """Decide about it before anything else: what waited meanwhile is late by as much, and no
+        question may run out of time for it."""
+        at = self.clock.from_perf_ns
+        from_ns = at(still.from_ns)
+        lasted_ns = at(still.until_ns) - from_ns
+        command = StandStill(still.who, max(0, from_ns), lasted_ns, still.asleep_ns)
+        self._queue.appendleft((command, Source.SYSTEM))
+
+    def _beat(self) -> None:
+        """A few times a second: look at the clocks, and let the other process know."""
+        heart = self.heartbeat
+        if self._closed or heart is None:
+            return
+        if (still := heart.look() or heart.slept()) is not None:
+            self._stood_still(still)
+            self._work()
+        if changed_s := heart.clock_changed():
+            self.emit(ClockChanged(round(changed_s, 3)))
+        heart.beat()
+        self.scheduler.call_later(BEAT_S / self.clock.real_seconds(NS), self._beat)
 
     def _decide(self, command: Command, source: Source) -> bool:
         events = self.machine.decide(self.state, command, self.clock.now_ns())
@@ -320,6 +347,10 @@ class Runner:
         if not self._waiting:  # else the next timer is set when the disk has answered
             self._arm()
 
+    def tell(self) -> None:
+        """Tell the listeners that something changed besides the state, such as the recorder."""
+        self._tell()
+
     def _tell(self) -> None:
         for listener in tuple(self._listeners):
             listener()
@@ -349,6 +380,9 @@ class Runner:
         self._arm()
         self._tell()
         self._work()
+        if self.heartbeat is not None:  # now that the first screen is there
+            self.heartbeat.begin()
+            self._beat()
 
     def preview(self, before: SessionState, page: int = 0) -> None:
         """Go on with the next part behind a state, at a page of it: for previews, whose journal
@@ -369,6 +403,8 @@ class Runner:
         if self._timer is not None:
             self._timer.cancel()
         self._renderer.close()
+        if self.heartbeat is not None:
+            self.heartbeat.close()
         try:
             if self.recorder is not None:
                 self.recorder.stop()

@@ -31,4 +31,5 @@ def machine_of(
         study.incentive,
         restarts=study.when_interrupted == "restart_stage",
         takes_back=planned.presentation != "as_published",
+        stalls=study.stalls,
     )

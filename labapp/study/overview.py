@@ -11,6 +11,7 @@ from typing import NamedTuple
 from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.lsl import library as lsl
+from labapp.plugins import registry
 from labapp.representations import card as cards
 from labapp.representations import onnx_backend, python_backend
 from labapp.representations.package import find as find_model
@@ -26,7 +27,7 @@ from labapp.study.conditions import VARIABLE, fill
 from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
 from labapp.study.exclusion_checks import exclusion_faults
-from labapp.study.flow import items_of
+from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.asking import withheld
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
@@ -97,6 +98,21 @@ def notices(loaded: LoadedStudy) -> list[str]:
         *_uneven(loaded),
         *_not_measured(loaded),
         *_not_sent(loaded),
+        *_not_asked_again(loaded),
+    ]
+
+
+def _not_asked_again(loaded: LoadedStudy) -> list[str]:
+    """Of tasks whose questions cannot be asked again after the computer stood still."""
+    if loaded.study.stalls != "repeat-question":
+        return []
+    types = map(registry.task_type_of_item, items_of_tasks(loaded.study.flow))
+    names = {known.name for known in types if known.shown and not known.asks_again}
+    return [
+        f"The task {name} cannot ask a question again (stalls: repeat-question). Where the "
+        "computer stands still in one of its questions, that time is left out, and the column "
+        "stalled_s says how long it was."
+        for name in sorted(names)
     ]
 
 

@@ -37,6 +37,7 @@ from labapp.study.rules import Incentive, Inclusion
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
+Stalls = Literal["leave-out", "keep", "repeat-question"]
 
 
 def _number_in(pattern: str, label: str) -> int | None:
@@ -197,6 +198,10 @@ class Study(Strict):
     incentive : what taking part is paid, and the text that tells it.
     when_interrupted : how a session goes on after a crash. `resume`: at the last event;
         `restart_stage`: with the stage from its beginning; `block`: not at all.
+    stalls : what becomes of the time in which the computer stood still for more than a second, and
+        the participant with it. `leave-out`: no duration and no time limit counts it; `keep`: they
+        do; `repeat-question`: they do not, and the question is asked again. A masked picture is
+        always shown again, but with `keep`. Time in which the computer slept never counts.
     flags : what the moderator can mark with the keys 1 to 9, by key.
     flow : what happens, in this order: the first item is the consent, the last the debrief.
     """
@@ -221,6 +226,7 @@ class Study(Strict):
     inclusion: Inclusion = Inclusion()
     incentive: Incentive | None = None
     when_interrupted: Interrupted = "resume"
+    stalls: Stalls = "leave-out"
     flags: dict[int, str] = Field(
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )

@@ -29,8 +29,8 @@ from labapp.events.commands import (
 )
 
 Step = tuple[float, Command | str]
-"""Seconds of session time, and what comes then: a command, a `crash`, a `pause` that ends, or an
-attempt to `leave` that is given up."""
+"""Seconds of session time, and what comes then: a command, a `crash`, a `pause` that ends, an
+attempt to `leave` that is given up, or a `stall`: the computer stands still."""
 Heard = Sequence[tuple[str, Command, Source]]
 
 ANY_TIME = st.one_of(
@@ -66,7 +66,7 @@ def courses(own: Collection[type[Command]], heard: Heard) -> st.SearchStrategy[l
     # Most of what is asked for is the task's own; a pause or a question about leaving that nobody
     # ends would hide the rest of the course.
     often = [*made, *again] or [ANY_TIME]
-    step = st.one_of(*often * 3, ANY_TIME, st.sampled_from(["crash", "pause", "leave"]))
+    step = st.one_of(*often * 3, ANY_TIME, st.sampled_from(["crash", "pause", "leave", "stall"]))
     waits = st.sampled_from([0.0, 0.0, 0.05, 0.3, 1.0, 3.0])
     return st.lists(st.tuples(waits, step), min_size=12, max_size=40)
 

@@ -18,6 +18,7 @@ from labapp.events.commands import (
     GiveConsent,
     Pause,
     Resume,
+    StandStill,
     StayHere,
 )
 from labapp.events.event import payload_text
@@ -153,8 +154,11 @@ class Rehearsal:
 
     def machine(self) -> SessionMachine:
         """A machine of the session that knows nothing of what happened; the parts of the task are
-        looked at, but for a session with a change."""
+        looked at, but for a session with a change. It repeats questions in which the computer
+        stands still where the task says that it can."""
         machine = machine_of(self.loaded, self.planned, self.decoders)
+        if self.task_type.asks_again:
+            machine.stalls = "repeat-question"
         if self.change is not None:
             return machine
         for part, task in zip(machine.parts, machine.tasks, strict=True):
@@ -239,10 +243,18 @@ class Rehearsal:
                 self.crash(1.0)
             case "pause":
                 self._held(Pause("random"), Resume("goes on"))
+            case "stall":
+                self.stand_still()
             case "leave":
                 self._held(AskToLeave("escape"), StayHere())
             case Command():
                 self.runner.send(step)
+
+    def stand_still(self, seconds: float = 2.0) -> None:
+        """The computer stands still for so long, as seen by the machine's own rule."""
+        from_ns, lasted_ns = self.clock.now_ns(), round(seconds * 1e9)
+        self.clock.set_ns(from_ns + lasted_ns)
+        self.runner.send(StandStill("computer", from_ns, lasted_ns), Source.SYSTEM)
 
     def _held(self, begin: Command, end: Command) -> None:
         self.runner.send(begin, Source.MODERATOR)

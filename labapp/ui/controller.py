@@ -12,6 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from labapp.audio.devices import Device, MicrophoneFinder
 from labapp.audio.envelope import envelope
 from labapp.console import say
 from labapp.errors import LabappError
@@ -36,6 +37,7 @@ from labapp.ui.strings import strings_of
 
 COMPLETED, ENDED_EARLY = 0, 1
 SIGNAL_MS = 200
+MICROPHONES_MS = 500
 LINGER_MS = 300
 """How long the last screen stays when nobody is asked to leave it (`labapp run`, the demo)."""
 
@@ -77,6 +79,7 @@ class SessionController(QObject):
         self._recording_shown = False
         self._gone = False
         self._stalled = False
+        self._finder: MicrophoneFinder | None = None
         self._failure: LabappError | None = None
         self._signal = ""
         runner = opened.runner
@@ -146,6 +149,10 @@ class SessionController(QObject):
             self.participant, self.console, runner.emit, lambda: self.watcher.alone, self
         )
         down.callback(self.keyboard.end)
+        self._microphones = QTimer(self)
+        self._microphones.timeout.connect(self._look_for_microphone)
+        self.console.voice.microphone_taken.connect(self._take_microphone)
+        down.callback(self._look_no_more)
         self.console.done_requested.connect(self._end)
         self.bridge.changed.connect(self._changed)
 
@@ -174,6 +181,7 @@ class SessionController(QObject):
         self.participant.refresh()
         self.console.refresh()
         self._show_recording()
+        self._microphones.start(MICROPHONES_MS)
         self._down.callback(unsettle_memory)
         settle_memory()
         if self._driver is not None:
@@ -185,6 +193,29 @@ class SessionController(QObject):
         if self._recording_shown != self.opened.recording:
             self._recording_shown = self.opened.recording
             self.participant.show_recording(self._recording_shown)
+
+    def _look_for_microphone(self) -> None:
+        """Offer a microphone that is there now, where none was or the one that was is gone."""
+        if not self.opened.wants_microphone:
+            self._look_no_more()
+            return
+        if self._finder is None:
+            recorder = self.opened.runner.recorder
+            gone = None if recorder is None else recorder.device
+            self._finder = MicrophoneFinder(gone if isinstance(gone, Device) else None)
+        found = self._finder.found
+        self.console.voice.offer_microphone(None if found is None else found.label)
+
+    def _look_no_more(self) -> None:
+        if self._finder is not None:
+            self._finder.close()
+            self._finder = None
+            self.console.voice.offer_microphone(None)
+
+    def _take_microphone(self) -> None:
+        if self._finder is not None and (found := self._finder.found) is not None:
+            self.opened.record_with(found)
+            self._look_no_more()
 
     def _level(self) -> Any:
         recorder = self.opened.runner.recorder

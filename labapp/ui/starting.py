@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,11 +75,13 @@ def session_dependencies(
 
     warm: decoders that are warm already (the home's); the others are loaded now.
     """
+    from labapp.session.heartbeat import Heartbeat
     from labapp.session.opening import SessionDependencies
     from labapp.ui.bridge import QtScheduler
 
     ready = _ready(models, warm)
     make_recorder, no_sound = _sound(loaded, options)
+    silence_s = loaded.study.recording.silence_prompt_s
     make_streams, no_streams, streams_required = _streams(loaded, options)
     return SessionDependencies(
         decoders=ready.decoders,
@@ -93,7 +96,16 @@ def session_dependencies(
         make_streams=make_streams,
         no_streams=no_streams,
         streams_required=streams_required,
+        make_heartbeat=Heartbeat,
+        make_late=partial(recorder_for, silent_after_s=silence_s)
+        if _sound_is_wanted(loaded, options)
+        else None,
     )
+
+
+def _sound_is_wanted(loaded: LoadedStudy, options: RunOptions) -> bool:
+    """Whether there is sound as soon as there is a microphone."""
+    return loaded.study.recording.audio != "off" and options.speed == 1.0 and options.audio != "off"
 
 
 def _ready(models: Sequence[str], warm: WarmDecoders | None) -> WarmDecoders:
@@ -178,7 +190,7 @@ def _streams(loaded: LoadedStudy, options: RunOptions) -> tuple[MakeStreams | No
 
 def recorder_for(device: Device, silent_after_s: float) -> MakeRecorder:
     """A function that makes the recorder of a segment, once the session's clock is there."""
-    from labapp.audio.recorder import Recorder
+    from labapp.audio.recorder import Recorder, next_take
 
     def make(folder: SessionFolder, segment: int, emit: EmitBody, clock: Clock) -> Recorder:
         return Recorder(
@@ -188,6 +200,7 @@ def recorder_for(device: Device, silent_after_s: float) -> MakeRecorder:
             emit=emit,
             from_perf_ns=clock.from_perf_ns,
             silent_after_s=silent_after_s,
+            take=next_take(folder.path, segment),
         )
 
     return make

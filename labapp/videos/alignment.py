@@ -28,12 +28,17 @@ LEAST_SOUND_S = 10.0
 """Of the video: less says too little."""
 MOST_PPM = 1000.0
 """Clocks of cameras and sound cards differ by less."""
+WRONGEST_PPM = 10_000.0
+"""What goes further wrong than this is no clock, and cannot be set by hand either."""
 AGREE_S = 0.15
 OUTLIER_S = 0.1
 ON_LINE_S = 0.04
 """What lies so far from the line is not beside it: pictures and sound are seen as together."""
 LEAST_DRIFT_S = 120.0
 """Over less time a drift cannot be told from the noise of the places."""
+OFF_MS = 5.0
+"""Median distance from the line above which a clock that is off is looked for: true places lie
+within some milliseconds of it."""
 LEAST_STRETCHES = 3
 LEAST_CONFIDENCE = 0.6
 _LEAST_VOICE = 0.3
@@ -63,6 +68,8 @@ class SoundMatch:
         Share of the stretches that lie on the line.
     stretches : int
         How many were compared: those in which somebody speaks in both.
+    unapplied : WrongClock or None
+        How the video's clock seems to go where it is too short to correct that.
     """
 
     offset_s: float
@@ -71,6 +78,16 @@ class SoundMatch:
     residual_max_ms: float
     confidence: float
     stretches: int
+    unapplied: WrongClock | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrongClock:
+    """A clock of a video that goes so wrong that the video was not placed by it: the line on which
+    its stretches do lie. Offset and drift as in `SoundMatch`."""
+
+    offset_s: float
+    drift_ppm: float
 
 
 class _Correlation:
@@ -133,7 +150,7 @@ class _Places:
         return place - self.before, float(self.r[at]), second
 
 
-def align(video: Features, session: Features) -> SoundMatch | None:
+def align(video: Features, session: Features) -> SoundMatch | WrongClock | None:
     """Where the sound of a video lies in that of a session.
 
     Parameters
@@ -143,8 +160,9 @@ def align(video: Features, session: Features) -> SoundMatch | None:
 
     Returns
     -------
-    SoundMatch or None
-        None where no place is clearly better than all others.
+    SoundMatch, WrongClock or None
+        A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None
+        where no place is clearly better than all others.
     """
     if video.present.sum() * HOP_S < LEAST_SOUND_S or not session.present.any():
         return None
@@ -152,7 +170,11 @@ def align(video: Features, session: Features) -> SoundMatch | None:
     if coarse is None:
         return None
     # Beginnings of sounds are exact in an echoing room; in much noise they are not to be told.
-    return _fine(video, session, *coarse, rises=True) or _fine(video, session, *coarse, rises=False)
+    by_rises = _fine(video, session, *coarse, rises=True)
+    if isinstance(by_rises, SoundMatch):
+        return by_rises
+    by_loudness = _fine(video, session, *coarse, rises=False)
+    return by_loudness if isinstance(by_loudness, SoundMatch) else by_rises or by_loudness
 
 
 def _coarse(video: Features, session: Features) -> tuple[float, float] | None:
@@ -186,7 +208,7 @@ def _coarse(video: Features, session: Features) -> tuple[float, float] | None:
 
 def _fine(
     video: Features, session: Features, level: float, slope: float, *, rises: bool
-) -> SoundMatch | None:
+) -> SoundMatch | WrongClock | None:
     """By short stretches near where the long ones lie. rises: compare how sounds begin, and not
     all of their loudness."""
     total_s = video.size * HOP_S
@@ -227,11 +249,13 @@ def _voice(sound: Features, first: int, length: int) -> float:
     return float((sound.values[:, part] ** 2).mean())
 
 
-def _line(t: NDArray[np.float64], o: NDArray[np.float64], compared: int) -> SoundMatch | None:
+def _line(
+    t: NDArray[np.float64], o: NDArray[np.float64], compared: int
+) -> SoundMatch | WrongClock | None:
     level, slope = _steady_line(t, o)
     near = np.abs(level + slope * t - o) <= OUTLIER_S
     if near.sum() < LEAST_STRETCHES:
-        return None
+        return _wrong_clock(t, o, compared, np.inf)
     centre = float(t[near].mean())
     if np.ptp(t[near]) >= LEAST_DRIFT_S:
         level, slope = huber_line(t[near] - centre, o[near])
@@ -239,16 +263,36 @@ def _line(t: NDArray[np.float64], o: NDArray[np.float64], compared: int) -> Soun
         level, slope = float(np.median(o[near])), 0.0
     distance = np.abs(level + slope * (t - centre) - o)
     confidence = float((distance <= ON_LINE_S).sum()) / compared
+    median_s = float(np.median(distance))
     if confidence < LEAST_CONFIDENCE or abs(slope) > MOST_PPM * 1e-6:
-        return None
+        return _wrong_clock(t, o, compared, np.inf)
     return SoundMatch(
         offset_s=level - slope * centre,
         drift_ppm=slope * 1e6,
-        residual_ms=float(np.median(distance)) * 1e3,
+        residual_ms=median_s * 1e3,
         residual_max_ms=float(distance.max()) * 1e3,
         confidence=confidence,
         stretches=compared,
+        unapplied=_wrong_clock(t, o, compared, median_s),
     )
+
+
+def _wrong_clock(
+    t: NDArray[np.float64], o: NDArray[np.float64], compared: int, median_s: float
+) -> WrongClock | None:
+    """The line of any slope on which the stretches lie, where they lie on it much better than in
+    the median `median_s` from the one that was looked for."""
+    if median_s * 1e3 <= OFF_MS or t.size < LEAST_STRETCHES:
+        return None
+    first, second = np.triu_indices(t.size, 1)
+    slope = float(np.median((o[second] - o[first]) / (t[second] - t[first])))
+    level = float(np.median(o - slope * t))
+    distance = np.abs(level + slope * t - o)
+    clear = (distance <= ON_LINE_S / 2).sum() >= LEAST_CONFIDENCE * compared
+    better = 2 * float(np.median(distance)) < median_s
+    if not np.isfinite(median_s):  # not placed at all: for this, or for something else?
+        better = MOST_PPM < abs(slope) * 1e6 <= WRONGEST_PPM
+    return WrongClock(level, slope * 1e6) if clear and better else None
 
 
 def _steady_line(t: NDArray[np.float64], o: NDArray[np.float64]) -> tuple[float, float]:

@@ -33,7 +33,8 @@ from labapp.errors import VideoError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.reading import files
-from labapp.videos.alignment import LEAST_SOUND_S, SoundMatch, align
+from labapp.videos.alignment import LEAST_SOUND_S, WRONGEST_PPM, SoundMatch, WrongClock, align
+from labapp.videos.alignment import MOST_PPM as USUAL_PPM
 from labapp.videos.decoding import (
     SOUND_RATE,
     UNCHANGED,
@@ -51,7 +52,6 @@ _CHUNK = 4 * files.MIB
 _SPARE = 64 * files.MIB
 """Bytes that are left free on the disk."""
 MOST_DAYS_S = 24 * 3600.0
-MOST_PPM = 10_000.0
 
 Tell = Callable[[float | None, str], None]
 """Told the share that is done, 0 to 1, and what is being done."""
@@ -195,12 +195,12 @@ def check_consent(record: Record) -> None:
 
 def by_hand(offset_s: float, drift_ppm: float, by: str) -> VideoAlignment:
     """A place that somebody set. Raises VideoError for one that cannot be."""
-    if not (abs(offset_s) <= MOST_DAYS_S and abs(drift_ppm) <= MOST_PPM):
+    if not (abs(offset_s) <= MOST_DAYS_S and abs(drift_ppm) <= WRONGEST_PPM):
         raise VideoError(
             f"A video cannot begin at {offset_s:g} s, or go {drift_ppm:g} millionths slower.",
             safe=UNCHANGED,
             todo="Give the session time of its beginning in seconds, at most a day; a drift is "
-            f"at most {MOST_PPM:g}.",
+            f"at most {WRONGEST_PPM:g}.",
         )
     return VideoAlignment(offset_s, drift_ppm, by=by, tool=TOOL)
 
@@ -260,6 +260,7 @@ def _alignment(
     if offset_s is not None:
         return by_hand(offset_s, drift_ppm, by)
     match = _match(record, video, tell)
+    wrong = match.unapplied
     return VideoAlignment(
         round(match.offset_s, 6),
         round(match.drift_ppm, 3),
@@ -270,6 +271,8 @@ def _alignment(
         match.stretches,
         by,
         TOOL,
+        None if wrong is None else round(wrong.offset_s, 6),
+        0.0 if wrong is None else round(wrong.drift_ppm, 3),
     )
 
 
@@ -295,6 +298,16 @@ def _match(record: Record, video: OpenedVideo, tell: Tell) -> SoundMatch:
         sound.close()
     tell(None, "comparing them")
     match = align(heard, recorded)
+    if isinstance(match, WrongClock):
+        raise VideoError(
+            f"The video's clock goes {match.drift_ppm * 1e-4:+.2f} % wrong ({match.drift_ppm:+.0f} "
+            f"ppm); those of cameras do so by at most {USUAL_PPM:g} ppm. It was perhaps converted "
+            "to another number of pictures a second, or not recorded in one piece.",
+            safe=UNCHANGED,
+            todo="Add the file as the camera made it. Or place this one by hand and look whether "
+            f"picture and sound are together: --offset {match.offset_s:.3f} --drift "
+            f"{match.drift_ppm:.0f}.",
+        )
     if match is None:
         raise _not_heard("what is heard in it is not clearly what was recorded in the session")
     return match

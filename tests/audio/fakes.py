@@ -26,6 +26,7 @@ class Tone:
         self.rate = rate
         self.channels = channels
         self.pid = 4711
+        self.beat_ns: int | None = None
         self.finished = False
         self.mute = False
         self.closed = False

@@ -17,7 +17,7 @@ from labapp.audio.repair import check_blocks
 from labapp.clock import SessionClock
 from labapp.errors import AudioError, JournalFull
 from labapp.events import Payload
-from labapp.events.lifecycle import AlarmCleared, AlarmRaised
+from labapp.events.lifecycle import AlarmCleared, AlarmRaised, ProgramStalled
 from labapp.events.voice import (
     AudioBlock,
     AudioDeviceBack,
@@ -173,6 +173,34 @@ def test_a_stalled_stream_is_a_lost_device(tmp_path: Path) -> None:
     [lost] = session.of(AudioDeviceLost)
     assert "no sound arrived" in lost.detail
     assert session.plug.streams[0].closed
+
+
+def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.recorder.start()
+    session.record(0.3)
+    stream = session.plug.streams[-1]
+    stream.mute, stream.beat_ns = True, time.perf_counter_ns()  # its last sign of life
+    since_ns = session.clock.from_perf_ns(stream.beat_ns)
+    session.until(lambda: session.of(AudioDeviceBack))
+    session.stop()
+    [lost] = session.of(AudioDeviceLost)
+    assert "stood still" in lost.detail
+    [still] = session.of(ProgramStalled)
+    assert (still.who, still.from_ns, still.left_out) == ("recorder", since_ns, False)
+    assert still.duration_ns > 1e9
+    assert session.plug.streams[0].closed
+
+
+def test_a_microphone_that_gives_nothing_is_no_standstill(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.recorder.start()
+    session.record(0.3)
+    stream = session.plug.streams[-1]
+    stream.mute, stream.beat_ns = True, time.perf_counter_ns() + 10**12  # it goes on living
+    session.until(lambda: session.of(AudioDeviceBack))
+    session.stop()
+    assert not session.of(ProgramStalled)
 
 
 def test_a_moved_stream_is_a_lost_device(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ PAYLOADS: dict[str, dict[str, Any]] = {
     "session.ended": {"reason": "", "withdrawal": ""},
     "session.reopened": {"seq": 1},
     "window.focus": {"focused": True},
+    "program.stalled": {},
 }
 STEPS = st.lists(
     st.tuples(
@@ -53,6 +54,8 @@ def journal(steps: list[tuple[int, str]]) -> list[Event]:
                 ("utc", "boot_id", "app_version", "study_sha256"), ""
             )
             payload |= {"segment": 2, "gap_from_ns": last}
+        elif kind == "program.stalled":
+            payload = {"who": "program", "from_ns": last, "duration_ns": wait, "left_out": True}
         else:
             payload = PAYLOADS[kind]
         v = 2 if kind in ("close.requested", "session.completed", "session.ended") else 1
@@ -85,6 +88,9 @@ def counted(events: list[Event], until: int) -> int:
         if event.kind in VOIDING:
             holds -= {"skip", "leave"}
         match event.kind:
+            case "program.stalled":
+                for ms in range(int(event.payload["from_ns"]), event.t_ns):
+                    held[ms] = True
             case "session.paused":
                 holds.add("pause")
             case "session.resumed":

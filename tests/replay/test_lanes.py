@@ -14,14 +14,21 @@ from hypothesis import strategies as st
 
 from labapp.bids.export import export
 from labapp.clock import NS
-from labapp.events.event import Source
-from labapp.events.lifecycle import DeviationNoted, FlagAdded, NoteAdded, PromptGiven
+from labapp.events.event import Source, UnstampedEvent
+from labapp.events.lifecycle import (
+    DeviationNoted,
+    FlagAdded,
+    NoteAdded,
+    ProgramStalled,
+    PromptGiven,
+)
 from labapp.events.moderation import NoteCorrected
 from labapp.journal.opening import open_record
 from labapp.journal.rows import Row
 from labapp.replay.history import History
 from labapp.replay.lane_fold import LaneFold, fold_lanes
 from labapp.replay.lanes import Lane, LaneItem, lanes_of, next_after, previous_before, veiled
+from labapp.ui.replay.lane_words import item_label
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.helpers.journals import stamp as stamped
@@ -76,6 +83,23 @@ def test_trials_and_parts_are_stretches_with_their_outcomes(lanes: tuple[Lane, .
 def test_what_stopped_the_session_is_a_stretch_of_its_own(lanes: tuple[Lane, ...]) -> None:
     held = [(item.kind, item.t0_ns / NS, item.t1_ns / NS) for item in lane(lanes, "pauses").items]
     assert held == [("pause", 32, 42), ("gap", 72.25, 104.25), ("end", 123, 124)]
+
+
+@pytest.mark.parametrize(("who", "holds"), [("program", True), ("recorder", False)])
+def test_a_standstill_is_a_stretch_and_that_of_the_recorder_alone_a_mark(
+    who: str, holds: bool
+) -> None:
+    fold = LaneFold()
+    payload = ProgramStalled(who, 5 * NS, 20 * NS, 0, holds)
+    (event,) = stamped([(26 * NS, Source.SYSTEM, UnstampedEvent(payload))])
+    fold.apply(event, payload)
+    lanes = fold.lanes(30 * NS)
+    held = [(item.kind, item.t0_ns, item.t1_ns) for item in lane(lanes, "pauses").items]
+    assert held == ([("stall", 5 * NS, 25 * NS)] if holds else [])
+    assert [item.kind for item in lane(lanes, "alarms").items] == ["program.stalled"]
+    labels = {item_label(item, {}) for each in lanes for item in each.items}
+    assert len(labels) == 1
+    assert "stood still for 20.0 s" in labels.pop()
 
 
 def test_moves_name_their_dial_and_the_alignment_breaks_off_with_its_trial(

@@ -14,10 +14,12 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
+    ClockChanged,
     FlagAdded,
     NoteAdded,
     PartRestarted,
     PartStarted,
+    ProgramStalled,
     ScreenChanged,
     SegmentStarted,
     SessionPaused,
@@ -53,6 +55,7 @@ from labapp.ui.moderator.state.console import (
     Latency,
     veil_of,
 )
+from labapp.ui.moderator.state.deviations import DeviationLog
 from labapp.ui.moderator.state.fold import WorkTime
 from labapp.ui.moderator.state.plan import rows_of
 from labapp.ui.moderator.state.sound import Sound
@@ -150,6 +153,52 @@ def test_exact_silence_after_a_voice_is_a_noise_gate_and_no_alarm() -> None:
 
 def test_the_gap_of_a_lost_microphone_is_no_second_alarm() -> None:
     assert shown((1, AudioGap("f", 0, 48_000, "device_lost"))) == []
+
+
+FAULT = "Tell the participant that the computer was at fault"
+CHANGED = "The computer’s clock was changed: back by 2:00:00"
+STALLS: list[tuple[Payload, str]] = [
+    (
+        ProgramStalled("program", NS, 20 * NS, 0, True),
+        f"The program stood still for 20.0 s: that time is left out. {FAULT}",
+    ),
+    (
+        ProgramStalled("computer", NS, 20 * NS, 0, False),
+        f"The computer stood still for 20.0 s: that time counts. {FAULT}",
+    ),
+    (
+        ProgramStalled("computer", NS, 0, 600 * NS, False),
+        f"The computer slept for 10:00: that time is left out. {FAULT}",
+    ),
+    (
+        ProgramStalled("recorder", NS, 3 * NS),
+        "The sound recorder stood still for 3.0 s: the voice of that time is missing",
+    ),
+    (ClockChanged(-7200.0), f"{CHANGED}; times in this session do not follow it"),
+    (
+        ClockChanged(-7200.0, certain=False),
+        f"{CHANGED} or more; how long the interruption lasted is not known",
+    ),
+]
+
+
+@pytest.mark.parametrize(("stalled", "words"), STALLS)
+def test_a_standstill_and_a_set_clock_are_told_until_they_are_dismissed(
+    stalled: Payload, words: str
+) -> None:
+    assert shown((22, stalled)) == [words]
+    (event,) = events_of((22, stalled))
+    alarms, log, work = Alarms(), DeviationLog(), WorkTime()
+    alarms.apply(event)
+    assert log.apply(event)
+    alarms.dismiss(alarms.visible()[0].key)
+    assert not alarms.standing, "nothing else ends it"
+    ((_, line),) = log.lines()
+    assert line == words.partition(": that")[0].partition(": the voice")[0]
+    work.apply(event)
+    left_out = isinstance(stalled, ProgramStalled) and stalled.left_out
+    assert work.working_ns(22 * NS) == (2 if left_out else 22) * NS
+    assert work.working_ns(11 * NS) == (1 if left_out else 11) * NS
 
 
 def test_alarms_come_before_warnings_and_the_newest_first() -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from labapp.videos.alignment import align
+from labapp.videos.alignment import SoundMatch, WrongClock, align
 from labapp.videos.sound_features import FeatureBuilder, Features
 from tests.helpers.made_videos import SPOKEN_RATE, heard_by, speech_like
 
@@ -47,7 +47,7 @@ def test_offset_and_drift_are_found(
 ) -> None:
     heard = other_microphone(heard_by(WORLD, begin_s, seconds, ppm, noise=noise, seed=3))
     match = align(features(heard), SESSION)
-    assert match is not None
+    assert isinstance(match, SoundMatch)
     for video_s in (0.0, seconds / 2, seconds):
         true = begin_s + video_s * (1 + ppm * 1e-6)
         place = match.offset_s + video_s * (1 + match.drift_ppm * 1e-6)
@@ -65,7 +65,7 @@ def test_an_echoing_room_does_not_move_it(tail: float, noise: float) -> None:
     heard = fftconvolve(heard_by(WORLD, 30.0, 200.0, 40.0) / 32768.0, response)[: 200 * SPOKEN_RATE]
     heard = 0.5 * heard / np.abs(heard).max() + random.standard_normal(heard.size) * noise
     match = align(features((np.clip(heard, -1, 1) * 32767).astype(np.int16)), SESSION)
-    assert match is not None
+    assert isinstance(match, SoundMatch)
     for video_s in (0.0, 200.0):
         true = 30.0 + video_s * (1 + 40e-6)
         place = match.offset_s + video_s * (1 + match.drift_ppm * 1e-6)
@@ -79,7 +79,7 @@ def test_lost_sound_and_pauses_do_no_harm() -> None:
     heard = heard_by(WORLD, 20.0, 340.0, 40.0, noise=0.01, seed=3)
     heard[100 * SPOKEN_RATE : 110 * SPOKEN_RATE] = 0
     match = align(features(heard), features(recorded))
-    assert match is not None
+    assert isinstance(match, SoundMatch)
     assert match.offset_s == pytest.approx(20.0, abs=0.005)
     assert match.drift_ppm == pytest.approx(40.0, abs=5)
 
@@ -97,11 +97,32 @@ def test_noise_and_silence_are_not_placed(seconds: float) -> None:
     assert align(features(np.zeros(count, np.int16)), SESSION) is None
 
 
+@pytest.mark.parametrize("seconds", [20.0, 40.0, 60.0, 110.0, 300.0])
+@pytest.mark.parametrize("ppm", [3000.0, -3000.0])
+def test_a_clock_that_is_far_off_is_told_whether_or_not_the_video_is_placed(
+    seconds: float, ppm: float
+) -> None:
+    heard = other_microphone(heard_by(WORLD, 30.0, seconds, ppm, noise=0.01, seed=3))
+    match = align(features(heard), SESSION)
+    wrong = match.unapplied if isinstance(match, SoundMatch) else match
+    assert isinstance(wrong, WrongClock)
+    assert wrong.drift_ppm == pytest.approx(ppm, rel=0.25)
+    assert wrong.offset_s == pytest.approx(30.0, abs=0.03)
+
+
+@pytest.mark.parametrize("seconds", [20.0, 60.0, 110.0])
+def test_a_clock_that_goes_right_is_not_warned_of(seconds: float) -> None:
+    heard = other_microphone(heard_by(WORLD, 30.0, seconds, 50.0, noise=0.02, seed=3))
+    match = align(features(heard), SESSION)
+    assert isinstance(match, SoundMatch)
+    assert match.unapplied is None
+
+
 def test_a_clock_that_jumps_is_told_by_the_residual() -> None:
     first = heard_by(WORLD, 20.0, 150.0, noise=0.01, seed=3)
     then = heard_by(WORLD, 170.08, 100.0, noise=0.01, seed=4)
     match = align(features(np.concatenate((first, then))), SESSION)
-    assert match is None or match.residual_max_ms > 30
+    assert not isinstance(match, SoundMatch) or match.residual_max_ms > 30
 
 
 def test_pieces_of_any_size_give_the_same_features() -> None:

@@ -33,6 +33,7 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     }
     moderator = "labapp_counterfactual.moderator:CounterfactualWords"
     words = "texts/{language}/counterfactual-choice.yaml"
+    asks_again = True
     shown = ("counterfactual.shown",)
     records = "labapp_counterfactual.records:CounterfactualRecords"
     report = "labapp_counterfactual.report:REPORT"

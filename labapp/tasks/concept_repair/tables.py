@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from labapp.analysis.column import INCLUDED, TRIAL, WHERE, WHO, number, seconds, text, whole, yes
+from labapp.analysis.column import (
+    INCLUDED,
+    STALLED,
+    TRIAL,
+    WHERE,
+    WHO,
+    number,
+    seconds,
+    text,
+    whole,
+    yes,
+)
 from labapp.analysis.task_records import TaskTables
 
 _MODEL = (
@@ -92,6 +103,7 @@ REPAIRS = (
     seconds("response_s", "from its appearance to its end, without pauses and gaps"),
     yes("excluded", "it does not count: an attempt that was broken off, or practice"),
     text("excluded_because", "why it does not count"),
+    STALLED,
     *_COUNTS,
 )
 """A row an attempt at a picture."""

@@ -33,6 +33,7 @@ class ConceptRepair(TaskType[Part]):
     moderator = "labapp.tasks.concept_repair.moderator:ConceptWords"
     codebook = "concept-repair"
     blinds = True
+    asks_again = True
     shown = ("concepts.shown", "grid.shown")
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
     report = "labapp.tasks.concept_repair.report.contents:REPORT"

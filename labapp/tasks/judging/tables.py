@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labapp.analysis.column import INCLUDED, WHO, number, seconds, text, whole, yes
+from labapp.analysis.column import INCLUDED, STALLED, WHO, number, seconds, text, whole, yes
 from labapp.analysis.task_records import TaskTables
 
 _WHERE = (
@@ -104,6 +104,7 @@ JUDGEMENTS = (
     text("answered_with", "inputs that answered, with ; between them"),
     text("facts", "what else the stimulus set knows of the photo (JSON)"),
     seconds("started_session_s", "session time (pauses included) of the photo's appearance"),
+    STALLED,
     *_EXCLUDED,
 )
 

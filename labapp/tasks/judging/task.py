@@ -44,6 +44,7 @@ class Judging(TaskType[AnyPart]):
     own_words = ("judging_*",)
     parts = (MethodPart, WarmUpPart, JudgingPart)
     moderator = "labapp.tasks.judging.moderator:JudgingWords"
+    asks_again = True
     shown = ("photo.shown",)
     bids = ("labapp.tasks.judging.bids:JUDGING", "labapp.tasks.judging.bids:WARM_UP")
     kept_text = "labapp.tasks.judging.bids:KEPT_TEXT"

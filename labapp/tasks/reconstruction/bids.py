@@ -83,7 +83,7 @@ FILES = TaskFiles(
         *("dimension_switches", "direction_reversals", "overlay_toggles", "label_edits"),
         *("n_moves", "moved_by_mouse", "moved_by_keyboard", "moved_by_wheel", "moved_by_touch"),
         *("moved_by_simulated", "n_snapshots", "z_start", "z_target", "z_end"),
-        *("started_session_s", "keyboard_away", "excluded", "excluded_because"),
+        *("started_session_s", "stalled_s", "keyboard_away", "excluded", "excluded_because"),
     ),
     event_columns=(
         Column("dimension", "The dial, from 1 as on the screen."),

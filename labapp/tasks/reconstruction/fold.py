@@ -8,6 +8,7 @@ from dataclasses import replace
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import TrialEnded
+from labapp.plugins.stage import INTERRUPTED
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
@@ -42,6 +43,7 @@ def apply_event(
         case TrialDrawn():
             return replace(
                 state,
+                highest=max(state.highest, event.attempt or 1),
                 trial=Trial(
                     number=event.trial or 1,
                     attempt=event.attempt or 1,
@@ -60,7 +62,7 @@ def apply_event(
     if state.trial is None:
         return state
     trial = apply_trial(part, space, state.trial, payload, working)
-    if isinstance(payload, TrialEnded):
+    if isinstance(payload, TrialEnded) and payload.outcome != INTERRUPTED:
         state = replace(state, outcomes=(*state.outcomes, payload.outcome))
     if isinstance(payload, TrialStarted) and state.stage_started_ns is None:
         state = replace(state, stage_started_ns=working)

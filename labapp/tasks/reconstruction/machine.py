@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
 from labapp.events.durations import Pauses
+from labapp.events.trials import TrialEnded
 from labapp.plugins import stage
 from labapp.plugins.stage import NS
 from labapp.representations.distance import reached
@@ -81,6 +82,14 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             state.trial.outcome is not None and len(state.outcomes) < self.part.trials
         )
 
+    def attempt(self, state: StageState) -> int:
+        return max(state.attempt, state.highest)
+
+    def asked_again(self, state: StageState) -> Sequence[Payload]:
+        trial = state.trial
+        waits = trial is not None and trial.on_screen and self._achieved(state) is None
+        return (TrialEnded(stage.INTERRUPTED),) if waits and state.outcome is None else ()
+
     def next_deadline(self, state: StageState) -> int | None:
         return stage.next_deadline(state, stage.limit_ns(self.part, state), self._offer_ns(state))
 
@@ -148,8 +157,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
     def _begin(self, state: StageState) -> Sequence[UnstampedEvent]:
         if not self.wants_begin(state):
             return ()
-        number = len(state.outcomes) + 1
-        attempt = state.attempt
+        number, attempt = stage.next_attempt(state, state.highest)
         start, target = draw_pair(
             self.part, self.space, self.sample, self.seed, self.participant, number, attempt
         )

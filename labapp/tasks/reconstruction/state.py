@@ -103,7 +103,8 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class StageState:
     """trial: the present question, None before the first; outcomes: of the questions so far;
-    labels: the participant's names of the dials, None where not renamed; attempt: at the stage."""
+    labels: the participant's names of the dials, None where not renamed; attempt: at the stage;
+    highest: greatest attempt of any question so far."""
 
     pauses: Pauses
     labels: tuple[str | None, ...]
@@ -112,7 +113,8 @@ class StageState:
     stage_started_ns: int | None = None
     outcome: str | None = None
     attempt: int = 1
+    highest: int = 1
 
     def again(self, attempt: int) -> StageState:
         """The stage from its beginning; the participant's names of the dials stay."""
-        return StageState(self.pauses, self.labels, attempt=attempt)
+        return StageState(self.pauses, self.labels, attempt=attempt, highest=attempt)

@@ -45,6 +45,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     )
     parts = (TutorialPart, ReconstructionPart)
     moderator = "labapp.tasks.reconstruction.moderator:ReconstructionWords"
+    asks_again = True
     shown = ("trial.started",)
     bids = ("labapp.tasks.reconstruction.bids:FILES",)
     course = "labapp.tasks.reconstruction.bids:COURSE"

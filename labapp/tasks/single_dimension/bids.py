@@ -42,7 +42,8 @@ FILES = TaskFiles(
     "Reconstruction, 2021).",
     trial_columns=(
         *("stage", "stage_number", "task", "role", "model", "trial", "attempt", "outcome"),
-        *("duration_s", "started_session_s", "keyboard_away", "dimension", "dimension_name"),
+        *("duration_s", "started_session_s", "stalled_s", "keyboard_away"),
+        *("dimension", "dimension_name"),
         *("regime", "shown_value", "right_choice", "choice", "correct", "confidence"),
         *("understanding", "response_s", "first_choice_s", "choice_changes", "rating_changes"),
         *("resamples", "excluded", "excluded_because"),

@@ -47,6 +47,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     )
     parts = (ExamplePart, SingleDimensionPart)
     moderator = "labapp.tasks.single_dimension.moderator:SingleDimensionWords"
+    asks_again = True
     shown = ("question.shown",)
     bids = ("labapp.tasks.single_dimension.bids:FILES",)
     kept_text = "labapp.tasks.single_dimension.bids:KEPT_TEXT"

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Begin, Command, SkipStage
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded
+from labapp.events.lifecycle import PartEnded, ProgramStalled
 from labapp.events.trials import TrialEnded
 from labapp.plugins import stage
+from labapp.plugins.stage import INTERRUPTED
 from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED, StimulusTrial, UnmaskingState
+from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
 
 MS = 1_000_000
 
@@ -126,6 +127,9 @@ def apply_event(part: str, state: UnmaskingState, event: Event, payload: Payload
 
     An event that does not concern the part leaves the state as it is.
     """
+    if isinstance(payload, ProgramStalled):
+        state = replace(state, pauses=state.pauses.apply(event))
+        return _interrupted(state) if payload.left_out else state
     pauses = state.pauses.apply(event)
     if pauses is not state.pauses:
         begins = pauses.held and not state.pauses.held

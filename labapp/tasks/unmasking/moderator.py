@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from labapp.plugins.machine import LATE_NS, PartMachine
+from labapp.plugins.stage import INTERRUPTED
 from labapp.tasks.unmasking.answers import Stimuli
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import (
     ANSWERED,
-    INTERRUPTED,
     StimulusTrial,
     UnmaskingState,
 )

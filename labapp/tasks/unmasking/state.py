@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from labapp.events.durations import Pauses
 
 ANSWERED = "answered"
-INTERRUPTED = "interrupted"
-"""Outcomes of a stimulus, beside those of any trial that is skipped."""
+"""The outcome of a stimulus with a response; see `stage.INTERRUPTED` for one without."""
 
 
 @dataclass(frozen=True, slots=True)

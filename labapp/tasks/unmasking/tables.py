@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labapp.analysis.column import INCLUDED, WHO, number, seconds, text, whole, yes
+from labapp.analysis.column import INCLUDED, STALLED, WHO, number, seconds, text, whole, yes
 from labapp.analysis.task_records import TaskTables
 
 _SET = (
@@ -66,6 +66,7 @@ ANNOTATIONS = (
         "from the first painted frame of the stimulus to the input event's own time stamp",
         "ms",
     ),
+    STALLED,
     yes(
         "keyboard_away",
         "the participant's keyboard was away for some of it: with the moderator, or with another "

@@ -24,6 +24,7 @@ class Unmasking(TaskType[UnmaskingPart]):
     own_words = ("unmasking_*", "break*")
     parts = (UnmaskingPart,)
     moderator = "labapp.tasks.unmasking.moderator:UnmaskingWords"
+    asks_again = True
     shown = ("stimulus.shown",)
     bids = ("labapp.tasks.unmasking.bids:FILES",)
     kept_text = "labapp.tasks.unmasking.bids:KEPT_TEXT"

@@ -154,12 +154,14 @@ def _silent(level: Level) -> str:
 
 
 class VoicePanel(QFrame):
-    """prompt_given(place): the moderator says one of the study's prompts, counted from 0.
+    """prompt_given(place): the moderator says one of the study's prompts, counted from 0;
+    microphone_taken(): record with the microphone that is offered.
 
     prompts: the first is the one that is due after prompt_after_s of silence.
     """
 
     prompt_given = Signal(int)
+    microphone_taken = Signal()
 
     def __init__(self, palette: Palette, prompts: Sequence[str], prompt_after_s: float) -> None:
         super().__init__()
@@ -180,6 +182,11 @@ class VoicePanel(QFrame):
         self.prompt.setProperty("role", "prompt")
         self.prompt.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.prompt.clicked.connect(lambda: self.prompt_given.emit(0))
+        self.offer = Button(tr("A microphone is there now:\nRecord with it"))
+        self.offer.setProperty("role", "prompt")
+        self.offer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.offer.clicked.connect(self.microphone_taken)
+        self.offer.hide()
         self.prompts = PromptBox(prompts)
         self.prompts.given.connect(self.prompt_given)
 
@@ -200,6 +207,7 @@ class VoicePanel(QFrame):
         stack = QVBoxLayout(slot)
         stack.setContentsMargins(0, 0, 0, 0)
         stack.addWidget(self.prompt)
+        stack.addWidget(self.offer)
         stack.addWidget(self.detail)
         layout.addWidget(slot)
         layout.addWidget(self.prompts)
@@ -233,8 +241,16 @@ class VoicePanel(QFrame):
         bits.set_text(self.detail, hearing.detail)
         if self.prompt.isHidden() == hearing.prompt:
             self.prompt.setVisible(hearing.prompt)
-            self.detail.setVisible(not hearing.prompt)
+            self.detail.setVisible(not hearing.prompt and self.offer.isHidden())
         return hearing
+
+    def offer_microphone(self, name: str | None) -> None:
+        """Offer to record with the microphone of this name; None takes the offer back."""
+        if self.offer.isHidden() == (name is None):
+            return
+        self.offer.setToolTip(name or "")
+        self.offer.setVisible(name is not None)
+        self.detail.setVisible(name is None and self.prompt.isHidden())
 
     def show_facts(
         self,

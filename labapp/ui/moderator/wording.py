@@ -39,6 +39,33 @@ def gap(cause: str) -> str:
     return tr(GAPS.get(cause, cause))
 
 
+STOOD_STILL = {
+    "program": N_("The program stood still for {time}"),
+    "computer": N_("The computer stood still for {time}"),
+    "asleep": N_("The computer slept for {time}"),
+    "recorder": N_("The sound recorder stood still for {time}"),
+}
+
+
+def stalled(payload: Mapping[str, Any]) -> str:
+    """Who stood still, and for how long."""
+    asleep_ns = int(payload["asleep_ns"])
+    lasted_ns = int(payload["duration_ns"]) + asleep_ns
+    form = STOOD_STILL["asleep" if asleep_ns else str(payload["who"])]
+    short = lasted_ns < 60 * NS
+    return tr(form, time=number(f"{lasted_ns / NS:.1f} s") if short else short_time(lasted_ns))
+
+
+def clock_changed(payload: Mapping[str, Any]) -> str:
+    """By how much the computer's clock was set, and what that means."""
+    by_s = float(payload["by_s"])
+    time = short_time(round(abs(by_s) * NS))
+    by = tr("forward by {time}", time=time) if by_s > 0 else tr("back by {time}", time=time)
+    if payload.get("certain", True):
+        return tr("{by}; times in this session do not follow it", by=by)
+    return tr("{by} or more; how long the interruption lasted is not known", by=by)
+
+
 def alarm_text(kind: str, payload: Mapping[str, Any]) -> str | None:
     """What an event of some kinds means that a timeline marks as an alarm; None for others."""
     match kind:
@@ -52,6 +79,10 @@ def alarm_text(kind: str, payload: Mapping[str, Any]) -> str | None:
             return tr("The participant wanted to stop")
         case "session.reopened":
             return tr("The end was taken back")
+        case "program.stalled":
+            return stalled(payload)
+        case "clock.changed":
+            return tr("The computer’s clock was changed")
     return None
 
 
@@ -141,6 +172,7 @@ REASONS = (
     N_("the participant did not agree to a sound recording"),
     N_("the disk does not answer"),
     N_("the device ended the recording"),
+    N_("the sound recorder stood still and is started again"),
     N_("the sound server no longer knows our recording"),
     N_("The signed consent was deleted."),
 )

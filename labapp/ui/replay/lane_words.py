@@ -70,6 +70,8 @@ def _label(item: LaneItem, parts: Parts, *, outcomes: bool) -> str:
             return tr("Deviation: {said}", said=item.text)
         case "pause":
             return wording.paused(str(item.payload.get("reason", "")))
+        case "stall":
+            return wording.stalled(item.payload)
         case "skip.taken_back":
             return tr("A skip was taken back")
         case "audio.gap":

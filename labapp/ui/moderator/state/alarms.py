@@ -7,8 +7,9 @@ English whoever reads it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised
@@ -107,6 +108,20 @@ SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 DURING = SOUND | {"device", "close"}
 """Keys of the alarms that ask for what only a running session needs."""
 
+TOLD = {
+    "recorder": N_("the voice of that time is missing"),
+    "kept": N_("that time counts. Tell the participant that the computer was at fault"),
+    "left_out": N_("that time is left out. Tell the participant that the computer was at fault"),
+}
+"""What follows from a standstill, and what to do."""
+
+
+def _after_stall(payload: Mapping[str, Any]) -> str:
+    if payload["who"] == "recorder":
+        return "recorder"
+    return "left_out" if payload["left_out"] or not payload["duration_ns"] else "kept"
+
+
 LEAVING = {
     "escape": N_("pressed Escape; ask, then Pause or End"),
     "close": N_("tried to close the window; ask, then Pause or End"),
@@ -180,6 +195,12 @@ class Alarms:
                 return self._raise(event, code, severity, text, detail_of(p), lasting=True)
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
+            case "program.stalled":
+                return self._stalled(event)
+            case "clock.changed":
+                detail = wording.clock_changed(p)
+                text = tr("The computer’s clock was changed")
+                return self._raise(event, "clock", "warn", text, detail, lasting=False)
             case "audio.device_lost":
                 self._heard = False
                 text = tr("The microphone is gone")
@@ -188,7 +209,10 @@ class Alarms:
                     what=detail_of(p) or str(p["device"]),
                 )
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
-            case "audio.device_back" | "audio.started":
+            case "audio.started":
+                cleared = [self._clear(key) for key in ("device", "microphone_failed")]
+                return any(cleared)
+            case "audio.device_back":
                 return self._clear("device")
             case "audio.gap":
                 return self._gap(event)
@@ -203,6 +227,11 @@ class Alarms:
             case "close.withdrawn" | "session.paused" | "session.resumed":
                 return self._clear("close")
         return False
+
+    def _stalled(self, event: Event) -> bool:
+        p = event.payload
+        text, detail = wording.stalled(p), tr(TOLD[_after_stall(p)])
+        return self._raise(event, "stalled", "warn", text, detail, lasting=False)
 
     def _gap(self, event: Event) -> bool:
         if event.payload["cause"] in ("device_lost", "reopened"):

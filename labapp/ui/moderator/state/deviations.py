@@ -20,6 +20,8 @@ AWAY = "focus_lost"
 WORDS = {
     "paused": N_("Paused"),
     "interrupted": N_("The program was not running"),
+    "stalled": "",
+    "clock_changed": N_("The computer’s clock was changed"),
     "stage_restarted": N_("Stage began again"),
     "part_skipped": N_("Part skipped"),
     "skip_taken_back": N_("Skip taken back"),
@@ -94,6 +96,10 @@ def _detail(event: Event) -> str:
     match event.kind:
         case "segment.started":
             return tr("segment {number} began", number=payload["segment"])
+        case "program.stalled":
+            return wording.stalled(payload)
+        case "clock.changed":
+            return wording.clock_changed(payload)
         case "part.restarted":
             return tr("attempt {number}", number=payload["attempt"])
         case "screen.changed" if payload["change"] in ("added", "removed"):
@@ -130,8 +136,8 @@ def _words(deviation: Deviation, told: str | None) -> str:
         case _:
             detail = tr(deviation.detail) if told is None else told
     line = ": ".join(part for part in (text, detail) if part)
-    if deviation.duration_s is None:
-        return line
+    if deviation.duration_s is None or (kind == "stalled" and told is not None):
+        return line  # of a standstill its words say how long it lasted
     if kind == "sound_lost":
         return f"{line}, {number(f'{deviation.duration_s:.2g}')} s"
     return f"{line}, {wording.short_time(round(deviation.duration_s * NS))}"

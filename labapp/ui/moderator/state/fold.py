@@ -17,8 +17,8 @@ class WorkTime:
         """Take in the next event."""
         before = self.pauses
         self.pauses = before.apply(event)
-        if before.open_since_ns is not None and not self.pauses.held:
-            self.closed.append((before.open_since_ns, event.t_ns))
+        if (closed := self.pauses.stretch_since(before)) is not None:
+            self.closed.append(closed)
 
     def working_ns(self, t_ns: int) -> int:
         """Working time at any session time so far."""
