@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
+from labapp.ui.fitting import keep_inside
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, style
 from labapp.ui.moderator.mirror import ScreenMirror
@@ -109,6 +110,7 @@ class PreviewWindow(QWidget):
         whole.addWidget(self.split)
         preview.bridge.changed.connect(self._follow)
         self.choose(preview.places[0])
+        keep_inside(self)
 
     @staticmethod
     def _row(screen: Place | Still) -> QTreeWidgetItem:
@@ -120,14 +122,8 @@ class PreviewWindow(QWidget):
     def open(self) -> None:
         """Show it, as large as a participant's window with the list beside it, where there is
         room."""
-        room = QApplication.primaryScreen().availableGeometry()
-        wide, high = SIDE + WINDOWED[0], WINDOWED[1]
-        if wide > room.width() or high > room.height():
-            self.setGeometry(room)
-            self.showMaximized()
-        else:
-            self.resize(wide, high)
-            self.show()
+        self.resize(SIDE + WINDOWED[0], WINDOWED[1])
+        self.show()
         self.screens.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property

@@ -55,7 +55,9 @@ three quarters."""
 RELEASED_BELOW = (2, 3, 20, 15, 15)
 """As `BELOW`, for the label of the released code; its concepts are those of `BELOW`."""
 WORDS = (
-    ConceptWords("shape", "Shape", "heart", "no heart", {"de": Words("Form", "Herz", "kein Herz")}, "off"),
+    ConceptWords(
+        "shape", "Shape", "heart", "no heart", {"de": Words("Form", "Herz", "kein Herz")}, "off"
+    ),
     ConceptWords("size", "Size", "large", "small", {"de": Words("Größe", "groß", "klein")}, "off"),
     ConceptWords(
         "rotation", "Rotation", "half a turn or more", "less than half a turn",

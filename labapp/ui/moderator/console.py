@@ -38,6 +38,7 @@ from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.fitting import keep_inside
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, notes_panel, style
@@ -165,6 +166,7 @@ class ConsoleWindow(QMainWindow):
         self.leave_field()
         self.setMinimumSize(*room.CONSOLE)
         self.resize(1280, 720)
+        keep_inside(self)
         self._connect()
         self.state.changed |= {"alarms", "notes", "deviations", "beside", "timeline"}
         self.refresh()

@@ -28,6 +28,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.fitting import keep_inside
 from labapp.ui.participant import panels
 from labapp.ui.participant.body import Body
 from labapp.ui.participant.focus import after, in_turn, stops
@@ -87,6 +88,7 @@ class ParticipantWindow(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(theme.stylesheet(palette))
         self.setMinimumSize(*room.PARTICIPANT)
+        keep_inside(self)
         self.top = TopBar(palette)
         self.bottom = BottomBar(palette)
         self.cover = panels.Cover()
@@ -157,9 +159,8 @@ class ParticipantWindow(QWidget):
         """Show the window on a screen, full-screen unless windowed."""
         screen = screen or QApplication.primaryScreen()
         if windowed:
-            room = screen.availableGeometry()
-            self.resize(min(WINDOWED[0], room.width()), min(WINDOWED[1], room.height()))
-            self.move(room.topLeft())
+            self.resize(*WINDOWED)
+            self.move(screen.availableGeometry().topLeft())
             self.show()
         else:
             self.setGeometry(screen.geometry())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
@@ -447,14 +448,15 @@ def test_long_marks_take_nothing_from_the_bars(stage: Open, monkeypatch: Any) ->
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("folder", sorted((assets() / "stimuli").glob("*/answers.npy")))
-def test_left_is_left_in_every_shipped_set(
-    qapp: QApplication, folder: Path, language: str
-) -> None:
+def test_left_is_left_in_every_shipped_set(qapp: QApplication, folder: Path, language: str) -> None:
     """Eye, key, click, mirror and screen reader agree on what stands on which side."""
+    words_of = yaml.safe_load(
+        (assets() / "texts" / language / "participant.yaml").read_text("utf-8")
+    )
     seen = []
     for known in library.load(folder.parent).manifest.concepts:
         concept = known.in_language(language)
-        switch = ConceptSwitch(concept, Strings(language), theme.LIGHT)
+        switch = ConceptSwitch(concept, Strings(words_of), theme.LIGHT)
         switch.set_form(False, switch.needed_widths(False))
         words = {1: concept.off, 2: concept.on}
         left, right = words[switch.states[0]], words[switch.states[2]]

@@ -201,7 +201,10 @@ class ConceptSwitch(Choice):
             painter.setPen(color(tone))
             painter.drawText(lower, centre, self.model_word)
             return
-        word, is_set = self._words_of.get(self.states[index], self.model_word), on and index != MIDDLE
+        word, is_set = (
+            self._words_of.get(self.states[index], self.model_word),
+            on and index != MIDDLE,
+        )
         painter.setFont(font(px, bold=on and not self._tight))
         painter.setPen(color(tone))
         text = f"{SET_MARK} {word}" if is_set else word
