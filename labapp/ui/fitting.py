@@ -1,24 +1,28 @@
 """Keeps a window within the part of its screen that windows may use.
 
-Every window of labapp that has a title bar calls `keep_inside` once. It is made smaller and moved
-when it opens, and again when its screen changes: another resolution, another scale, another
-screen, or a bar of the desktop that takes room.
+Every window of labapp is `Fitted`. It is made smaller and moved when it opens, and again when its
+screen changes: another resolution, another scale, another screen, or a bar of the desktop that
+takes room.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMargins, QObject, QPoint, QRect, QSize, Qt, QTimer
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QWidget
 
+if TYPE_CHECKING:
+    _Window = QWidget
+else:
+    _Window = object
+
 TITLE = QMargins(4, 36, 4, 4)
 """Logical pixels that a frame takes at most, for as long as the window system has not said."""
+SETTLED_MS = 200
+"""After so long the window system has put a frame around a window."""
 _AS_IT_IS = Qt.WindowState.WindowMinimized | Qt.WindowState.WindowFullScreen
-
-
-def keep_inside(window: QWidget) -> None:
-    """Keep a top-level window inside its screen from now on."""
-    window.installEventFilter(_Keeper(window))
 
 
 def clamped(shown: QRect, room: QRect) -> QRect:
@@ -29,70 +33,81 @@ def clamped(shown: QRect, room: QRect) -> QRect:
     return QRect(QPoint(x, y), size)
 
 
-class _Keeper(QObject):
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        self._window = window
-        self._least: QSize | None = None
-        self._screen: QScreen | None = None
-        self._wanted: QSize | None = None
-        self._framed = False
+def room_of(window: QWidget) -> QRect | None:
+    """The part of its screen that a window may use, with its frame; None where there is no screen
+    that it could leave."""
+    screen = window.screen()
+    offscreen = QGuiApplication.platformName() == "offscreen"
+    return None if screen is None or offscreen else screen.availableGeometry()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        kind = event.type()
-        if kind == QEvent.Type.Show and not event.spontaneous():
-            self._framed = False
-            self._wanted = self._window.size()
-            self._fit()
-        elif kind == QEvent.Type.Paint and not self._framed:
-            self._framed = True  # it is mapped: from now on the frame is known
-            QTimer.singleShot(0, self, self._settle)
-        elif kind in (QEvent.Type.ScreenChangeInternal, QEvent.Type.WindowStateChange):
-            self._fit()
-        return False
 
-    def _settle(self) -> None:
+def maximise(window: QWidget) -> None:
+    """Ask the window system to give a window that is too large all the room there is."""
+    window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
+
+
+class Fitted(_Window):
+    """A window that stays inside its screen: name it before the widget that the window is."""
+
+    _least_size: QSize | None = None
+    _wanted_size: QSize | None = None
+    _framed = False
+    _fitted_on: QScreen | None = None
+
+    def setVisible(self, visible: bool) -> None:
+        opens = visible and not self.isVisible() and self.isWindow()
+        if opens and room_of(self) is not None:  # a preview shows a window inside of its own
+            if self._least_size is None:
+                self._least_size = self.minimumSize()
+            self._framed, self._wanted_size = False, self.size()
+            self.fit_screen()
+            QTimer.singleShot(SETTLED_MS, self, self._settle_frame)
+        super().setVisible(visible)
+
+    def _settle_frame(self) -> None:
         """Fit it once more, now that it is known how wide its frame is."""
-        self._fit()
-        self._wanted = None
+        self._framed = True
+        handle = self.windowHandle()
+        if handle is not None:
+            handle.screenChanged.connect(self.fit_screen, Qt.ConnectionType.UniqueConnection)
+        self.fit_screen()
+        self._wanted_size = None
 
-    def _follow(self, screen: QScreen) -> None:
-        if screen is self._screen:
+    def _follow_screen(self, screen: QScreen) -> None:
+        if screen is self._fitted_on:
             return
-        if self._screen is not None and self._screen in QGuiApplication.screens():
-            self._screen.availableGeometryChanged.disconnect(self._fit)
-        self._screen = screen
-        screen.availableGeometryChanged.connect(self._fit)
+        if self._fitted_on is not None and self._fitted_on in QGuiApplication.screens():
+            self._fitted_on.availableGeometryChanged.disconnect(self.fit_screen)
+        self._fitted_on = screen
+        screen.availableGeometryChanged.connect(self.fit_screen)
 
-    def _frame(self) -> QMargins:
-        handle = self._window.windowHandle()
+    def _frame_of_window(self) -> QMargins:
+        handle = self.windowHandle()
         known = QMargins() if handle is None else handle.frameMargins()
-        frameless = self._window.windowFlags() & Qt.WindowType.FramelessWindowHint
+        frameless = self.windowFlags() & Qt.WindowType.FramelessWindowHint
         return known if self._framed or frameless or not known.isNull() else TITLE
 
-    def _fit(self) -> None:
-        window, screen = self._window, self._window.screen()
-        # Offscreen there is no screen that a window could leave.
-        if screen is None or QGuiApplication.platformName() == "offscreen":
+    def fit_screen(self) -> None:
+        """Bring the window inside the screen that it is on."""
+        available = room_of(self)
+        if available is None or self._least_size is None or not self.isWindow():
             return
-        self._follow(screen)
-        if self._least is None:
-            self._least = window.minimumSize()
-        if not window.isVisible() or window.windowState() & _AS_IT_IS:
+        self._follow_screen(self.screen())
+        if self.windowState() & _AS_IT_IS:
             return
-        room = screen.availableGeometry().marginsRemoved(self._frame())
-        window.setMinimumSize(self._least.boundedTo(room.size()))
-        if window.isMaximized():
+        room = available.marginsRemoved(self._frame_of_window())
+        self.setMinimumSize(self._least_size.boundedTo(room.size()))
+        if self.isMaximized():
             return  # the window system sizes it; only the least size could be in its way
-        shown = window.geometry()
-        if self._wanted is not None:
-            shown.setSize(self._wanted)
+        shown = self.geometry()
+        if self._wanted_size is not None:
+            shown.setSize(self._wanted_size)
         inside = clamped(shown, room)
-        if window.testAttribute(Qt.WidgetAttribute.WA_Moved) or self._framed:
-            if inside != window.geometry():
-                window.setGeometry(inside)
-        elif inside.size() != window.size():
-            window.resize(inside.size())  # where it is put, the window system decides
-        too_large = shown.size() != shown.size().boundedTo(screen.availableSize())
-        if self._wanted is not None and too_large:
-            window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
+        if self.testAttribute(Qt.WidgetAttribute.WA_Moved) or self._framed:
+            if inside != self.geometry():
+                self.setGeometry(inside)
+        elif inside.size() != self.size():
+            self.resize(inside.size())  # where it is put, the window system decides
+        too_large = shown.size() != shown.size().boundedTo(available.size())
+        if self._wanted_size is not None and too_large:
+            maximise(self)

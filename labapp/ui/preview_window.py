@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
-from labapp.ui.fitting import keep_inside
+from labapp.ui.fitting import Fitted
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, style
 from labapp.ui.moderator.mirror import ScreenMirror
@@ -34,7 +34,7 @@ SIGNAL_MS = 200
 SCREEN = Qt.ItemDataRole.UserRole
 
 
-class PreviewWindow(QWidget):
+class PreviewWindow(Fitted, QWidget):
     """The participant's window, and beside it the list of screens: any can be chosen. Below a part
     stands what comes up inside of it, which is only looked at.
 
@@ -110,7 +110,6 @@ class PreviewWindow(QWidget):
         whole.addWidget(self.split)
         preview.bridge.changed.connect(self._follow)
         self.choose(preview.places[0])
-        keep_inside(self)
 
     @staticmethod
     def _row(screen: Place | Still) -> QTreeWidgetItem:

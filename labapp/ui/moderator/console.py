@@ -38,7 +38,7 @@ from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
-from labapp.ui.fitting import keep_inside
+from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, notes_panel, style
@@ -80,7 +80,7 @@ AHEAD_NS = 80_000_000
 LevelSource = Callable[[], Level | None]
 
 
-class ConsoleWindow(QMainWindow):
+class ConsoleWindow(Fitted, QMainWindow):
     """
     Parameters
     ----------
@@ -166,7 +166,6 @@ class ConsoleWindow(QMainWindow):
         self.leave_field()
         self.setMinimumSize(*room.CONSOLE)
         self.resize(1280, 720)
-        keep_inside(self)
         self._connect()
         self.state.changed |= {"alarms", "notes", "deviations", "beside", "timeline"}
         self.refresh()

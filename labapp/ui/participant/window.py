@@ -28,7 +28,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
-from labapp.ui.fitting import keep_inside
+from labapp.ui.fitting import Fitted
 from labapp.ui.participant import panels
 from labapp.ui.participant.body import Body
 from labapp.ui.participant.focus import after, in_turn, stops
@@ -45,7 +45,7 @@ LEAVE_WIDTH = 460
 MODERATOR_KEYS = "Ctrl+Shift+M"
 
 
-class ParticipantWindow(QWidget):
+class ParticipantWindow(Fitted, QWidget):
     """moderator_requested: the moderator's shortcut was pressed in this window.
 
     on_consent: takes the consent when it is given (OpenSession.give_consent).
@@ -88,7 +88,6 @@ class ParticipantWindow(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(theme.stylesheet(palette))
         self.setMinimumSize(*room.PARTICIPANT)
-        keep_inside(self)
         self.top = TopBar(palette)
         self.bottom = BottomBar(palette)
         self.cover = panels.Cover()

@@ -13,7 +13,7 @@ from labapp.clock import NS
 from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
-from labapp.ui.fitting import keep_inside
+from labapp.ui.fitting import Fitted
 from labapp.ui.language import in_words, tr
 from labapp.ui.moderator import bits, style
 from labapp.ui.replay import remembered
@@ -73,7 +73,7 @@ JUMPS: Mapping[str, str] = {
 """By the names of actions what of the lanes is gone to."""
 
 
-class ReplayWindow(QWidget):
+class ReplayWindow(Fitted, QWidget):
     """One session: its picture, text, timeline and transport.
 
     Attributes
@@ -151,7 +151,6 @@ class ReplayWindow(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(style.stylesheet(self.palette_))
         self.setMinimumSize(*LEAST_SIZE)
-        keep_inside(self)
         self.seen = Card(tr("What the participant saw"), self.picture)
         self.shown = _splitter(Qt.Orientation.Horizontal, self.seen)
         if self.video is not None:
