@@ -27,6 +27,9 @@ class WindowShown(Payload):
     ratio : device pixels to a logical one.
     screen : the screen's name.
     screen_width, screen_height : of all of the screen, in logical pixels.
+    layout : how screens are laid out in it, so that a replay shows what was seen: 1 in sessions
+        recorded before screens grew with their window; from 2 on they do, and sliders show that
+        they have no answer yet.
     """
 
     width: int
@@ -35,6 +38,7 @@ class WindowShown(Payload):
     screen: str
     screen_width: int
     screen_height: int
+    layout: int = 1
 
 
 @kind("screen.page")
@@ -85,6 +89,10 @@ class ScreenEnlarged(Payload):
     scale: float = 0.0
 
 
+SCALED = 2
+"""The first layout whose screens grow with their window."""
+LAYOUT = SCALED
+"""How screens are laid out today."""
 NOTHING = ScreenEnlarged(-1, 0.0, 0.0)
 
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QWidget
 
 from labapp.events.commands import ShowLook
-from labapp.events.look import NOTHING, Look, ScreenEnlarged, WindowShown
+from labapp.events.look import LAYOUT, NOTHING, Look, ScreenEnlarged, WindowShown
 from labapp.session.runner import Runner
 from labapp.ui.participant.screen import Shown
 from labapp.ui.widgets.enlarger import Enlarger
@@ -56,6 +56,7 @@ def window_of(window: QWidget) -> WindowShown:
         screen.name(),
         whole.width(),
         whole.height(),
+        LAYOUT,
     )
 
 
