@@ -70,6 +70,8 @@ DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
 THREE_COLUMNS, WIDEST = 1080, 16_777_215
 """Logical pixels: the least width of a console of three columns, and Qt's QWIDGETSIZE_MAX."""
+HIGH, LINES = 700, 8
+"""From this height on, in logical pixels, so many lines of notes are seen; a long plan scrolls."""
 BINS_A_TICK = 2
 """The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
 
@@ -203,8 +205,8 @@ class ConsoleWindow(Fitted, QMainWindow):
         grid.addWidget(self.mirror, 1, 1)
         grid.setColumnMinimumWidth(0, LEFT_WIDTH)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(1, 8)
-        grid.setRowStretch(2, 5)
+        grid.setRowStretch(1, 7)
+        grid.setRowStretch(2, 3)
         self.plan.setFixedWidth(LEFT_WIDTH)
         inside = QWidget()
         inside.setLayout(grid)
@@ -215,6 +217,7 @@ class ConsoleWindow(Fitted, QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(narrow=self.width() < THREE_COLUMNS)
+        self.notes.show_lines_at_least(LINES if self.height() >= HIGH else 0)
 
     def _arrange(self, *, narrow: bool) -> None:
         """Where three columns have no room, voice and notes change places, and the timeline comes

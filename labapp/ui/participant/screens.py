@@ -13,7 +13,6 @@ from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 
-
 ABOVE = 45
 """Percent of the free height of a page that lies above its content."""
 
@@ -35,10 +34,10 @@ def centre(screen: QWidget) -> None:
     for column in screen.findChildren(QVBoxLayout):
         last = column.count() - 1
         ends = [column.itemAt(place) for place in (0, last)] if last > 0 else []
-        if ends and all(end.spacerItem() is not None for end in ends):
-            if (column.stretch(0), column.stretch(last)) == (1, 2):
-                column.setStretch(0, ABOVE)
-                column.setStretch(last, 100 - ABOVE)
+        free = bool(ends) and all(end.spacerItem() is not None for end in ends)
+        if free and (column.stretch(0), column.stretch(last)) == (1, 2):
+            column.setStretch(0, ABOVE)
+            column.setStretch(last, 100 - ABOVE)
 
 
 def bring(stack: QStackedWidget, widget: QWidget) -> None:
