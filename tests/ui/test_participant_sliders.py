@@ -135,7 +135,7 @@ def test_it_says_in_words_where_it_stands(qtbot):
     assert view.selected.text() == "Not answered yet"
     assert not view.slider.has_handle
     view.show_as(published=True, layout=LAYOUT)
-    assert view.selected.text() == "Selected: 82 % · Not answered yet"
+    assert view.selected.text() == "82\N{NO-BREAK SPACE}% · Not answered yet"
     assert view.slider.accessibleDescription() == view.selected.text()
     assert view.slider.has_handle
     view.show_value({"value": 90, "touched": True})

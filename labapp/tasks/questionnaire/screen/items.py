@@ -299,7 +299,8 @@ class SliderView(ItemView):
         text = self._said(self._key, value=number, unit=self._unit)
         if self._tells and not touched:
             none = self._said("slider_unanswered")
-            text = f"{text} · {none}" if self.slider.has_handle else none
+            stands = f"{number}\N{NO-BREAK SPACE}{self._unit} · "  # nothing is selected yet
+            text = f"{stands}{none}" if self.slider.has_handle else none
         if self.selected.text() != text:
             self.selected.setText(text)
             self.slider.setAccessibleDescription(text)
