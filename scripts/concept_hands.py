@@ -52,7 +52,7 @@ LOOK_MS, WAIT_S, SETTLES_S = 40, 2.5, 0.4
 """How often is looked, how long for what comes of a press, and until both windows show it."""
 MOST_IN_VAIN = 4
 NAME = "robin hands"
-KEYS = {1: "Left", 2: "Right"}
+KEYS = {0: "Left", 2: "Right"}
 DONE = "hands.jsonl"
 ONCE = {
     "session.completed": 1, "session.paused": 1, "session.resumed": 2,
@@ -221,13 +221,12 @@ class Player:
             self.do(key("Tab"))
 
     def set(self, screen: Any, concept: int, to: int, device: str, where: tuple[str, int]) -> None:
-        from labapp.tasks.concept_repair.screen.switches import STATES
-
+        switch = screen.switches.switches[concept]
         self.note(where=where, set=[concept, to], device=device)
         if device == "mouse":
-            self.do(middle(screen.switches.switches[concept].options[STATES.index(to)]))
+            self.do(middle(switch.options[switch.states.index(to)]))
         else:
-            self.do(key(str(concept + 1), then_ms=120), key(KEYS[to]))
+            self.do(key(str(concept + 1), then_ms=120), key(KEYS[switch.states.index(to)]))
 
     def foretell(self, screen: Any, device: str, where: tuple[str, int]) -> None:
         trial = screen.trial

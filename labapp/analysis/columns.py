@@ -129,7 +129,7 @@ ANSWERS = (
         "items",
     ),
     number("value", "the answer that counts, where it is a number"),
-    yes("touched", "of a slider: it was moved or confirmed, not left where it stood"),
+    yes("touched", "of a slider: it was moved or confirmed; where it was not, it has no value"),
     text(
         "value_text",
         "the answer that counts, where it is not a number: what was written, or the ids of the "

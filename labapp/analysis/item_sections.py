@@ -134,7 +134,8 @@ def strips(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -
     from labapp.report import kit
 
     def strip(ax: Axes, row: int, item: Mapping[str, Any], given: pd.DataFrame) -> None:
-        kit.lying_strip(ax, float(row), given["value"].to_numpy(dtype=float), _untouched(given))
+        given = given[~not_touched(given)]
+        kit.lying_strip(ax, float(row), given["value"].to_numpy(dtype=float))
 
     low, high = float(items["low"].iloc[0]), float(items["high"].iloc[0])
 
@@ -145,8 +146,8 @@ def strips(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -
         kit.grid(ax, "x")
 
     told = f"{_ends(items)} {_READ_STRIPS} {kit.LYING_READ}"
-    if _untouched(answers).any():
-        told += f" {UNTOUCHED}"
+    if untouched := int(not_touched(answers).sum()):
+        told += f" {UNTOUCHED.format(n=untouched)}"
     return _rows(name, items, answers, prefix, strip, axis, f"{told} {CODEBOOK}")
 
 
@@ -201,11 +202,11 @@ _READ_STRIPS = (
     "Each row is an item, in the order of the questionnaire, over all numbers that could be given; "
     "a point is an answer."
 )
-UNTOUCHED = "A hollow point is a slider that was left where it stood."
+UNTOUCHED = "Sliders that nobody touched are no answers and are left out: {n}."
 
 
-def _untouched(answers: pd.DataFrame) -> NDArray[np.bool_]:
-    """Which answers are of a slider that was left where it stood."""
+def not_touched(answers: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which rows are of a slider that was left where it stood: there is no answer to it."""
     return answers["touched"].eq(other=False).fillna(value=False).to_numpy(dtype=bool)
 
 
@@ -260,17 +261,18 @@ def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         turned = item["reversed_in"] is not None
         name = _item(str(item["text"]), str(item["item"]), turned=turned)
         for about, own in _abouts(answers[answers["item"] == item["item"]]):
-            values = own["value"].to_numpy(dtype=float)
-            ends = (decimal(float(end), 0) for end in (values.min(), values.max()))
-            untouched = int(_untouched(own).sum())
+            values = own.loc[~not_touched(own), "value"].to_numpy(dtype=float)
+            found = [values.min(), values.max()] if values.size else []
+            ends = [decimal(float(end), 0) for end in found] or [NONE, NONE]
+            untouched = int(not_touched(own).sum())
             alone = [untouched if own["touched"].notna().any() else NONE] if slid else []
             rows.append((name, about, *ends, *alone, spread(values, 2)))
     return table(
-        ("Item", "About", "Lowest", "Highest", *(["Not touched"] if slid else []), "Answer"),
+        ("Item", "About", "Lowest", "Highest", *(["No answer"] if slid else []), "Answer"),
         rows,
         numeric=range(2, 5 + slid),
         caption="The lowest and highest number that was given; mean ± sd over answers, the median "
-        "and n.",
+        "and n. No answer: sliders that nobody touched, which are left out.",
     )
 
 

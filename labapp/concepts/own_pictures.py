@@ -210,6 +210,7 @@ def pictures(description: Description, path: Path) -> OwnPictures:
                     language: Words(words.name, words.off, words.on)
                     for language, words in concept.translations.items()
                 },
+                concept.right,
             )
             for concept in description.concepts
         ),

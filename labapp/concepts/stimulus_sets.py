@@ -270,6 +270,7 @@ def manifest_concept(words: ConceptWords) -> Concept:
             language: ManifestWords(name=known.name, off=known.off, on=known.on)
             for language, known in words.translations.items()
         },
+        right=words.right,
     )
 
 

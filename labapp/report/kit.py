@@ -222,9 +222,9 @@ def strip(
     diamond(ax, place + half + 0.09, float(values.mean()), clip_on=False)
 
 
-def lying_strip(ax: Axes, row: float, values: Values, hollow: NDArray[np.bool_]) -> None:
+def lying_strip(ax: Axes, row: float, values: Values) -> None:
     """Draw the values of a group along a row: points, their median and mean, and a box if there are
-    at least `BOX_FROM`. hollow: the values whose points are hollow."""
+    at least `BOX_FROM`."""
     if values.size == 0:
         return
     if values.size >= BOX_FROM:
@@ -234,11 +234,7 @@ def lying_strip(ax: Axes, row: float, values: Values, hollow: NDArray[np.bool_])
         ax.barh(row, third - first, 0.5, first, zorder=1, **look)
     if values.size <= POINTS_UP_TO:
         beside = row + jitter(values.size, 0.2)
-        rings = {"markerfacecolor": "white", "markeredgecolor": ACCENT}
-        for some, style in ((~hollow, {}), (hollow, rings)):
-            if some.any():  # a line without points would be laid out as if it began at the left
-                x, y = values[some], beside[some]
-                points(ax, x, y, markersize=3.8, zorder=4, clip_on=False, **style)
+        points(ax, values, beside, markersize=3.8, zorder=4, clip_on=False)
     middle = float(np.median(values))
     ax.vlines(middle, row - 0.25, row + 0.25, color=INK, linewidth=1.8, zorder=3)
     diamond(ax, float(values.mean()), row + 0.34, clip_on=False)

@@ -270,6 +270,8 @@ class Concept(Strict):
     name : what participants are told it is called.
     off : the word for a photo without it.
     on : the word for a photo with it.
+    right : which of the two words stands on the right of its switch, where → sets it: `on`, or
+        `off` for a concept such as "right" (off) and "left" (on).
     translations : these words by language; studies in any other take those above.
     """
 
@@ -277,6 +279,7 @@ class Concept(Strict):
     name: str = Field(min_length=1)
     off: str = Field(min_length=1)
     on: str = Field(min_length=1)
+    right: Literal["on", "off"] = "on"
     translations: dict[Language, ConceptWords] = Field(default_factory=dict)
 
     def in_language(self, language: str) -> Concept:

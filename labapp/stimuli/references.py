@@ -25,14 +25,15 @@ class ReferencePair:
         From 0.
     off, on : Photo
         One without the concept, and one with it.
-    others : int
-        In how many other concepts they differ; 0 where nothing else does.
+    differing : tuple of int
+        The other concepts in which they differ, from 0. They may also differ in what no concept
+        of the set says, such as the exact shade or place: a set knows nothing of that.
     """
 
     concept: int
     off: Photo
     on: Photo
-    others: int
+    differing: tuple[int, ...]
 
 
 def reference_pairs(manifest: Manifest, number: int) -> tuple[ReferencePair, ...]:
@@ -74,16 +75,17 @@ def reserved(pairs: Sequence[ReferencePair]) -> frozenset[str]:
 
 def _nearest(photos: Sequence[Photo], place: int) -> list[ReferencePair]:
     pairs = list(_pairs(photos, place))
-    least = min((pair.others for pair in pairs), default=0)
-    return [pair for pair in pairs if pair.others == least]
+    least = min((len(pair.differing) for pair in pairs), default=0)
+    return [pair for pair in pairs if len(pair.differing) == least]
 
 
 def _pairs(photos: Sequence[Photo], place: int) -> Iterator[ReferencePair]:
     off = [photo for photo in photos if not photo.concepts[place]]
     on = [photo for photo in photos if photo.concepts[place]]
     for without, with_it in product(off, on):
-        differing = zip(without.concepts, with_it.concepts, strict=True)
-        yield ReferencePair(place, without, with_it, sum(a != b for a, b in differing) - 1)
+        both = enumerate(zip(without.concepts, with_it.concepts, strict=True))
+        differing = tuple(other for other, (a, b) in both if a != b and other != place)
+        yield ReferencePair(place, without, with_it, differing)
 
 
 def _kind(photo: Photo) -> str:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
+from labapp.ui.fitting import Fitted
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, style
 from labapp.ui.moderator.mirror import ScreenMirror
@@ -33,7 +34,7 @@ SIGNAL_MS = 200
 SCREEN = Qt.ItemDataRole.UserRole
 
 
-class PreviewWindow(QWidget):
+class PreviewWindow(Fitted, QWidget):
     """The participant's window, and beside it the list of screens: any can be chosen. Below a part
     stands what comes up inside of it, which is only looked at.
 
@@ -120,14 +121,8 @@ class PreviewWindow(QWidget):
     def open(self) -> None:
         """Show it, as large as a participant's window with the list beside it, where there is
         room."""
-        room = QApplication.primaryScreen().availableGeometry()
-        wide, high = SIDE + WINDOWED[0], WINDOWED[1]
-        if wide > room.width() or high > room.height():
-            self.setGeometry(room)
-            self.showMaximized()
-        else:
-            self.resize(wide, high)
-            self.show()
+        self.resize(SIDE + WINDOWED[0], WINDOWED[1])
+        self.show()
         self.screens.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property

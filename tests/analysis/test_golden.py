@@ -18,6 +18,8 @@ BY_HAND = {
     ("stage-3", 1): ("solved", 4.0, 3.0, 124.0, 1.1, 4.0),
     ("stage-3", 2): ("solved", 1.0, 0.0, 1.0, 0.0, 1.0),
 }
+AT_START = ("stage-3", 2)
+"""It was solved before the first move."""
 PIXELS = {"stage-1": 64, "stage-2": 64, "stage-3": 784}
 
 
@@ -43,7 +45,7 @@ def test_questions_by_hand(trials: pd.DataFrame, key: tuple[str, int]) -> None:
     assert row["error_auc_mean"] == pytest.approx(auc / PIXELS[key[0]], abs=1e-9)
     assert row["slide_distance"] == pytest.approx(slides, abs=1e-9)
     assert row["active_s"] == pytest.approx(active, abs=1e-9)
-    assert not row["excluded"]
+    assert bool(row["excluded"]) == (key == AT_START)
 
 
 def test_every_question_is_there(trials: pd.DataFrame, tables: Tables) -> None:
@@ -72,6 +74,8 @@ def test_active_time_as_published_leaves_out_long_gaps(trials: pd.DataFrame) -> 
 def test_flags_of_single_questions(trials: pd.DataFrame) -> None:
     assert trials.loc[("stage-3", 2), "aligned_at_start"]
     assert trials["aligned_at_start"].sum() == 1
+    assert trials.loc[AT_START, "excluded_because"] == "solved before the first move"
+    assert (trials["redrawn"] == 0).all()
     assert trials.loc[("stage-1", 2), "overlay_toggles"] == 1
     assert trials.loc[("stage-1", 2), "moved_by_keyboard"] == 1.0
     assert trials.loc[("stage-3", 1), "label_edits"] == 1
@@ -82,14 +86,14 @@ def test_stages_by_hand(tables: Tables) -> None:
     stages = tables.stages.set_index("stage")
     assert list(stages["model"]) == ["sinelines/gt", "sinelines/vae", "mnist8k/ss2"]
     assert list(stages["completion_rate"]) == [0.5, 1.0, 1.0]
-    assert list(stages["response_time_s"]) == pytest.approx([7.75, 7.625, 2.5])
-    assert list(stages["slide_distance"]) == pytest.approx([0.4125, 0.75, 0.55])
-    assert list(stages["error_auc_sum"]) == pytest.approx([1016.0, 105.95, 125.0])
-    assert list(stages["error_auc_mean"]) == pytest.approx([1016 / 64, 105.95 / 64, 125 / 784])
+    assert list(stages["response_time_s"]) == pytest.approx([7.75, 7.625, 4.0])
+    assert list(stages["slide_distance"]) == pytest.approx([0.4125, 0.75, 1.1])
+    assert list(stages["error_auc_sum"]) == pytest.approx([1016.0, 105.95, 124.0])
+    assert list(stages["error_auc_mean"]) == pytest.approx([1016 / 64, 105.95 / 64, 124 / 784])
     assert list(stages["duration_s"]) == pytest.approx([16.0, 16.25, 6.0])
     assert list(stages["seq"][:2]) == [4.0, 5.0]
     assert pd.isna(stages["seq"].iloc[2])
-    assert list(stages["n_trials"]) == [2, 2, 2]
+    assert list(stages["n_trials"]) == [2, 2, 1]
 
 
 def test_answers_keep_the_first_response_and_the_one_that_counts(tables: Tables) -> None:

@@ -74,6 +74,7 @@ def test_sliders_have_two_columns(session: Path, tmp_path: Path) -> None:
     assert row["ses_1_questionnaire_1_low_risk"] == "80"
     assert row["ses_1_questionnaire_1_low_risk_touched"] == "true"
     assert row["ses_1_questionnaire_1_high_risk_touched"] == "false"
+    assert row["ses_1_questionnaire_1_high_risk"] == "n/a", "nobody answered it"
 
 
 @pytest.mark.parametrize("deidentify", [False, True])

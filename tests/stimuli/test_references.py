@@ -37,7 +37,7 @@ def manifest(*photos: Photo) -> Manifest:
 
 
 def names(made: Manifest) -> list[tuple[str, str, int]]:
-    return [(pair.off.id, pair.on.id, pair.others) for pair in reference_pairs(made, 1)]
+    return [(pair.off.id, pair.on.id, len(pair.differing)) for pair in reference_pairs(made, 1)]
 
 
 def test_a_pair_differs_in_its_concept_alone_where_there_is_one() -> None:
@@ -85,7 +85,12 @@ def test_pairs_show_both_states_and_nothing_nearer_is_passed_over(
             for on in rows
             if on[pair.concept] and not off[pair.concept]
         )
-        assert pair.others == nearest
+        assert len(pair.differing) == nearest
+        assert pair.differing == tuple(
+            place
+            for place in range(3)
+            if place != pair.concept and pair.off.concepts[place] != pair.on.concepts[place]
+        )
     assert len(reserved(pairs)) <= 2 * len(pairs)
 
 
@@ -94,7 +99,7 @@ def test_shipped_sets_show_every_concept_alone_and_keep_enough_pictures(folder: 
     """Six of each kind for a stage and five for a practice stay, as the shipped studies ask for."""
     made = library.load(folder.parent).manifest  # type: ignore[attr-defined]
     pairs = reference_pairs(made, 1)
-    assert {pair.others for pair in pairs} == {0}
+    assert {pair.differing for pair in pairs} == {()}
     left = [each for each in made.photos if each.photo not in reserved(pairs)]
     for kind in ("repair", "control"):
         assert sum(each.item == kind and not each.natural for each in left) >= 6

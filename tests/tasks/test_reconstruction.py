@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labapp.clock import FakeClock
 from labapp.events.commands import Begin, Next, Pause, Resume
+from labapp.representations.decoding import TargetDistance, compare, decode_one
+from labapp.tasks.reconstruction import pictures
 from labapp.tasks.reconstruction.commands import (
     Decoded,
     EditLabel,
@@ -11,8 +21,14 @@ from labapp.tasks.reconstruction.commands import (
     SelectDial,
     ToggleOverlay,
 )
+from labapp.tasks.reconstruction.machine import MOST_REDRAWN
+from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.play import NS, Play, stage_machine
+from tests.helpers.rooms import decoder_of, make_runner, skip_to
 from tests.helpers.skips import skip_question, skip_stage
+from tests.session.sessions import virtual
+
+SAMPLE = np.random.default_rng(3).uniform(-1.5, 2.5, (300, 3)).astype(np.float32)
 
 
 def stage(**changes: object) -> Play:
@@ -43,6 +59,63 @@ def test_alignment_is_reached_a_thousandth_early() -> None:
         play.send(MoveDial(1, 0.5, "mouse"))
         assert play.trial is not None
         assert play.trial.solved is solved
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "held_out", "shuffled_pass"])
+def test_a_pair_that_is_solved_at_once_is_drawn_again_unseen(sampling: str) -> None:
+    """However it is drawn: nothing of it is shown, and the same pair never comes back."""
+    seen: list[object] = []
+
+    def alignment(trial: Trial) -> float:
+        if trial.started_ns is None:
+            seen.append((trial.z_start, trial.z_target))
+        return 1.0 if len(seen) < 4 and trial.started_ns is None else 0.2
+
+    machine = stage_machine(sampling=sampling)
+    object.__setattr__(machine.tasks[0], "sample", SAMPLE)
+    play = Play(machine, alignment=alignment).start()
+    assert play.kinds()[2:] == ["trial.drawn"] * 4 + ["trial.started"]
+    assert len(set(seen)) == 4
+    assert play.trial is not None
+    assert (play.trial.redrawn, play.trial.aligned_at_start, play.trial.solved) == (3, False, False)
+    assert play.trial.number == 1
+    assert play.machine.fold(play.events) == play.state
+
+
+def test_the_screen_shows_the_pair_that_was_drawn_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the pictures of a real session."""
+    compared = []
+
+    def agree_twice(*pair: Any) -> TargetDistance:
+        compared.append(pair)
+        measured = compare(*pair)
+        return replace(measured, alignment=1.0) if len(compared) < 3 else measured
+
+    room = make_runner(tmp_path, "quickstart", "P01", scheduler=virtual, clock=FakeClock())
+    try:
+        room.session.begin()
+        skip_to(room, "stage-1-intro")
+        monkeypatch.setattr(pictures, "compare", agree_twice)
+        skip_to(room, "stage-1")
+        trial, shown = room.runner.state.part_state.trial, room.runner.pictures
+        assert (trial.redrawn, trial.aligned_at_start) == (2, False)
+        decoder = decoder_of(room.runner.part.model)
+        assert np.array_equal(shown.own, decode_one(decoder, trial.z))
+        assert np.array_equal(shown.target, decode_one(decoder, trial.z_target))
+    finally:
+        room.session.close("test over")
+
+
+def test_what_cannot_be_drawn_differently_is_marked() -> None:
+    """A pair that the study fixes, and a threshold that every pair reaches."""
+    pairs = (((2.0, 0.0, 0.0), (1.0, 0.6, 0.3)),)
+    fixed = stage_machine(sampling="fixed", pairs=pairs, trials=1)
+    for machine, draws in ((fixed, 1), (stage_machine(), MOST_REDRAWN + 1)):
+        play = Play(machine, alignment=lambda trial: 1.0).start()
+        assert play.kinds().count("trial.drawn") == draws
+        assert play.kinds()[-2:] == ["trial.started", "trial.solved"]
 
 
 def test_a_pair_aligned_at_the_start_is_kept_and_marked() -> None:

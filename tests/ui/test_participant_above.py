@@ -42,6 +42,7 @@ WORDS = Strings(
         "optional": "Optional",
         "selected_accuracy": "Selected Black-box model accuracy: {value} {unit}",
         "selected_value": "Selected: {value} {unit}",
+        "slider_unanswered": "Not answered yet",
         "text_limit": "Only {n} characters",
     }
 )

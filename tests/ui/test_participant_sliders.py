@@ -9,7 +9,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.study.instruments import Slider
+from labapp.events.look import LAYOUT
+from labapp.resources import assets
+from labapp.study.instruments import Instrument, Slider
 from labapp.tasks.questionnaire.screen.items import SliderView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
@@ -17,7 +19,14 @@ from labapp.ui.widgets.slider_item import NumberSlider
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key
-WORDS = Strings({"selected_accuracy": "Selected: {value} {unit}", "selected_value": "{value}"})
+WORDS = Strings(
+    {
+        "selected_accuracy": "Selected: {value} {unit}",
+        "selected_value": "{value}",
+        "slider_unanswered": "Not answered yet",
+        "optional": "Optional",
+    }
+)
 INSTRUMENT = """
 id: sliders
 version: 1
@@ -52,7 +61,9 @@ def asked(open_room, open_window, tmp_path: Path):
 
 @pytest.fixture
 def slider(qapp: QApplication, qtbot):
+    """As in a published study: its handle stands somewhere before it is touched."""
     made = NumberSlider(60, 100, 76, "%", theme.LIGHT)
+    made.show_start(True)
     qtbot.addWidget(made)
     made.resize(500, made.sizeHint().height())
     made.show()
@@ -121,11 +132,106 @@ def test_it_says_in_words_where_it_stands(qtbot):
     qtbot.addWidget(view)
     view.show()
     height = view.sizeHint().height()
-    assert view.selected.text() == "Selected: 82 %"
-    assert view.slider.accessibleDescription() == "Selected: 82 %"
+    assert view.selected.text() == "Not answered yet"
+    assert not view.slider.has_handle
+    view.show_as(published=True, layout=LAYOUT)
+    assert view.selected.text() == "82\N{NO-BREAK SPACE}% · Not answered yet"
+    assert view.slider.accessibleDescription() == view.selected.text()
+    assert view.slider.has_handle
     view.show_value({"value": 90, "touched": True})
     assert view.selected.text() == "Selected: 90 %"
     assert view.sizeHint().height() == height, "nothing shifts"
+
+
+def test_an_old_session_shows_what_its_participant_saw(qtbot):
+    """Before layout 2 a slider said where it stood, answered or not."""
+    item = Slider(kind="slider", id="low", text="Low risk", about="accuracy")
+    view = SliderView(item.placed(81.7), WORDS, theme.LIGHT)
+    qtbot.addWidget(view)
+    for published in (True, False):
+        view.show_as(published=published, layout=1)
+        assert (view.selected.text(), view.slider.has_handle) == ("Selected: 82 %", True)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [(KEY.Key_Right, 76), (KEY.Key_PageDown, 76), (KEY.Key_Home, 60), (KEY.Key_End, 100)],
+)
+def test_nothing_draws_an_answer_before_the_first_touch(qtbot, key, value):
+    """No handle, and no key confirms what nobody sees; the first one puts a handle there."""
+    bare = NumberSlider(60, 100, 76, "%", theme.LIGHT)
+    qtbot.addWidget(bare)
+    bare.resize(500, bare.sizeHint().height())
+    bare.show()
+    bare.setFocus()
+    qtbot.waitUntil(bare.hasFocus)
+    seen = bare.grab().toImage()
+    other = NumberSlider(60, 100, 91, "%", theme.LIGHT)
+    qtbot.addWidget(other)
+    other.resize(bare.size())
+    bare.clearFocus()
+    assert other.grab().toImage() == bare.grab().toImage(), "where it would begin is not seen"
+    bare.setFocus()
+    assert seen == bare.grab().toImage()
+    given: list[int] = []
+    bare.given.connect(given.append)
+    for confirms in (KEY.Key_Space, KEY.Key_Return, KEY.Key_Enter):
+        QTest.keyClick(bare, confirms)
+    assert (given, bare.touched) == ([], False)
+    QTest.keyClick(bare, key)
+    assert (given, bare.touched) == ([value], True)
+
+
+def test_a_click_is_the_answer_where_no_handle_is(qtbot):
+    bare = NumberSlider(60, 100, 76, "%", theme.LIGHT)
+    qtbot.addWidget(bare)
+    bare.resize(500, bare.sizeHint().height())
+    bare.show()
+    given: list[int] = []
+    bare.given.connect(given.append)
+    QTest.mouseClick(bare, LEFT, pos=at(bare, 77))  # where a hidden handle would be hit
+    assert given == [77]
+
+
+def test_what_nobody_touched_is_no_answer_in_any_reading():
+    item = Slider(kind="slider", id="low", text="Low risk", low=60, start=76)
+    left, moved = item.untouched(), {"value": 76, "touched": True}
+    assert (item.answered(left), item.answered(moved)) == (False, True)
+    assert (item.values(left), item.values(moved)) == ((), (76,))
+    assert item.cells(left) == {"": None, "touched": False}
+    assert item.cells(moved) == {"": 76, "touched": True}
+
+
+def test_every_item_begins_without_an_answer(asked, qtbot):
+    """Of every kind: whatever stands on the page before a hand comes near is no answer."""
+    _, window = asked
+    for view in window.screen_shown.items:
+        value = view.item.untouched()
+        assert value is None or not view.item.answered(value), view.item.kind
+    for path in sorted((assets() / "instruments").glob("*.yaml")):
+        made = Instrument.parse(path, path.read_bytes())
+        for item in made.items:
+            value = item.untouched()
+            assert value is None or not item.answered(value), (path.name, item.id)
+            assert value is None or item.cells(value)[""] is None, (path.name, item.id)
+
+
+def test_a_study_may_require_a_touch(open_room, open_window, tmp_path: Path):
+    folder = tmp_path / "study"
+    (folder / "instruments").mkdir(parents=True)
+    needed = INSTRUMENT.replace("start: 76}", "start: 76, required: true}")
+    (folder / "instruments" / "sliders.yaml").write_text(needed)
+    (folder / "sliding.yaml").write_text(STUDY)
+    room = open_room(study=folder / "sliding.yaml")
+    window = open_window(room)
+    part = room.runner.part.id
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert room.runner.part.id == part
+    assert "Low risk" in window.bottom.foot.note
+    for view in window.screen_shown.items[:2]:
+        QTest.mouseClick(view.slider, LEFT, pos=at(view.slider, 76))
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert room.runner.part.id != part
 
 
 def test_untouched_and_touched_are_told_apart_in_the_record(asked):

@@ -67,13 +67,15 @@ class Words(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ConceptWords:
     """What people are told of a concept: its `id` in tables, its `name`, and the words for what is
-    seen when it is `off` and `on`; `translations`: the same by language."""
+    seen when it is `off` and `on`; `translations`: the same by language; `right`: which of the two
+    stands on the right of its switch."""
 
     id: str
     name: str
     off: str
     on: str
     translations: Mapping[str, Words] = field(default_factory=dict)
+    right: Literal["on", "off"] = "on"
 
     def in_language(self, language: str) -> Words:
         """The words in a language; empty for those that it has by itself."""

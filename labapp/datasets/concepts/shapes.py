@@ -54,12 +54,12 @@ WORDS = (
     ConceptWords("floor", "Floor", *_HALVES, {"de": Words("Boden", *_GERMAN_HALVES)}),
     ConceptWords("walls", "Walls", *_HALVES, {"de": Words("Wände", *_GERMAN_HALVES)}),
     ConceptWords("object", "Object", *_HALVES, {"de": Words("Körper", *_GERMAN_HALVES)}),
-    ConceptWords("size", "Size", "large", "small", {"de": Words("Größe", "groß", "klein")}),
+    ConceptWords("size", "Size", "large", "small", {"de": Words("Größe", "groß", "klein")}, "off"),
     ConceptWords(
         "shape", "Shape", "round top", "flat top", {"de": Words("Form", "oben rund", "oben flach")}
     ),
     ConceptWords(
-        "side", "Seen from", "right", "left", {"de": Words("Gesehen von", "rechts", "links")}
+        "side", "Seen from", "right", "left", {"de": Words("Gesehen von", "rechts", "links")}, "off"
     ),
 )
 UNCLEAR = {0: (0.35, 0.55), 1: (0.35, 0.55), 2: (0.35, 0.55), 3: (0.9, 1.1), 5: (-9.0, 9.0)}

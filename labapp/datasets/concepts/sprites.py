@@ -55,13 +55,15 @@ three quarters."""
 RELEASED_BELOW = (2, 3, 20, 15, 15)
 """As `BELOW`, for the label of the released code; its concepts are those of `BELOW`."""
 WORDS = (
-    ConceptWords("shape", "Shape", "heart", "no heart", {"de": Words("Form", "Herz", "kein Herz")}),
-    ConceptWords("size", "Size", "large", "small", {"de": Words("Größe", "groß", "klein")}),
+    ConceptWords(
+        "shape", "Shape", "heart", "no heart", {"de": Words("Form", "Herz", "kein Herz")}, "off"
+    ),
+    ConceptWords("size", "Size", "large", "small", {"de": Words("Größe", "groß", "klein")}, "off"),
     ConceptWords(
         "rotation", "Rotation", "half a turn or more", "less than half a turn",
-        {"de": Words("Drehung", "halb oder mehr", "weniger als halb")},
+        {"de": Words("Drehung", "halb oder mehr", "weniger als halb")}, "off",
     ),
-    ConceptWords("side", "Side", "right", "left", {"de": Words("Seite", "rechts", "links")}),
+    ConceptWords("side", "Side", "right", "left", {"de": Words("Seite", "rechts", "links")}, "off"),
     ConceptWords("height", "Height", "bottom", "top", {"de": Words("Höhe", "unten", "oben")}),
 )  # fmt: skip
 FOUR = (1, 3, 4, 0)

@@ -323,7 +323,7 @@ class Instrument(Strict):
         return any(item.about_accuracy for item in self.items)
 
     def untouched(self) -> dict[str, Any]:
-        """What is submitted of items that say something before anybody touches them."""
+        """What is submitted of items that stand somewhere and that nobody touched."""
         return {item.id: item.untouched() for item in self.items if item.always_answered}
 
     def kinds(self, item_ids: Sequence[str]) -> dict[str, str]:

@@ -61,7 +61,7 @@ class Item(Strict):
     shares_scale: ClassVar[bool] = False
     """Whether the scale of its instrument is its own where it names none."""
     always_answered: ClassVar[bool] = False
-    """Whether it says something before anybody touches it."""
+    """Whether it stands somewhere before anybody touches it: where is kept, and is no answer."""
 
     id: str = Field(pattern=WORD)
     name: Words = ""
@@ -154,7 +154,7 @@ class Item(Strict):
         raise NotImplementedError
 
     def untouched(self) -> Any:
-        """The answer that stands there before anybody touches it; None for none."""
+        """What is kept where nobody touched it, for the record; None for nothing."""
         return None
 
     @property
@@ -294,17 +294,20 @@ class Statement(Rating):
 
 
 class Slider(Item):
-    """A whole number on a slider that stands somewhere before it is touched.
+    """A whole number on a slider. Until it is moved or confirmed there is no answer to it, and it
+    shows that; with `required: true` nobody can go on before.
 
     With `about: accuracy` it begins at the accuracy of the explained model in percent, and its low
     end lies 10 points or more below, at a multiple of 10 (after the released pages of paper 003).
-    What is stored: `{"value": number, "touched": whether it was moved or confirmed}`.
+    What is stored: `{"value": number, "touched": whether it was moved or confirmed}`. Where nobody
+    touched it, the number is where it stood: it is in the journal, and tables have no value.
 
     Attributes
     ----------
     low : the number at its low end.
     high : the number at its high end.
-    start : where it stands before it is touched; without it at its low end.
+    start : where it stands before it is touched; without it at its low end. Only studies with
+        `presentation: as_published` show a handle there, since it draws answers towards it.
     about : `accuracy`: it begins at the accuracy of the explained model.
     unit : what stands behind its number.
     """
@@ -352,15 +355,19 @@ class Slider(Item):
             raise ValueError(f"{self.id}: {value!r} is not within {self.low} to {self.high}")
         return {"value": int(number), "touched": touched}
 
+    def answered(self, value: Any) -> bool:
+        return value is not None and bool(value["touched"])
+
     def said(self, value: Any) -> str:
         return f"{value['value']}{self.unit}" + ("" if value["touched"] else " (not touched)")
 
     @classmethod
     def cells(cls, value: Any) -> dict[str, Any]:
-        return {"": value["value"], "touched": value["touched"]}
+        touched = value["touched"]
+        return {"": value["value"] if touched else None, "touched": touched}
 
     def column(self, where: str) -> Column:
-        return Column("", f"{self.title} ({where}; where the slider stood)", self.unit)
+        return Column("", f"{self.title} ({where}; empty where nobody touched it)", self.unit)
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
         low, high, _ = self.places()

@@ -24,12 +24,13 @@ from labapp.tasks.concept_repair.study import ConceptRepairStages
 
 class PlannedExample(Strict):
     """A concept in two pictures. off, on: their names in the set; others: in how many other
-    concepts they differ."""
+    concepts they differ; differing: what these are called (empty in plans of earlier versions)."""
 
     concept: Concept
     off: str
     on: str
     others: int = Field(ge=0)
+    differing: tuple[str, ...] = ()
 
 
 class ConceptExamplesPart(PlannedPart):
@@ -66,6 +67,7 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
         stimuli, _ = set_of(stages, scope, planner)
         pairs = _pairs_at(item, scope, planner)
     language = planner.study.language
+    concepts = [known.in_language(language) for known in stimuli.manifest.concepts]
     return ConceptExamplesPart(
         id=planner.new_id("practice-examples"),
         title="Examples of the concepts",
@@ -75,10 +77,11 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
         manifest_sha256=stimuli.sha256,
         examples=tuple(
             PlannedExample(
-                concept=stimuli.manifest.concepts[pair.concept].in_language(language),
+                concept=concepts[pair.concept],
                 off=pair.off.photo,
                 on=pair.on.photo,
-                others=pair.others,
+                others=len(pair.differing),
+                differing=tuple(concepts[place].name for place in pair.differing),
             )
             for pair in pairs
         ),

@@ -29,6 +29,7 @@ from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.snapshots import SnapshotFold
 
 LEFT = ("solved", "marked", "skipped")
+SOLVED_AT_START = "solved before the first move"
 """Outcomes of questions that the participant left, by Next or Skip."""
 
 
@@ -56,6 +57,7 @@ class TrialRecord:
     alignment_start: float | None
     alignment_final: float | None
     aligned_at_start: bool
+    redrawn: int
     overlay_toggles: int
     label_edits: int
     z_start: tuple[float, ...]
@@ -202,6 +204,13 @@ class Question(Attempt):
         return working - (self.started_ns or 0)
 
     @property
+    def excluded_because(self) -> str | None:
+        why = super().excluded_because
+        if why is None and self.started is not None and self.started.aligned_at_start:
+            return SOLVED_AT_START
+        return why
+
+    @property
     def solved(self) -> bool | None:
         return None if self.part.solved_at is None else self.outcome == "solved"
 
@@ -235,6 +244,7 @@ class Question(Attempt):
             alignment_start=None if shown is None else shown.alignment,
             alignment_final=None if shown is None else self.measures[0],
             aligned_at_start=shown is not None and shown.aligned_at_start,
+            redrawn=self.drawn.redrawn,
             overlay_toggles=self.toggles,
             label_edits=self.label_edits,
             z_start=self.drawn.z_start,

@@ -78,7 +78,7 @@ FILES = TaskFiles(
         *("stage", "stage_number", "role", "model", "trial", "attempt", "outcome"),
         *("duration_s", "solved_s", "active_s", "active_s_as_published"),
         *("slide_distance", "slide_distance_by_dimension", "error_auc_sum", "error_auc_mean"),
-        *("alignment_start", "alignment_final", "target_alignment", "aligned_at_start"),
+        *("alignment_start", "alignment_final", "target_alignment", "aligned_at_start", "redrawn"),
         *("skip_offered_s", "skips_taken_back", "slides", "selections"),
         *("dimension_switches", "direction_reversals", "overlay_toggles", "label_edits"),
         *("n_moves", "moved_by_mouse", "moved_by_keyboard", "moved_by_wheel", "moved_by_touch"),

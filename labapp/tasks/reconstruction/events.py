@@ -18,10 +18,13 @@ class TrialDrawn(Payload):
     ----------
     z_start : the dial state that it begins with, a number a dial.
     z_target : the dial state of the target.
+    redrawn : how many pairs were drawn for the question before this one. They would have been
+        solved before the first move, and nobody saw them.
     """
 
     z_start: tuple[float, ...]
     z_target: tuple[float, ...]
+    redrawn: int = 0
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return no_dial_state(part, self.z_start) or no_dial_state(part, self.z_target)
@@ -29,8 +32,8 @@ class TrialDrawn(Payload):
 
 @kind("trial.started", durable=True, of_trial=True)
 class TrialStarted(TargetShown):
-    """The question is on the screen; its time runs from here. A pair that is aligned at once is
-    kept and marked.
+    """The question is on the screen; its time runs from here. A pair that is solved before the
+    first move is drawn again; where that cannot be, it is marked and does not count.
 
     Attributes
     ----------

@@ -51,6 +51,7 @@ def apply_event(
                     z_target=payload.z_target,
                     z=payload.z_start,
                     overlay=part.overlay_at_start,
+                    redrawn=payload.redrawn,
                 ),
             )
         case PartEnded():

@@ -158,13 +158,26 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         if not self.wants_begin(state):
             return ()
         number, attempt = stage.next_attempt(state, state.highest)
-        start, target = draw_pair(
-            self.part, self.space, self.sample, self.seed, self.participant, number, attempt
+        return self._draw(number, attempt, 0)
+
+    def _draw(self, number: int, attempt: int, redrawn: int) -> Sequence[UnstampedEvent]:
+        pair = draw_pair(
+            self.part,
+            self.space,
+            self.sample,
+            self.seed,
+            self.participant,
+            number,
+            attempt,
+            redrawn=redrawn,
         )
-        return (UnstampedEvent(TrialDrawn(start, target), self.part.id, number, attempt),)
+        return (UnstampedEvent(TrialDrawn(*pair, redrawn), self.part.id, number, attempt),)
 
     def _presented(self, trial: Trial, shown: Presented) -> Sequence[UnstampedEvent]:
         aligned = self._reached(shown.alignment)
+        if aligned and self.part.sampling != "fixed" and trial.redrawn < MOST_REDRAWN:
+            # Paper 000 has no such question. Nothing of this one has been on the screen.
+            return self._draw(trial.number, trial.attempt, trial.redrawn + 1)
         measures = (shown.alignment, shown.error_sum, shown.error_mean)
         events = [stage.unstamped(self.part, trial, TrialStarted(*measures, aligned))]
         if aligned:
@@ -237,6 +250,11 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         return apply_event(self.part, self.space, state, event, payload)
 
 
+MOST_REDRAWN = 50
+"""So often a pair is drawn again. Where the threshold or the model lets all of them agree, the last
+one is asked, marked and not counted."""
+
+
 def draw_pair(
     part: ReconstructionPart,
     space: LatentSpace,
@@ -245,11 +263,14 @@ def draw_pair(
     participant: str,
     trial: int,
     attempt: int = 1,
+    *,
+    redrawn: int = 0,
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The initial z and the target z' of a question (paper 000, 3.1), on the sliders' steps and
     inside their limits.
 
     trial: number of the question, from 1, in this attempt at the stage.
+    redrawn: how many pairs were drawn for it before; a fixed pair is always the same.
     sample: held-out representation, shape (m, dimensions), float32; needed by `held_out` and
     `shuffled_pass`. Raises ValueError when the part's sampling cannot be done with what is given.
     """
@@ -259,8 +280,9 @@ def draw_pair(
     stage = attempt_at(part.id, attempt)
     if part.sampling == "shuffled_pass":
         order = generator(seed, participant, stage, "pass")
-        return _shuffled_pass(space, sample_of(part.model, sample), order, trial)
-    rng = generator(seed, participant, stage, trial, "pair")
+        place = trial + redrawn * part.trials  # behind the pairs of all questions
+        return _shuffled_pass(space, sample_of(part.model, sample), order, place)
+    rng = generator(seed, participant, stage, trial, "pair", *([redrawn] if redrawn else []))
     start, target = (draw_state(part.sampling, part.model, space, sample, rng) for _ in range(2))
     return start, target
 

@@ -8,7 +8,7 @@ from math import fsum
 from statistics import fmean
 
 from labapp.study.design import Missing
-from labapp.tasks.reconstruction.attempts import TrialRecord
+from labapp.tasks.reconstruction.attempts import SOLVED_AT_START, TrialRecord
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 
 
@@ -76,15 +76,17 @@ def stage_record(
     """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
 
     Questions that the time limit kept from being asked count as not completed; questions that
-    were not asked because the moderator skipped the stage, or the session broke off, do not count.
-    Skipped ones count as the study declares (missing).
+    were not asked because the moderator skipped the stage, or the session broke off, do not count,
+    nor do those that were solved before the first move. Skipped ones count as the study declares
+    (missing).
     """
     counted = sorted(
         (t for t in trials if t.excluded_because is None), key=lambda trial: trial.trial
     )
     measures = measure(counted, missing)
     done = outcome in ("completed", "time_expired")
-    asked = (part.trials if done else measures.n) - measures.left_out
+    at_start = sum(t.excluded_because == SOLVED_AT_START for t in trials)
+    asked = (part.trials - at_start if done else measures.n) - measures.left_out
     change = first_to_last(counted, missing)
     if part.solved_at is None:  # nothing can be solved in a calibration
         asked, change = 0, replace(change, completion_rate=None)

@@ -29,7 +29,7 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         super().__init__(part, context)
         self._session: Session | None = None
         self._requested_seq = -1
-        self._of: tuple[int, int] | None = None
+        self._of: tuple[int, int, int] | None = None
 
     def follow(self, session: Session) -> None:
         self._session = session
@@ -37,7 +37,7 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         if trial is None:
             self.shown, self._of = None, None
             return
-        key = (trial.number, trial.attempt)
+        key = (trial.number, trial.attempt, trial.redrawn)
         decoder = self.context.decoders[self.part.model]
         if key != self._of:
             own, target = decode_one(decoder, trial.z_shown), decode_one(decoder, trial.z_target)

@@ -102,6 +102,7 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
             "alignment_final": trial.alignment_final,
             "target_alignment": part.solved_at,
             "aligned_at_start": trial.aligned_at_start,
+            "redrawn": trial.redrawn,
             "skip_offered_s": trial.skip_offered_s,
             "slides": list(movement.slides),
             "selections": list(movement.selections),

@@ -30,7 +30,7 @@ class Trial:
     z: present dial state; z_seq counts its changes and decoded_seq is the last one whose picture
     was decoded, of the dial state z_decoded. undecoded: the changes since by z_seq, at most
     MOST_UNDECODED. started_ns is None until the pictures are on the screen. active_ns: active time
-    up to last_activity_ns.
+    up to last_activity_ns. redrawn: the pairs before this one that were put back unseen.
     """
 
     number: int
@@ -39,6 +39,7 @@ class Trial:
     z: tuple[float, ...]
     overlay: bool
     attempt: int = 1
+    redrawn: int = 0
     z_seq: int = 0
     decoded_seq: int = 0
     z_decoded: tuple[float, ...] | None = None

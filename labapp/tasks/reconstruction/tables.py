@@ -38,7 +38,11 @@ _MEASURES = (
     number("alignment_start", "alignment at the start", "0-1"),
     number("alignment_final", "alignment at the end", "0-1"),
     number("target_alignment", "alignment that was asked for; empty in a calibration", "0-1"),
-    yes("aligned_at_start", "start and target agreed from the start (kept, flagged)"),
+    yes("aligned_at_start", "solved before the first move, and so not counted"),
+    whole(
+        "redrawn",
+        "pairs drawn before this one that were solved before the first move, and that nobody saw",
+    ),
     seconds("skip_offered_s", "from the pictures' appearance to the offer to skip"),
 )
 _MOVEMENTS = (
@@ -60,8 +64,8 @@ _SOLVED = (
     number(
         "completion_rate",
         "solved / planned questions; / counted questions where the moderator skipped the stage or "
-        "it has no end; without the questions that the participant skipped, where the study leaves "
-        "them out; empty in a calibration",
+        "it has no end; without questions solved before the first move, and without those that the "
+        "participant skipped, where the study leaves them out; empty in a calibration",
         "0-1",
     ),
 )

@@ -20,6 +20,7 @@ from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPai
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
 from labapp.ui import input_time, theme
+from labapp.ui.growing import grown_of
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
@@ -270,9 +271,10 @@ class UnmaskingScreen(Screen):
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         beneath = self.question.heightForWidth(wide) + self.responses.sizeHint().height()
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
-        room = min(wide, self.part.size_px, self.height() - beneath - 2 * theme.SPACE_XS)
+        size = int(self.part.size_px / grown_of(self))  # the page grows, the picture does not
+        room = min(wide, size, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
-        self._too_small = room < self.part.size_px
+        self._too_small = room < size
         self.field.set_room(max(room, LEAST_ROOM), max(first.width(), first.height()))
         left = (self.height() - beneath + 2 * EDGE - self.field.height()) // 2
         margin = min(max(left, theme.SPACE_XS), theme.SPACE_XL)

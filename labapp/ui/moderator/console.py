@@ -38,6 +38,7 @@ from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, notes_panel, style
@@ -69,6 +70,8 @@ DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
 THREE_COLUMNS, WIDEST = 1080, 16_777_215
 """Logical pixels: the least width of a console of three columns, and Qt's QWIDGETSIZE_MAX."""
+HIGH, LINES = 700, 8
+"""From this height on, in logical pixels, so many lines of notes are seen; a long plan scrolls."""
 BINS_A_TICK = 2
 """The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
 
@@ -79,7 +82,7 @@ AHEAD_NS = 80_000_000
 LevelSource = Callable[[], Level | None]
 
 
-class ConsoleWindow(QMainWindow):
+class ConsoleWindow(Fitted, QMainWindow):
     """
     Parameters
     ----------
@@ -202,8 +205,8 @@ class ConsoleWindow(QMainWindow):
         grid.addWidget(self.mirror, 1, 1)
         grid.setColumnMinimumWidth(0, LEFT_WIDTH)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(1, 8)
-        grid.setRowStretch(2, 5)
+        grid.setRowStretch(1, 7)
+        grid.setRowStretch(2, 3)
         self.plan.setFixedWidth(LEFT_WIDTH)
         inside = QWidget()
         inside.setLayout(grid)
@@ -214,6 +217,7 @@ class ConsoleWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(narrow=self.width() < THREE_COLUMNS)
+        self.notes.show_lines_at_least(LINES if self.height() >= HIGH else 0)
 
     def _arrange(self, *, narrow: bool) -> None:
         """Where three columns have no room, voice and notes change places, and the timeline comes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from labapp import discovery
 from labapp.events.commands import Command
@@ -54,10 +54,25 @@ class FactsColumn(bits.Scrolling):
         self._palette = palette
         self._console = console
         self._widgets: dict[str, Any] = {}
+        self._flat = False
         self.labels = [bits.label("", "", wrap=True)]
-        self._column = bits.column(inside, theme.SPACE_S, (0, 0, theme.SPACE_S, 0))
+        self._both = QBoxLayout(QBoxLayout.Direction.TopToBottom, inside)
+        self._both.setContentsMargins(0, 0, theme.SPACE_S, 0)
+        self._both.setSpacing(theme.SPACE_S)
+        self._column = bits.column(None, theme.SPACE_S)
         self._column.addWidget(self.labels[0])
-        self._column.addStretch(1)
+        self._both.addLayout(self._column)
+        self._both.addStretch(1)
+
+    def lie_flat(self, flat: bool) -> None:
+        """Let the widget stand next to the lines, not below them, where there is little height."""
+        direction = QBoxLayout.Direction
+        self._both.setDirection(direction.LeftToRight if flat else direction.TopToBottom)
+        self._both.setStretch(0, int(flat))
+        self._both.setStretch(self._both.count() - 1, int(not flat))
+        for widget in self._widgets.values():
+            self._both.setStretchFactor(widget, int(flat))
+        self._flat = flat
 
     @property
     def text(self) -> str:
@@ -68,7 +83,7 @@ class FactsColumn(bits.Scrolling):
         """Show these lines and no others."""
         while len(self.labels) < len(facts):
             self.labels.append(bits.label("", "", wrap=True))
-            self._column.insertWidget(len(self.labels) - 1, self.labels[-1])
+            self._column.addWidget(self.labels[-1])
         for place, label in enumerate(self.labels):
             there = place < len(facts)
             if there:
@@ -84,7 +99,7 @@ class FactsColumn(bits.Scrolling):
         if where and where not in self._widgets:
             made = discovery.load(where)(self._palette, self._console)
             self._widgets[where] = made
-            self._column.insertWidget(self._column.count() - 1, made)
+            self._both.insertWidget(self._both.count() - 1, made, int(self._flat))
             leave_focus_to_fields(self)
         for name, widget in self._widgets.items():
             if widget.isHidden() == (name == where):

@@ -30,6 +30,7 @@ from labapp.plugins.part import PlannedPart
 from labapp.representations.sheets import TraversalSheet
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
+from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, checklist, style, wording
 from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner, OpeningCard
@@ -419,7 +420,7 @@ class HomeView(QWidget):
         self.ready.read.setFocus()
 
 
-class HomeWindow(QMainWindow):
+class HomeWindow(Fitted, QMainWindow):
     """The home in a window of its own. closed: the person closed it."""
 
     closed = Signal()

@@ -9,7 +9,15 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp import discovery
 from labapp.ui import theme
@@ -18,11 +26,15 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.facts import FactsColumn, PartPanel, SendCommand
 from labapp.ui.moderator.part_words import Fact, words_of
 from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.picture import USUAL, WindowPicture
 from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
 
-FACTS_WIDTH = 236
+FACTS_WIDTH = 260
+"""Logical pixels that numbers next to the screen need; with less they stand below it."""
+FACTS_HEIGHT = 96
+WIDEST = 16_777_215
+"""Qt's QWIDGETSIZE_MAX."""
 
 
 class ScreenMirror(QWidget):
@@ -67,6 +79,12 @@ class ScreenMirror(QWidget):
         painter.end()
 
     @property
+    def shape(self) -> float:
+        """The participant's window's width by its height."""
+        size = USUAL if self.picture is None else self.picture.window.size()
+        return size.width() / max(size.height(), 1)
+
+    @property
     def rests(self) -> bool:
         """Whether another look would show the same, while nothing changes."""
         return self.picture is None or not self.picture.looks_left
@@ -101,15 +119,14 @@ class MirrorPanel(QFrame):
         self._panels: dict[str, PartPanel] = {}
         self.shown = ScreenMirror(session)
         self.facts = FactsColumn(palette, console)
-        self.facts.setFixedWidth(FACTS_WIDTH)
         self.title = bits.ElidedLabel("", "secondary")
         self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._front = QWidget()
-        row = QHBoxLayout(self._front)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_M)
-        row.addWidget(self.shown, 1)
-        row.addWidget(self.facts)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._front)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(theme.SPACE_M)
+        self._row.addWidget(self.shown, 1)
+        self._row.addWidget(self.facts)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._front)
         layout = QVBoxLayout(self)
@@ -120,6 +137,29 @@ class MirrorPanel(QFrame):
         head.addWidget(self.title, 1)
         layout.addLayout(head)
         layout.addWidget(self.stack, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the numbers where they leave the participant's screen the most room."""
+        room, shape = self.stack.size(), self.shown.shape
+        across = room.width() - FACTS_WIDTH - theme.SPACE_M
+        down = room.height() - FACTS_HEIGHT - theme.SPACE_M
+        beside = min(across, room.height() * shape) >= min(room.width(), down * shape)
+        self.facts.lie_flat(not beside)
+        direction = QBoxLayout.Direction
+        self._row.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
+        if beside:
+            spare = room.width() - round(room.height() * shape) - theme.SPACE_M
+            self.facts.setFixedWidth(max(FACTS_WIDTH, spare))
+            self.facts.setMaximumHeight(WIDEST)
+            self.facts.setMinimumHeight(0)
+        else:
+            self.facts.setMinimumWidth(0)
+            self.facts.setMaximumWidth(WIDEST)
+            self.facts.setFixedHeight(FACTS_HEIGHT)
 
     def unblind(self) -> None:
         """Show veiled facts from here on."""

@@ -184,6 +184,11 @@ class NotesPanel(QFrame):
             self.buttons[number] = button
         return grid
 
+    def show_lines_at_least(self, lines: int) -> None:
+        """Keep room for so many lines of the list, whatever stands above it."""
+        for view in (self.list, self.deviations):
+            view.setMinimumHeight(view.height_of(lines))
+
     @property
     def _fields(self) -> tuple[NoteInput, ...]:
         return (self.input, self.deviation, self.correction.field)

@@ -25,6 +25,8 @@ from labapp.ui.widgets.painting import font, metrics
 LINE_ROLE = Qt.ItemDataRole.UserRole
 TEXT_PX = theme.BODY_PX - 1
 GAP = theme.SPACE_S
+LINE_PX, LEAST_HEIGHT = 24, 60
+"""Logical pixels of a line that is not wrapped, and of the list where there is little room."""
 BAR = 3
 RIGHT = 6
 WRAP = int(Qt.TextFlag.TextWordWrap)
@@ -80,7 +82,7 @@ class _Delegate(QStyledItemDelegate):
         time = ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(line.time))
         width = max(40, self._list.viewport().width() - BAR - 2 * GAP - RIGHT - time)
         text = metrics(TEXT_PX).boundingRect(QRectF(0, 0, width, 10_000), WRAP, line.text)
-        return QSize(width, max(24, ceil(text.height()) + 8))
+        return QSize(width, max(LINE_PX, ceil(text.height()) + 8))
 
 
 class TimedList(QListWidget):
@@ -99,10 +101,15 @@ class TimedList(QListWidget):
         self.setSelectionMode(QListWidget.SelectionMode.NoSelection)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
-        self.setMinimumHeight(60)
+        self.setMinimumHeight(LEAST_HEIGHT)
         # It takes the room that is left, and pushes nothing away.
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.doubleClicked.connect(lambda at: self.chosen.emit(self.count() - 1 - at.row()))
+
+    def height_of(self, lines: int) -> int:
+        """Logical pixels in which so many short lines are seen, and never less than the least."""
+        line = max(LINE_PX, ceil(metrics(TEXT_PX).height()) + 8)
+        return max(LEAST_HEIGHT, lines * line + 2 * self.frameWidth())
 
     def show_lines(self, lines: Sequence[Line]) -> None:
         """Lines in the order they happened; only those that are new or changed are touched."""

@@ -14,8 +14,9 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QWidget
 
 from labapp.events.commands import ShowLook
-from labapp.events.look import NOTHING, Look, ScreenEnlarged, WindowShown
+from labapp.events.look import LAYOUT, NOTHING, Look, ScreenEnlarged, WindowShown
 from labapp.session.runner import Runner
+from labapp.ui.growing import grown_of
 from labapp.ui.participant.screen import Shown
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.markdown import MarkdownView
@@ -56,6 +57,8 @@ def window_of(window: QWidget) -> WindowShown:
         screen.name(),
         whole.width(),
         whole.height(),
+        LAYOUT,
+        grown_of(window),
     )
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from labapp import discovery
+from labapp.events.look import SCALED
 from labapp.plugins import registry
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
+
+ABOVE = 45
+"""Percent of the free height of a page that lies above its content."""
 
 
 def make_screen(session: SessionView) -> Screen:
@@ -18,9 +22,22 @@ def make_screen(session: SessionView) -> Screen:
     part = session.part
     assert part is not None, "a screen is made of a part that runs"
     screen = screen_class(registry.task_type_of(part).screen(part))(session, part)
+    if session.layout >= SCALED:
+        centre(screen)
     if session.read_only:
         ReadOnly(screen)
     return screen
+
+
+def centre(screen: QWidget) -> None:
+    """Let content stand a little above the middle, where it stood in the upper third."""
+    for column in screen.findChildren(QVBoxLayout):
+        last = column.count() - 1
+        ends = [column.itemAt(place) for place in (0, last)] if last > 0 else []
+        free = bool(ends) and all(end.spacerItem() is not None for end in ends)
+        if free and (column.stretch(0), column.stretch(last)) == (1, 2):
+            column.setStretch(0, ABOVE)
+            column.setStretch(last, 100 - ABOVE)
 
 
 def bring(stack: QStackedWidget, widget: QWidget) -> None:

@@ -15,7 +15,7 @@ from labapp.clock import Clock
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PaymentComputed
-from labapp.events.look import Look
+from labapp.events.look import LAYOUT, Look
 from labapp.plugins import texts
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
@@ -160,6 +160,12 @@ class SessionView:
     def look(self) -> Look:
         """What the participant's window shows besides the state, where it was recorded."""
         return self.source.state.look
+
+    @property
+    def layout(self) -> int:
+        """How screens are laid out: as in the window that was seen, see `WindowShown.layout`."""
+        seen = self.look.window
+        return LAYOUT if seen is None or not self.read_only else seen.layout
 
     @property
     def pictures(self) -> Any:

@@ -28,6 +28,8 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
+from labapp.ui.fitting import Fitted
+from labapp.ui.growing import GROWN, grow
 from labapp.ui.participant import panels
 from labapp.ui.participant.body import Body
 from labapp.ui.participant.focus import after, in_turn, stops
@@ -44,7 +46,7 @@ LEAVE_WIDTH = 460
 MODERATOR_KEYS = "Ctrl+Shift+M"
 
 
-class ParticipantWindow(QWidget):
+class ParticipantWindow(Fitted, QWidget):
     """moderator_requested: the moderator's shortcut was pressed in this window.
 
     on_consent: takes the consent when it is given (OpenSession.give_consent).
@@ -157,14 +159,18 @@ class ParticipantWindow(QWidget):
         """Show the window on a screen, full-screen unless windowed."""
         screen = screen or QApplication.primaryScreen()
         if windowed:
-            room = screen.availableGeometry()
-            self.resize(min(WINDOWED[0], room.width()), min(WINDOWED[1], room.height()))
-            self.move(room.topLeft())
+            self.resize(*WINDOWED)
+            self.move(screen.availableGeometry().topLeft())
             self.show()
         else:
-            self.setGeometry(screen.geometry())
-            self.showFullScreen()
+            self.fill(screen)
         self._fulfil()
+
+    def fill(self, screen: QScreen) -> None:
+        """Take all of a screen, and be as large on it as it has room for."""
+        self.setProperty(GROWN, grow(screen))
+        self.setGeometry(screen.geometry())
+        self.showFullScreen()
 
     def _on_top(self) -> Shown | None:
         """What is seen of the session; None where something covers it."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from labapp.clock import NS
 from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
+from labapp.ui.fitting import Fitted
 from labapp.ui.language import in_words, tr, translate_message
 from labapp.ui.moderator import bits, style
 from labapp.ui.replay import remembered
@@ -52,8 +53,6 @@ HIGH = 600
 """A window below this height is low: cards have no headings, and everything is closer."""
 SEEN_NS = 120 * NS
 """Of the session the timeline shows so much at first; the strip above it shows all."""
-TITLE_PX = 40
-"""Of the frame that the system draws, before it is known."""
 WIDE = 1180
 """From this width on there is room for three columns, in logical pixels."""
 PICTURE_SHARE, SIDE_SHARE = 5200, 4800
@@ -76,7 +75,7 @@ JUMPS: Mapping[str, str] = {
 """By the names of actions what of the lanes is gone to."""
 
 
-class ReplayWindow(QWidget):
+class ReplayWindow(Fitted, QWidget):
     """One session: its picture, text, timeline and transport.
 
     Attributes
@@ -422,18 +421,12 @@ class ReplayWindow(QWidget):
 
         at_ns: the session time to begin with; None for where this session was left.
         """
-        room = (self.screen() or QGuiApplication.primaryScreen()).availableGeometry()
         if not self.restoreGeometry(remembered.unpacked(self.choices.geometry)):
             self.resize(*USUAL_SIZE)
         left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
         # Before the window is shown: no other screen is then drawn first.
         self.controller.seek(left if at_ns is None else at_ns)
-        frame = self.frameGeometry().size() - self.size() + QSize(0, TITLE_PX)
-        if self.width() > room.width() or self.height() + frame.height() > room.height():
-            self.resize(room.size() - frame)
-            self.showMaximized()
-        else:
-            self.show()
+        self.show()
         self.columns.restoreState(remembered.unpacked(self.choices.columns))
         self.rows.restoreState(remembered.unpacked(self.choices.rows))
         if self.video is not None:

@@ -1,8 +1,9 @@
 """A slider for a whole number, with its value beside it.
 
-It stands somewhere before it is touched, and looks so: its handle is hollow and its line grey until
-the hand moves it, or says that it stands where it should (a click on the handle, Space or Enter).
-Arrow keys move one, Page keys ten, Home and End go to the ends.
+Until it is touched it has no handle: a click puts one there, and the first arrow key puts it where
+the slider begins. Where a handle is shown from the start (`show_start`) it is hollow and its line
+grey until the hand moves it, or says that it stands where it should (a click on the handle, Space
+or Enter). Arrow keys move one, Page keys ten, Home and End go to the ends.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 
 HANDLE_R = 10.0
 RING_R = 14.0
@@ -57,6 +58,7 @@ class NumberSlider(QAbstractSlider):
         ]
         self._colors = palette
         self._touched = False
+        self._starts = False
         self._held: tuple[float, int] | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -82,6 +84,16 @@ class NumberSlider(QAbstractSlider):
     def touched(self) -> bool:
         """Whether it looks touched."""
         return self._touched
+
+    def show_start(self, shown: bool) -> None:
+        """Say whether a handle is shown before anybody touches it."""
+        self._starts = shown
+        self.update()
+
+    @property
+    def has_handle(self) -> bool:
+        """Whether a handle is seen."""
+        return self._touched or self._starts
 
     @property
     def held(self) -> bool:
@@ -126,7 +138,7 @@ class NumberSlider(QAbstractSlider):
             event.ignore()
             return
         x = event.position().x()
-        if abs(x - self.handle_x(self._shown)) > RING_R:
+        if not self.has_handle or abs(x - self.handle_x(self._shown)) > RING_R:
             share = (x - self._sides[0] - RING_R) / self._span()
             self._move(self.minimum() + round(share * (self.maximum() - self.minimum())))
         self._held = (x, self._shown)
@@ -154,10 +166,10 @@ class NumberSlider(QAbstractSlider):
         if held:
             event.ignore()
         elif key in _STEPS:
-            self._ask(self._shown + _STEPS[key])
+            self._ask(self._shown + (_STEPS[key] if self.has_handle else 0))
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             self._ask(self.minimum() if key == Qt.Key.Key_Home else self.maximum())
-        elif key in _CONFIRMS:
+        elif key in _CONFIRMS and self.has_handle:
             self._ask(self._shown)
         else:
             event.ignore()
@@ -184,6 +196,12 @@ class NumberSlider(QAbstractSlider):
             track.setRight(x)
             painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
         centre = QPointF(x, middle)
+        if not self.has_handle:
+            self._paint_ends(painter)
+            if self.hasFocus():
+                draw_focus_ring(painter, track.adjusted(-2, -4, 2, 4), theme.RADIUS, p.accent)
+            painter.end()
+            return
         if self.hasFocus():
             painter.setPen(pen(p.accent, theme.RING))
             painter.setBrush(brush(p.accent_soft))

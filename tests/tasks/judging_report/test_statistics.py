@@ -244,12 +244,16 @@ def questionnaires(csv: dict[str, pd.DataFrame], into: Expected) -> None:
         by_risk = {risk: own[own["item"] == risk].sort_values(WHO) for risk in RISKS}
         for risk, rows in by_risk.items():
             quantity = f"least accuracy, {risk.removesuffix('_risk')} risk"
-            into.mean(name, quantity, rows["value"])
-            into.one(name, quantity, rows["value"], study.accuracy)
-            into.signed(name, quantity, rows["value"], study.accuracy)
-            touched = rows[rows["touched"].astype(bool)]["value"]
-            into.mean(name, f"{quantity}, touched", touched)
-        low, high = by_risk["low_risk"]["value"], by_risk["high_risk"]["value"]
+            untouched = ~rows["touched"].astype(bool)
+            assert (rows["value"].isna() == untouched).all()
+            given = rows["value"].dropna()
+            into.mean(name, quantity, given)
+            into.one(name, quantity, given, study.accuracy)
+            into.signed(name, quantity, given, study.accuracy)
+            into.mean(name, f"{quantity}, not answered", [100 * untouched.mean()])
+        pairs = [by_risk[risk].set_index([*WHO])["value"] for risk in ("low_risk", "high_risk")]
+        both = pd.concat(pairs, axis=1, keys=["low", "high"]).dropna()
+        low, high = both["low"], both["high"]
         tests = ("paired t", "Wilcoxon signed rank")
         into.both(name, "least accuracy, low risk", low, high, "high risk", *tests)
         people = csv["participants"]

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.resources import assets
 from labapp.stimuli import library
-from labapp.tasks.concept_repair.screen.examples import LEAST_SIDE, ExamplesScreen
+from labapp.stimuli.references import reference_pairs
+from labapp.tasks.concept_repair.screen.examples import LEAST_SIDE, ExampleSheet, ExamplesScreen
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers import concepts
 from tests.helpers.reach import out_of_reach
@@ -59,7 +60,7 @@ def test_each_concept_is_shown_with_its_words_in_both_states(examples: Open) -> 
     shown = [picture.image for picture in first.pictures]
     assert shown == [screen.session.images.image(ref) for ref in
                      (part.examples[0].off, part.examples[0].on)]  # fmt: skip
-    assert "und in keiner der anderen" in screen.text.text()
+    assert "passen auf beide Bilder eines Paars gleich gut" in screen.text.text()
     assert screen.head().stage == "Übung"
 
 
@@ -91,3 +92,57 @@ def test_everything_can_be_reached_at_every_size(
         assert sides.pop() >= LEAST_SIDE
         if size[0] > 1200:
             assert not window.body.verticalScrollBar().maximum(), size
+
+
+@pytest.mark.parametrize(
+    "folder",
+    sorted((assets() / "stimuli").glob("*/answers.npy")),
+    ids=lambda path: path.parent.name,
+)
+def test_nothing_untrue_is_said_of_a_shipped_pair(examples: Open, folder: Path) -> None:
+    """What the page says of each pair is compared with what is true of its two pictures."""
+    made = library.load(folder.parent).manifest
+    room, _, screen = examples(folder.parent.name)
+    truth = {photo.photo: photo.concepts for photo in made.photos}
+    for place, (planned, shown) in enumerate(
+        zip(room.runner.part.examples, screen.sheet.examples, strict=True)
+    ):
+        both = zip(truth[planned.off], truth[planned.on], strict=True)
+        differing = [other for other, (a, b) in enumerate(both) if a != b]
+        assert place in differing
+        others = [made.concepts[other].name for other in differing if other != place]
+        assert shown.others.text() == (f"Also different: {', '.join(others)}" if others else "")
+    told = screen.text.text()
+    assert "fit both pictures of a pair equally" in told
+    assert "may still differ" in told, "a set says nothing of shade, place and the like"
+
+
+def test_what_else_differs_is_named_below_a_pair(
+    open_room: Callable[..., Room],
+    open_window: Callable[[Room], ParticipantWindow],
+    qapp: QApplication,
+    tmp_path: Path,
+) -> None:
+    made = library.load(assets() / "stimuli" / "dsprites-four-cbm")
+    photos = [photo for photo in made.manifest.photos if photo.concepts[0] == photo.concepts[1]]
+    fewer = made.manifest.model_copy(update={"photos": tuple(photos)})
+    pairs = reference_pairs(fewer, 1)
+    assert all(1 - pair.concept in pair.differing for pair in pairs[:2])
+    study = concepts.write_study(tmp_path / "study", made, examples=True, practice=PRACTICE)
+    room = open_room(study)
+    window = open_window(room)
+    skip_to(room, "practice-examples")
+    named = tuple(
+        each.model_copy(update={"others": 1, "differing": ("Side",)})
+        for each in room.runner.part.examples
+    )
+    sheet = ExampleSheet(window.screen_shown.session, named)
+    assert [each.others.text() for each in sheet.examples] == ["Also different: Side"] * 4
+    for size in SIZES:
+        sheet.resize(*size)
+        sheet.show()
+        qapp.processEvents()
+        for each in sheet.examples:
+            assert each.others.isVisible()
+            assert each.others.geometry().bottom() <= each.height()
+            assert not any(each.others.geometry().intersects(w.geometry()) for w in each.words)

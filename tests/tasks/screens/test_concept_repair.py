@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
@@ -25,7 +26,7 @@ from labapp.tasks.concept_repair.screen.answers import GOOD_BAR, WORDS, AnswerCa
 from labapp.tasks.concept_repair.screen.board import MOST_CARD
 from labapp.tasks.concept_repair.screen.grid import GridScreen
 from labapp.tasks.concept_repair.screen.repair import RepairScreen
-from labapp.tasks.concept_repair.screen.switches import STATES
+from labapp.tasks.concept_repair.screen.switches import ConceptSwitch
 from labapp.tasks.concept_repair.state import Repair
 from labapp.ui import theme
 from labapp.ui.participant.window import ParticipantWindow
@@ -40,8 +41,10 @@ from tests.ui.keys import click, focus, places, press
 SIZES = ((900, 560), (911, 512), (960, 540), (1366, 768), (1280, 720), (1920, 1080))
 """Logical pixels: the least that a window can have, 1366 x 768 at 150 %, 1920 x 1080 at 200 %, and
 the usual ones."""
-OFF, AS_IT_IS, ON = (STATES.index(state) + 1 for state in (1, 0, 2))
-"""Places of a switch's options, from 1."""
+OFF, AS_IT_IS, ON = 1, 2, 3
+"""Places of a switch's options, from 1, where `on` stands on the right."""
+RIGHTWARDS = {"left": "right", "links": "rechts", "small": "large", "klein": "groß"}
+"""Words that belong on the left, and what belongs on the right of each."""
 Open = Callable[..., tuple[Room, ParticipantWindow, Any]]
 
 
@@ -441,6 +444,50 @@ def test_long_marks_take_nothing_from_the_bars(stage: Open, monkeypatch: Any) ->
     assert screen.card.needed_width(WORDS, GOOD_BAR) > MOST_CARD
     assert screen.card.width() >= screen.card.needed_width(WORDS, GOOD_BAR)
     assert out_of_reach(window) == []
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("folder", sorted((assets() / "stimuli").glob("*/answers.npy")))
+def test_left_is_left_in_every_shipped_set(qapp: QApplication, folder: Path, language: str) -> None:
+    """Eye, key, click, mirror and screen reader agree on what stands on which side."""
+    words_of = yaml.safe_load(
+        (assets() / "texts" / language / "participant.yaml").read_text("utf-8")
+    )
+    seen = []
+    for known in library.load(folder.parent).manifest.concepts:
+        concept = known.in_language(language)
+        switch = ConceptSwitch(concept, Strings(words_of), theme.LIGHT)
+        switch.set_form(False, switch.needed_widths(False))
+        words = {1: concept.off, 2: concept.on}
+        left, right = words[switch.states[0]], words[switch.states[2]]
+        assert (left, right) in RIGHTWARDS.items() or not {left, right} & set(RIGHTWARDS)
+        asked: list[int] = []
+        switch.chosen.connect(lambda place, _device, into=asked: into.append(place))
+        for arrow, place in ((Qt.Key.Key_Left, 0), (Qt.Key.Key_Right, 2)):
+            QTest.keyClick(switch, arrow)
+            state = switch.states[asked[-1]]
+            switch.show_state(state, pending=False)
+            assert (asked[-1], switch.index) == (place, place)
+            told = heard(switch.options[place])
+            assert (told.name, told.place) == ((left, right)[place == 2], place + 1)
+            assert switch.middle_x(state) == switch.box(place).center().x()
+            switch.show_state(0, pending=False)
+        seen.append((left, right))
+    if "side" in {known.id for known in library.load(folder.parent).manifest.concepts}:
+        assert {("left", "right"), ("links", "rechts")} & set(seen)
+
+
+def test_a_reversed_switch_records_what_its_words_mean(stage: Open, monkeypatch: Any) -> None:
+    turned = [
+        {**each, "right": "off"} if each["id"] == "side" else each for each in concepts.CONCEPTS
+    ]
+    monkeypatch.setattr(concepts, "CONCEPTS", tuple(turned))
+    room, _, screen = stage()
+    press(Qt.Key.Key_2, Qt.Key.Key_Left)
+    assert screen.switches.switches[1].options[0].accessibleName() == "left"
+    assert payloads(room, "concept.set")[-1]["to"] == 2  # "left" is its on, as ever
+    assert trial_of(room).states[1] == 2
+    assert screen.switches.switches[1].index == 0
 
 
 def test_a_screen_reader_is_told_what_the_model_sees_and_says(stage: Open) -> None:

@@ -30,6 +30,7 @@ WORDS = Strings(
         "own_words": "In your own words",
         "selected_accuracy": "Selected Black-box model accuracy: {value} {unit}",
         "selected_value": "Selected: {value} {unit}",
+        "slider_unanswered": "Not answered yet",
         "text_limit": "Only {n} characters",
     }
 )

@@ -87,6 +87,14 @@ BOXES = tuple(
 """The forms, each for less room than the one before."""
 
 
+def _side(known: PlannedClass, concept: Concept) -> str | None:
+    """On which side of a concept's switch the word stands that fits a class; None for either."""
+    on = known.concepts.get(concept.id)
+    if on is None:
+        return None
+    return "right" if on == (concept.right == "on") else "left"
+
+
 class AnswerCard(Choice):
     """The names in their order, a row each, and where something is foretold a last row for "the
     same as now". chosen(place, device): the hand wants the answer in a row, from 0.
@@ -117,9 +125,7 @@ class AnswerCard(Choice):
         self.former: tuple[float, ...] = ()
         self._hidden = False
         self._same = ""
-        self._sides = [
-            [known.concepts.get(concept.id) for concept in concepts] for known in classes
-        ]
+        self._sides = [[_side(known, concept) for concept in concepts] for known in classes]
         self._form, self._row = WORDS, WORDS.least_row
         names = [known.name for known in classes]
         self.show_options([*names, words("concept_same", name="")] if foretells else names)
@@ -314,7 +320,7 @@ class AnswerCard(Choice):
         painter.drawText(lower, _LEFT, known.marks)
 
     def _paint_boxes(
-        self, painter: QPainter, left: float, middle: float, sides: Sequence[bool | None]
+        self, painter: QPainter, left: float, middle: float, sides: Sequence[str | None]
     ) -> None:
         """For each switch a box, marked on the side on which it stands; a dot where that is
         open."""
@@ -328,7 +334,8 @@ class AnswerCard(Choice):
                 painter.drawEllipse(box.center(), 1.5, 1.5)
                 continue
             painter.fillRect(box, brush(p.track))
-            mark = box.adjusted(wide / 2, 0, 0, 0) if side else box.adjusted(0, 0, -wide / 2, 0)
+            half = (wide / 2, 0) if side == "right" else (0, -wide / 2)
+            mark = box.adjusted(half[0], 0, half[1], 0)
             painter.fillRect(mark, brush(p.ink))
 
     def _paint_bar(self, painter: QPainter, box: QRectF, index: int, *, strong: bool) -> None:

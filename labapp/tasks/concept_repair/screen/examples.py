@@ -1,4 +1,5 @@
-"""The screen of the examples: every concept in two pictures, with its words below them."""
+"""The screen of the examples: every concept in two pictures, with its words below them, and what
+else in them differs."""
 
 from __future__ import annotations
 
@@ -28,6 +29,8 @@ BETWEEN = theme.SPACE_S
 GAP = theme.SPACE_XL
 """Logical pixels between the two pictures of a concept, and from one concept to the next."""
 WORD_LINES = 2
+OTHER_LINES = 2
+"""Below a pair, for what else differs in it, on a page where something does."""
 
 
 class Example(QWidget):
@@ -40,7 +43,8 @@ class Example(QWidget):
         self.name = PlainLabel(concept.name, self)
         self.name.setProperty("role", "strong")
         self.pictures, self.words = [], []
-        for ref, word in ((example.off, concept.off), (example.on, concept.on)):
+        shown = [(example.off, concept.off), (example.on, concept.on)]
+        for ref, word in shown if concept.right == "on" else reversed(shown):
             told = session.words("concept_example", concept=concept.name, word=word)
             picture, label = PhotoView(session.palette, told), PlainLabel(word, self)
             picture.setParent(self)
@@ -49,6 +53,12 @@ class Example(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
             self.pictures.append(picture)
             self.words.append(label)
+        others = ", ".join(example.differing)
+        self.others = PlainLabel(
+            session.words("concept_example_others", items=others) if others else "", self
+        )
+        self.others.setProperty("role", "secondary")
+        self.others.setWordWrap(True)
 
     def needed_side(self, lines: int) -> int:
         """Logical pixels that its words need below a picture, in so many lines."""
@@ -57,10 +67,14 @@ class Example(QWidget):
         )
         return max(sides)
 
-    def place(self, side: int, lines: int) -> None:
-        """Show pictures of so many logical pixels, with words in so many lines."""
+    def place(self, side: int, lines: int, others: int) -> None:
+        """Show pictures of so many logical pixels, with words in so many lines, and in `others`
+        lines what else differs."""
         line = _line()
-        self.setFixedSize(2 * side + BETWEEN, side + beside(lines))
+        self.setFixedSize(2 * side + BETWEEN, side + beside(lines + others))
+        high = others * line
+        self.others.setGeometry(0, self.height() - high, self.width(), high)
+        self.others.setVisible(bool(others))
         self.name.setGeometry(0, 0, self.width(), line)
         top = line + theme.SPACE_XS
         for place, (picture, label) in enumerate(zip(self.pictures, self.words, strict=True)):
@@ -68,7 +82,7 @@ class Example(QWidget):
             picture.set_side(side)
             picture.setGeometry(x, top, side, side)
             below = top + side + theme.SPACE_XS
-            label.setGeometry(QRect(x, below, side, self.height() - below))
+            label.setGeometry(QRect(x, below, side, self.height() - below - high))
 
 
 def _line() -> int:
@@ -98,6 +112,10 @@ class ExampleSheet(QWidget):
         self.examples = [Example(session, example) for example in examples]
         for example in self.examples:
             example.setParent(self)
+        self._others = OTHER_LINES * any(bool(each.others.text()) for each in self.examples)
+
+    def _beside(self, lines: int) -> int:
+        return beside(lines + self._others)
 
     def _needed_side(self, lines: int) -> int:
         return max(LEAST_SIDE, *(example.needed_side(lines) for example in self.examples))
@@ -105,7 +123,7 @@ class ExampleSheet(QWidget):
     def _side(self, columns: int, lines: int, wide: int, high: int) -> int:
         rows = ceil(len(self.examples) / columns)
         across = ((wide + GAP) // columns - GAP - BETWEEN) // 2
-        down = (high + theme.SPACE_L) // rows - theme.SPACE_L - beside(lines)
+        down = (high + theme.SPACE_L) // rows - theme.SPACE_L - self._beside(lines)
         return min(across, down, MOST_SIDE)
 
     def arranged(self, wide: int, high: int) -> Sheet:
@@ -130,7 +148,7 @@ class ExampleSheet(QWidget):
     def minimumSizeHint(self) -> QSize:
         least = self._least(self.width())
         rows = ceil(len(self.examples) / least.columns)
-        high = rows * (least.side + beside(least.lines) + theme.SPACE_L) - theme.SPACE_L
+        high = rows * (least.side + self._beside(least.lines) + theme.SPACE_L) - theme.SPACE_L
         return QSize(2 * least.side + BETWEEN, high)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -142,7 +160,7 @@ class ExampleSheet(QWidget):
         left = max(0, (self.width() - wide) // 2)
         for place, example in enumerate(self.examples):
             row, column = divmod(place, sheet.columns)
-            example.place(sheet.side, sheet.lines)
+            example.place(sheet.side, sheet.lines, self._others)
             x = left + column * (example.width() + GAP)
             example.move(x, row * (example.height() + theme.SPACE_L))
 

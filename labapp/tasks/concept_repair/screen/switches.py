@@ -54,19 +54,20 @@ MEASURES = {
 }
 """By whether room is tight. Then words are small and never bold, and what the middle option means
 stands once above all switches."""
-STATES = (OFF, AS_IT_IS, ON)
-"""What the options of a switch set, from left to right."""
 SET_MARK = "✓"
-_KEYS = {Qt.Key.Key_Left: OFF, Qt.Key.Key_Right: ON}
+MIDDLE = 1
+"""The place of the option that leaves a concept to the model; the words stand left and right."""
+_KEYS = {Qt.Key.Key_Left: 0, Qt.Key.Key_Right: 2}
 _ROWS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class ConceptSwitch(Choice):
-    """One concept. chosen(place, device): the hand wants another of `STATES`; left_for(step): it
-    goes to the switch above (-1) or below (1).
+    """One concept. chosen(place, device): the hand wants another of its `states`; left_for(step):
+    it goes to the switch above (-1) or below (1).
 
-    Left and right set it off and on, 0 gives it back to the model: each key means one state,
-    whatever the switch stands at, so that no state is passed on the way to another.
+    The left and right arrow keys set what is written on that side, 0 gives it back to the model:
+    each key means one state, whatever the switch stands at, so that no state is passed on the way
+    to another.
     """
 
     left_for = Signal(int)
@@ -75,27 +76,29 @@ class ConceptSwitch(Choice):
     def __init__(self, concept: Concept, words: Strings, palette: theme.Palette) -> None:
         super().__init__(palette, concept.name)
         self._concept = concept
+        self.states = (OFF, AS_IT_IS, ON) if concept.right == "on" else (ON, AS_IT_IS, OFF)
         self._caption = words("concept_as_model")
         self._words = words
         self._belief = 0.5
         self._pending = False
-        self._widths = (LEAST_WIDTH,) * len(STATES)
+        self._widths = (LEAST_WIDTH,) * len(self.states)
         self._tight = False
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.show_options([concept.off, self._caption, concept.on])
-        self.show_index(STATES.index(AS_IT_IS))
+        self._words_of = {OFF: concept.off, ON: concept.on}
+        self.show_options([self._words_of.get(state, self._caption) for state in self.states])
+        self.show_index(MIDDLE)
 
     def needed_widths(self, tight: bool) -> tuple[int, ...]:
         """Logical pixels that each of its options needs, a long word in two lines."""
-        words, px = (self._concept.off, self._concept.on), MEASURES[tight].words
-        off, on = (broken_width(f"{SET_MARK} {word}", 2, px, bold=not tight) for word in words)
+        words, px = [self._words_of[state] for state in self.states[::2]], MEASURES[tight].words
+        left, right = (broken_width(f"{SET_MARK} {word}", 2, px, bold=not tight) for word in words)
         caption = metrics(theme.SECONDARY_PX).horizontalAdvance(self._caption)
         if tight:
             model = max(caption, *(broken_width(word, 2, px, bold=False) for word in words))
         else:
             model = max(caption, *map(self._model_width, words))
         room = 2 * theme.SPACE_XS + 2
-        return tuple(max(LEAST_WIDTH, ceil(wide) + room) for wide in (off, model, on))
+        return tuple(max(LEAST_WIDTH, ceil(wide) + room) for wide in (left, model, right))
 
     def set_form(self, tight: bool, widths: Sequence[int]) -> None:
         """Make the options so many logical pixels wide."""
@@ -124,19 +127,19 @@ class ConceptSwitch(Choice):
         self._belief = belief
         sure = round(100 * max(belief, 1 - belief))
         text = self._words("concept_model_sees", word=self.model_word, percent=sure)
-        self.options[STATES.index(AS_IT_IS)].setAccessibleName(text)
+        self.options[MIDDLE].setAccessibleName(text)
         self.update()
 
     def show_state(self, state: int, *, pending: bool) -> None:
         """Show what it is set to; pending: it was chosen, and is not shown yet."""
-        self.show_index(STATES.index(state))
+        self.show_index(self.states.index(state))
         if pending != self._pending:
             self._pending = pending
             self.update()
 
     def middle_x(self, state: float) -> float:
         """Where the middle of a state is, in logical pixels of the widget."""
-        return self.box(STATES.index(round(state))).center().x()
+        return self.box(self.states.index(round(state))).center().x()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
@@ -155,7 +158,7 @@ class ConceptSwitch(Choice):
         elif self.locked:
             event.ignore()
         elif key in _KEYS or event.text() == "0":
-            self.ask(STATES.index(_KEYS.get(key, AS_IT_IS)), "keyboard")
+            self.ask(_KEYS.get(key, MIDDLE), "keyboard")
         else:
             event.ignore()
 
@@ -169,10 +172,10 @@ class ConceptSwitch(Choice):
         p = self._colors
         frame = QRectF(0, 0, self.width(), HEIGHT + 2)
         paint_frame(painter, frame, p, p.card)
-        for index in range(1, len(STATES)):
+        for index in range(1, len(self.states)):
             painter.setPen(pen(p.hairline))
             painter.drawLine(self.box(index).topLeft(), self.box(index).bottomLeft())
-        for index in range(len(STATES)):
+        for index in range(len(self.states)):
             self._paint_option(painter, index)
         self._paint_belief(painter, MEASURES[self._tight], frame.bottom())
         if self.hasFocus():
@@ -189,7 +192,7 @@ class ConceptSwitch(Choice):
         centre = Qt.AlignmentFlag.AlignCenter
         tone = p.accent if on else p.secondary if self.locked else p.ink
         px = MEASURES[self._tight].words
-        if STATES[index] == AS_IT_IS and not self._tight:
+        if index == MIDDLE and not self._tight:
             upper, lower = box.adjusted(0, 4, 0, -box.height() / 2), box.adjusted(0, 20, 0, -2)
             painter.setFont(font(theme.SECONDARY_PX))
             painter.setPen(color(p.accent if on else p.secondary))
@@ -198,8 +201,10 @@ class ConceptSwitch(Choice):
             painter.setPen(color(tone))
             painter.drawText(lower, centre, self.model_word)
             return
-        words = {OFF: self._concept.off, AS_IT_IS: self.model_word, ON: self._concept.on}
-        word, is_set = words[STATES[index]], on and STATES[index] != AS_IT_IS
+        word, is_set = (
+            self._words_of.get(self.states[index], self.model_word),
+            on and index != MIDDLE,
+        )
         painter.setFont(font(px, bold=on and not self._tight))
         painter.setPen(color(tone))
         text = f"{SET_MARK} {word}" if is_set else word
@@ -210,14 +215,15 @@ class ConceptSwitch(Choice):
         """A bar from the middle, where the model is unsure, to the side of what it sees."""
         p, high, knob = self._colors, measures.bar, measures.knob
         y = below + measures.gap + knob
-        off, middle, on = (self.box(place).center().x() for place in range(len(STATES)))
-        half = min(middle - off, on - middle)
+        left, middle, right = (self.box(place).center().x() for place in range(len(self.states)))
+        half = min(middle - left, right - middle)
         track = QRectF(middle - half, y - high / 2, 2 * half, high)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush(p.track))
         painter.drawRoundedRect(track, high / 2, high / 2)
-        tone = p.accent if self.index == STATES.index(AS_IT_IS) else p.secondary
-        at = track.left() + self._belief * track.width()
+        tone = p.accent if self.index == MIDDLE else p.secondary
+        share = self._belief if self.states[-1] == ON else 1 - self._belief
+        at = track.left() + share * track.width()
         filled = QRectF(min(middle, at), track.top(), abs(at - middle), high)
         painter.fillRect(filled, brush(tone))
         painter.fillRect(QRectF(middle - 0.5, y - knob, 1, 2 * knob), brush(p.secondary))
@@ -258,7 +264,8 @@ class SwitchPanel(QWidget):
             switch.left_for.connect(lambda step, row=row: self.go_to(row + step))
 
     def _wants(self, concept: int) -> Callable[[int, str], None]:
-        return lambda place, device: self.wanted.emit(concept, STATES[place], device)
+        states = self.switches[concept].states
+        return lambda place, device: self.wanted.emit(concept, states[place], device)
 
     def _option_widths(self, tight: bool) -> list[int]:
         needed = (switch.needed_widths(tight) for switch in self.switches)

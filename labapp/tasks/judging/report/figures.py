@@ -202,7 +202,7 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
         ax.set_ylabel("%")
     caption = (
         f"{_READ} Dashed: the explained model's own accuracy; dotted: that of the paper's model. "
-        "Untouched sliders are included."
+        "A slider that nobody touched is no answer and is left out."
     )
     label = "Least accuracy of a black box that would be preferred, by risk"
     return ReportFigure("judging-trade-off", figure, label, caption)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis import inference
+from labapp.analysis.item_sections import not_touched
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.groups import WHO, Group, joined, plain
@@ -51,18 +52,16 @@ def submitted(tables: Tables, item: str) -> pd.DataFrame:
     return answers[(answers["item"] == item) & answers["submitted"]]
 
 
-def least_accuracy(own: Tables, risk: str, *, touched: bool = False) -> pd.Series[float]:
-    """By session, in percent; touched: of sliders alone that were moved or confirmed."""
+def least_accuracy(own: Tables, risk: str) -> pd.Series[float]:
+    """By session, in percent; a slider that nobody touched is no answer."""
     answers = submitted(own, f"{risk}_risk")
-    answers = answers[answers["kind"] == "slider"]
-    if touched:
-        answers = answers[answers["touched"].fillna(False).astype(bool)]
+    answers = answers[(answers["kind"] == "slider") & ~not_touched(answers)]
     return answers.groupby(WHOLE, sort=True)["value"].last()
 
 
 def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Result]:
     """Item 8, Figure 5 and Table A2: means as in the paper; ours: against the model's own
-    accuracy, low against high risk, and what is left without untouched sliders."""
+    accuracy, low against high risk, and of how many sliders nobody touched."""
     accuracies = {group.model_accuracy for group in groups}
     (accuracy,) = accuracies if len(accuracies) == 1 else (None,)
     for risk in paper.RISKS:
@@ -77,9 +76,10 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
             yield result_of(of, values, one_sample, against=accuracy, ours=True)
             one_sample = inference.signed_rank(values, accuracy)
             yield result_of(of, values, one_sample, against=accuracy, ours=True)
-        moved = plain(least_accuracy(own, risk, touched=True))
-        name = f"least accuracy, {risk} risk, touched"
-        yield summary(_of(study, design, 8, name, PERCENT), moved, ours=True)
+        asked = submitted(own, f"{risk}_risk")
+        share = 100.0 * not_touched(asked[asked["kind"] == "slider"])
+        name = f"least accuracy, {risk} risk, not answered"
+        yield replace(summary(_of(study, design, 8, name, PERCENT), share, ours=True), sd=None)
     low, high = joined(least_accuracy(own, "low"), least_accuracy(own, "high"))
     if low.size:
         of = _least(study, design, "low")

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.discovery import load
+from labapp.events.look import SCALED
 from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Written
 from labapp.study.instruments.items import DESCRIBED_LONGEST
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
@@ -62,7 +63,7 @@ class ItemView(QWidget):
     def __init__(self, item: Item, words: Strings, width: int = WORDS_WIDTH) -> None:
         super().__init__()
         self.item = item
-        # A slider always says something; what it says is recorded, touched or not.
+        # Of a slider it is said beside it that it has no answer yet.
         optional = "" if item.required or item.always_answered else words("optional")
         bare = not item.name and not item.text
         self.words = None if bare else ItemWords(item, optional, width)
@@ -71,6 +72,9 @@ class ItemView(QWidget):
         self.row_layout.setSpacing(theme.SPACE_XXL)
         if self.words is not None:
             self.row_layout.addWidget(self.words, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_as(self, *, published: bool, layout: int) -> None:
+        """Look as in a published study or improved, in a layout of `labapp.events.look`."""
 
     def show_value(self, value: Any) -> None:
         """Show the answer that the session has; None for none."""
@@ -260,7 +264,7 @@ class WrittenView(ItemView):
 
 
 class SliderView(ItemView):
-    """A slider, and over it in words where it stands: greyer while that is nobody's answer."""
+    """A slider, and over it in words where it stands, or that it has no answer yet."""
 
     def __init__(self, item: Slider, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
@@ -268,6 +272,7 @@ class SliderView(ItemView):
         self._said, self._unit = words, item.unit
         self._key = "selected_accuracy" if item.about == "accuracy" else "selected_value"
         self.selected = _label("", "secondary")
+        self._tells = True
         self.slider = NumberSlider(low, high, self._start, item.unit, palette)
         self.slider.setAccessibleName(item.title)
         self.selected.setFixedHeight(ceil(metrics(bold=True).height()))
@@ -280,6 +285,11 @@ class SliderView(ItemView):
         self.row_layout.addLayout(right, 1)
         self.show_value(None)
 
+    def show_as(self, *, published: bool, layout: int) -> None:
+        self._tells = layout >= SCALED
+        self.slider.show_start(published or not self._tells)
+        self._say(self.slider.value(), touched=self.slider.touched)
+
     def show_value(self, value: Any) -> None:
         number, touched = (value["value"], value["touched"]) if value else (self._start, False)
         self.slider.show_value(number, touched=touched)
@@ -287,6 +297,10 @@ class SliderView(ItemView):
 
     def _say(self, number: int, *, touched: bool) -> None:
         text = self._said(self._key, value=number, unit=self._unit)
+        if self._tells and not touched:
+            none = self._said("slider_unanswered")
+            stands = f"{number}\N{NO-BREAK SPACE}{self._unit} · "  # nothing is selected yet
+            text = f"{stands}{none}" if self.slider.has_handle else none
         if self.selected.text() != text:
             self.selected.setText(text)
             self.slider.setAccessibleDescription(text)

@@ -43,6 +43,7 @@ class QuestionnaireScreen(Screen):
                 above="" if self.pages else above(session, part),
             )
             for view in page.views:
+                view.show_as(published=not session.improved, layout=session.layout)
                 view.answered.connect(
                     lambda value, name=view.item.id: self.send(Answer(name, value))
                 )
