@@ -119,8 +119,10 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             words.append(lines[at])
             at += 1
         begin, end = (_time(match.groups()[i : i + 4]) for i in (0, 4))
-        speaker, spoken = _who("\n".join(words), marked)
         try:
+            # Tags, and what looks like the name of a letter.
+            budget.compare(10 * sum(line.count("&") + line.count("<") for line in words))
+            speaker, spoken = _who("\n".join(words), marked)
             budget.entry(spoken)
         except TooMuch as error:
             raise unreadable(name, str(error), files.TOO_MUCH) from error

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a way to grow stands on a line of its own)
 """Inputs that grow: for each way in which a file can be large, what it holds at the size n, and the
 reader that it is for.
 
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,24 @@ class Growing:
     small: int
     large: int
 
+    @property
+    def largest(self) -> int:
+        """The n of the largest file that is still opened, or of the attack where that is less."""
+        each = (len(self.make(2 * self.small)) - len(self.make(self.small))) / self.small
+        room = LARGEST.get(self.read.__name__, DOCUMENT) - 2 * len(self.make(1)) - 100
+        return min(self.large, max(1, int(0.98 * room / each)))
+
 
 GROWING: dict[str, Growing] = {}
+MIB = 1024 * 1024
+LARGEST = {
+    **dict.fromkeys(("_captions", "_textgrid", "_csv"), 16 * MIB),
+    **dict.fromkeys(("_eaf", "_qde", "_qdc", "_agree", "_metrics"), 32 * MIB),
+    **dict.fromkeys(("_lines", "_received"), 64 * MIB),
+    "_map": 4 * MIB,
+}
+"""Bytes of a file that a reader still opens."""
+DOCUMENT = 256 * 1024
 
 
 def growing(name: str, read: Read, make: Make, *, small: int, large: int) -> None:
@@ -66,6 +83,7 @@ def placed(name: str, data: bytes) -> Iterator[Path]:
         yield path
 
 
+# fmt: off
 # --- captions -------------------------------------------------------------------------------------
 
 
@@ -377,18 +395,23 @@ growing("annotations: a long line", _received, lambda n: b'{"a": "' + b"x" * n, 
 growing("annotations: many values", _received, lambda n: b"[" + b"1," * n + b"1]", small=50_000, large=30_000_000)
 
 
+# fmt: on
 # --- the measurement ------------------------------------------------------------------------------
+
+MOST_S, MOST_MB = 20.0, 500
+RATIO = 2.9
+"""Twice the input takes twice the time, and somewhat more where memory is new."""
+SLACK_S = 0.02
+"""Of the clock, and of what else the machine does."""
 
 
 def measure(name: str, sizes: list[int]) -> list[dict[str, Any]]:
-    """What a reader does of each size: seconds, what it ended in, and the memory that it took beyond
-    the input, in MB."""
+    """What a reader does of each size: seconds of computing, what it ended in, and the memory that
+    it took beyond the input, in MB."""
     case = GROWING[name]
     rows = []
-    try:
+    with suppress(LabappError):
         case.read(case.make(1))  # what is loaded once
-    except LabappError:
-        pass
     for n in sizes:
         data = case.make(n)
         _reset_peak()
@@ -399,17 +422,24 @@ def measure(name: str, sizes: list[int]) -> list[dict[str, Any]]:
         except LabappError as error:
             ended = f"told: {error.what[:200]}"
         except BaseException as error:  # noqa: BLE001  (whatever it is, it is to be told here)
-            ended = f"{type(error).__name__}: {error}"[:200]
-        rows.append(
-            {
-                "n": n,
-                "bytes": len(data),
-                "s": round(time.process_time() - began, 4),
-                "mb": _peak_mb() - base,
-                "ended": ended,
-            }
-        )
+            ended = f"traceback: {type(error).__name__}: {error}"[:200]
+        seconds = round(time.process_time() - began, 4)
+        mb = _peak_mb() - base
+        row = {"n": n, "bytes": len(data), "s": seconds, "mb": mb, "ended": ended}
+        rows.append(row)
     return rows
+
+
+def superlinear(name: str, again: int = 3) -> str:
+    """Which step of n, 2n, 4n takes more than it should, in words; empty where none does. A step is
+    measured anew where it does, for another program may have had the memory."""
+    small = GROWING[name].small
+    for _ in range(again):
+        times = [row["s"] for row in measure(name, [small, 2 * small, 4 * small])]
+        steps = zip(times, times[1:], strict=False)
+        if all(after <= RATIO * before + SLACK_S for before, after in steps):
+            return ""
+    return f"{name}: {times} s at n, 2n and 4n"
 
 
 def _reset_peak() -> None:
@@ -427,28 +457,29 @@ def _peak_mb() -> int:
 
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 15
 
 
-def _apart(name: str, sizes: list[int]) -> list[dict[str, Any]]:
-    """`measure` in a process of its own, of bounded memory."""
+def _limits() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+
+def apart(name: str, sizes: list[int]) -> list[dict[str, Any]]:
+    """`measure` in a process of its own, of bounded memory and time."""
     command = [sys.executable, "-m", "tests.hostile.growing", "--measure", name, *map(str, sizes)]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return [{"n": sizes[-1], "bytes": 0, "s": PATIENCE_S, "mb": 0, "ended": "hangs"}]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+        preexec_fn=_limits,
+        check=False,
+    )
     if done.returncode:
-        last = done.stderr.strip().rpartition("\n")[2]
-        return [{"n": sizes[-1], "bytes": 0, "s": 0, "mb": 0, "ended": f"died: {last[:200]}"}]
+        why = f"died ({done.returncode}): {done.stderr.strip().rpartition(chr(10))[2][:200]}"
+        return [{"n": sizes[-1], "bytes": 0, "s": 60.0, "mb": 0, "ended": why}]
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
 
@@ -456,8 +487,8 @@ def _apart(name: str, sizes: list[int]) -> list[dict[str, Any]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="parts of names; default: all")
-    parser.add_argument("--measure", nargs="+", metavar="NAME SIZE")
-    parser.add_argument("--large", action="store_true", help="also the size of an attack")
+    parser.add_argument("--measure", nargs="+", metavar="NAME SIZE", help=argparse.SUPPRESS)
+    parser.add_argument("--large", action="store_true", help="of the largest file alone")
     asked = parser.parse_args()
     if asked.measure:
         name, *sizes = asked.measure
@@ -467,12 +498,17 @@ def main() -> int:
     for name, case in GROWING.items():
         if asked.names and not any(part in name for part in asked.names):
             continue
-        rows = _apart(name, [case.small, 2 * case.small, 4 * case.small])
-        if asked.large:
-            rows += _apart(name, [case.large])
-        times = " ".join(f"{row['s'] * 1000:8.1f}" for row in rows)
-        print(f"{name:50} {times} ms, {max(row['mb'] for row in rows):5} MB  {rows[-1]['ended'][:110]!r}", flush=True)
-    return wrong
+        n = case.small
+        rows = apart(name, [case.largest] if asked.large else [n, 2 * n, 4 * n])
+        worst = max(row["mb"] for row in rows)
+        bad = worst > MOST_MB or any(
+            row["s"] > MOST_S or not row["ended"].startswith(("read", "told")) for row in rows
+        )
+        wrong += bad
+        times = " ".join(f"{row['s'] * 1000:9.1f}" for row in rows)
+        mark = "!" if bad else " "
+        print(f"{mark} {name:50} {times} ms {worst:5} MB  {rows[-1]['ended'][:80]!r}", flush=True)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
