@@ -72,6 +72,18 @@ def drafted(folder: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def drop(path: Path) -> None:
+    """Remove a file or folder that is not needed any more, as far as that can be done.
+
+    For clean-ups after an error: what cannot be removed must not hide why something failed.
+    """
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def _untouched(path: Path, for_s: float) -> bool:
     try:
         return time.time() - path.lstat().st_mtime > for_s

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -170,6 +169,7 @@ def staged(out: Path, last: str) -> Iterator[Path]:
                 raise FileExistsError(f"{out / made.name} was made by somebody else meanwhile")
             made.rename(out / made.name)
     finally:
-        shutil.rmtree(folder)
-        if new and not any(out.iterdir()):
-            out.rmdir()
+        leftovers.drop(folder)
+        if new:
+            with suppress(OSError):  # only an empty folder can be removed so
+                out.rmdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.annotations import marks as marks_file
 from labapp.annotations import units as units_file
 from labapp.annotations.codebook import Codebook
@@ -307,7 +308,7 @@ def bring_in(plan: Plan, session: Path, record: Record) -> list[str]:
         return apply(plan, files)
     except BaseException:
         if made is not None:
-            made.unlink(missing_ok=True)
+            leftovers.drop(made)
         raise
     finally:
         files.close()

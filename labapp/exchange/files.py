@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import os
+import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from labapp import durable, leftovers
 from labapp.errors import ExchangeError
 from labapp.messages import Message
 from labapp.reading.files import too_large
@@ -32,22 +34,27 @@ def write_new(path: Path, content: bytes) -> None:
 def new_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that is not there yet, to be written bit by bit. Raises ExchangeError."""
     refuse_existing(path)
-    draft = path.with_name(f".{path.name}.draft")
+    draft = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.link(draft, path)
+        durable.take_name(draft, path)
     except FileExistsError as error:
         refuse_existing(path)
         raise unwritable(path, error) from error  # the folder is a file
+    except durable.NotConfirmedError as error:
+        raise ExchangeError(
+            Message("file_not_confirmed", path=str(path), why=str(error.strerror)),
+            safe=Message("file_whole"),
+            todo=Message("make_room_or_other"),
+        ) from error
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
-        with suppress(NotADirectoryError):
-            draft.unlink(missing_ok=True)
+        leftovers.drop(draft)
 
 
 def refuse_existing(path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.annotations.handed_out import CLIP, note_handed_out
 from labapp.annotations.store import annotations_of
 from labapp.audio.writer import WavWriter
@@ -154,7 +155,7 @@ def write_sound(sound: SessionSound, t0_ns: int, t1_ns: int, path: Path) -> None
         file.close()
     except OSError as error:
         file.close()
-        path.unlink(missing_ok=True)
+        leftovers.drop(path)
         raise _unwritable(path, error) from error
 
 

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
+from labapp import leftovers
 from labapp.errors import DataFolderError, SessionError, StudyError
 from labapp.events.agreement import Agreement
 from labapp.events.registry import kinds_of
@@ -171,7 +172,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
             file.write(content)
     except OSError as error:
         if made:  # half a form is none
-            out.unlink(missing_ok=True)
+            leftovers.drop(out)
         raise DataFolderError(
             f"{out} could not be written ({error.strerror}).",
             safe="Nothing was changed.",

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -436,7 +437,7 @@ def superlinear(name: str, again: int = 3) -> str:
     small = GROWING[name].small
     for _ in range(again):
         times = [row["s"] for row in measure(name, [small, 2 * small, 4 * small])]
-        steps = zip(times, times[1:], strict=False)
+        steps = pairwise(times)
         if all(after <= RATIO * before + SLACK_S for before, after in steps):
             return ""
     return f"{name}: {times} s at n, 2n and 4n"

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp import access, durable
+from labapp import access, durable, leftovers
 from labapp.annotations.handed_out import QUOTES, note_handed_out
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.store import annotations_of
@@ -95,7 +95,7 @@ def write_quotes(
             shutil.rmtree(folder, ignore_errors=True)  # the page holds them
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
-        out.unlink(missing_ok=True)
+        leftovers.drop(out)
         if isinstance(error, OSError):
             raise DataFolderError(
                 f"The quotes cannot be written to {out}: {error.strerror or error}.",
