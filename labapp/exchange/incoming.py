@@ -249,6 +249,7 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival]) -> Codebook:
     """
     annotations = [a for arrival in arrivals for a in arrival.annotations]
     if tree := [code for arrival in arrivals for code in arrival.codes]:
+        qdc.refuse_many(len(tree), PATTERNS[0])
         book = qdc.made(qdc.document(tree, MADE, annotations), study / PATTERNS[0])
         if not any(
             isinstance(resolve(book, tier, code, point=point), str)

@@ -70,6 +70,7 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)
     if not any(code.codable for code in codes):
         raise unreadable(path.name, "it has no codes")
+    refuse_many(len(codes), path.name)
     return made(document(codes, codebook_id), path)
 
 
