@@ -237,7 +237,7 @@ def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]
         memory.limit(asked["memory"])
     send(outgoing, json.dumps({"ready": True}).encode())
     content, rows = receive(incoming), receive(incoming)
-    memory.limit_seconds(SECONDS)
+    memory.limit_seconds(asked["seconds"])
     try:
         session = onnxruntime.InferenceSession(
             content, options(1), providers=["CPUExecutionProvider"]
@@ -247,7 +247,7 @@ def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]
         parts = [latents[at : at + 1] for at in range(len(latents))]
         for part in parts if given.shape[:1] == [1] else [*parts, latents]:
             session.run(None, {given.name: part})
-            memory.limit_seconds(SECONDS)
+            memory.limit_seconds(asked["seconds"])
             send(outgoing, json.dumps({"more": True}).encode())
         found = {}
     except Exception as error:  # noqa: BLE001 - onnxruntime raises kinds of its own
@@ -279,7 +279,7 @@ def _serve_program(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[byte
     answer(ready=True)
     content = receive(incoming)
     latents = torch.from_numpy(np.load(io.BytesIO(receive(incoming)), allow_pickle=False))
-    memory.limit_seconds(SECONDS)
+    memory.limit_seconds(asked["seconds"])
     try:
         opened = FORMATS[asked["format"]](content)
     except Exception as error:  # noqa: BLE001 - of a file of any kind
@@ -311,7 +311,7 @@ def _serve_program(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[byte
             except Exception as error:  # noqa: BLE001 - of a file of any kind
                 answer(refused=memory.fault(error, "run"), why=_short(error))
                 return
-            memory.limit_seconds(SECONDS)
+            memory.limit_seconds(asked["seconds"])
             file = io.BytesIO()
             np.save(file, made, allow_pickle=False)
             answer(batch=start)

@@ -102,7 +102,8 @@ def convert(
         )
     with _child() as child:
         try:
-            asked = {"format": kind, "trusted": trusted, "memory": memory.most(MEMORY) or MEMORY}
+            asked: dict[str, Any] = {"format": kind, "trusted": trusted, "seconds": SECONDS}
+            asked["memory"] = memory.most(MEMORY) or MEMORY
             child.send(json.dumps(asked).encode())
             about = (trusted, latents.shape[1:], todo)
             _answer(path, kind, child, *about)
@@ -203,7 +204,8 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
     safe = "It was computed in a process of its own, which was ended. No model was loaded."
     with _child() as child:
         try:
-            asked = {"format": "onnx", "memory": memory.most(at_most) or at_most}
+            asked: dict[str, Any] = {"format": "onnx", "seconds": SECONDS}
+            asked["memory"] = memory.most(at_most) or at_most
             child.send(json.dumps(asked).encode())
             child.receive(_SHORT)
             child.patience_s = SECONDS  # all that it needs is loaded by now
