@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 
 from labapp.errors import Fault, LabappError, StudyError
 from labapp.model_fields import fields_at
-from labapp.reading.values import DEEPEST, STEERING
+from labapp.reading.values import DEEPEST, PROBLEMS, STEERING
 
 LARGEST = 256 * 1024
 """Bytes. A document of this kind is a few pages of text; anything larger is something else."""
@@ -442,6 +442,10 @@ def _merged(problems: Sequence[Problem]) -> list[Problem]:
     ]
 
 
+_MOST = 4 * PROBLEMS
+"""Errors that are put into words: a value of a union has one for each kind."""
+
+
 def problems(
     located: Located, every: Sequence[Mapping[str, Any]], model: type[BaseModel]
 ) -> list[Problem]:
@@ -450,7 +454,12 @@ def problems(
     inside = {fault["loc"][:depth] for fault in every for depth in range(len(fault["loc"]))}
     errors = [f for f in every if f["type"] != "too_short" or f["loc"] not in inside]
     errors.sort(key=lambda fault: located.line(fault["loc"]))
-    return _merged([located.problem(fault, model) for fault in errors])
+    named = _merged([located.problem(fault, model) for fault in errors[:_MOST]])
+    if left := errors[_MOST:]:
+        place = located.resolve(left[0]["loc"])
+        what = f"{len(left):,} more problems from here on are not named"
+        named.append(Problem(located.line(place), located.key(place), what))
+    return named
 
 
 def refusal(
@@ -473,8 +482,12 @@ def refused(
 ) -> LabappError:
     """Problems of a document as an `error`. what: the kind of the document."""
     todo = "Correct these lines and try again."
+    named = problems[:_MOST]
+    lines = [f"  {problem}" for problem in named]
+    if more := len(problems) - len(named):
+        lines.append(f"  and {more:,} more")
     return error(
-        f"{path} is not a valid {what}:\n" + "\n".join(f"  {problem}" for problem in problems),
+        f"{path} is not a valid {what}:\n" + "\n".join(lines),
         todo=todo,
-        faults=[Fault(str(path), *problem, todo=todo) for problem in problems],
+        faults=[Fault(str(path), *problem, todo=todo) for problem in named],
     )

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,48 @@ def write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""What drives without hard links answer."""
+
+
+class NotConfirmedError(OSError):
+    """A file or folder has its name and is whole, but the disk did not confirm that it outlasts a
+    power cut."""
+
+
 def take_name(draft: Path, path: Path) -> None:
-    """Give a file that is whole its name, over nothing; the name lasts. Raises OSError."""
-    try:
-        os.link(draft, path)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
-            raise
-        if path.exists() or path.is_symlink():  # such a drive has no links: a moment is unguarded
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
+    """Give a file or folder that is on the disk its name, over nothing.
+
+    Raises FileExistsError where something has that name, and nothing else has happened then;
+    NotConfirmedError once it has its name; OSError otherwise.
+    """
+    if draft.is_dir():
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, "something is there already")
         draft.rename(path)
     else:
-        draft.unlink()
-    sync_folder(path.parent)
+        try:
+            os.link(draft, path)  # unlike a rename, never over what came there meanwhile
+        except OSError as error:
+            if error.errno not in (
+                errno.EPERM,
+                errno.ENOTSUP,
+                errno.EOPNOTSUPP,
+                errno.ENOSYS,
+                errno.EMLINK,
+            ):
+                raise
+            if os.path.lexists(path):  # a drive without links
+                raise FileExistsError(errno.EEXIST, "something is there already") from error
+            draft.rename(path)
+        else:
+            with suppress(OSError):
+                draft.unlink()
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        why = f"the disk did not confirm it: {error.strerror or error}"
+        raise NotConfirmedError(error.errno, why) from error
 
 
 def sync_folder(path: Path) -> None:

@@ -78,6 +78,18 @@ def drafted(folder: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def drop(path: Path) -> None:
+    """Remove a file or folder that is not needed any more, as far as that can be done.
+
+    For clean-ups after an error: what cannot be removed must not hide why something failed.
+    """
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def _untouched(path: Path, for_s: float) -> bool:
     try:
         return time.time() - path.lstat().st_mtime > for_s
@@ -149,7 +161,7 @@ def on_its_way(
     Raises
     ------
     OSError
-        It cannot be written down, or something cannot be removed.
+        It cannot be written down.
     """
     by_study: dict[Path, list[str]] = {}
     for session in sessions:
@@ -172,7 +184,7 @@ def on_its_way(
             yield hidden
         finally:
             for place in hidden:
-                _take_away(place)
+                drop(place)  # what cannot be removed stays registered
 
 
 @contextmanager
@@ -200,7 +212,7 @@ def _registered(
             yield
         finally:
             if not any(os.path.lexists(place) for place in hidden):
-                entry.unlink(missing_ok=True)
+                drop(entry)
     Path(lock.lock_file).unlink(missing_ok=True)
     with suppress(OSError):  # others are on their way, too
         folder.rmdir()

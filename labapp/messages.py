@@ -146,6 +146,8 @@ FORMS: Mapping[str, str] = {
     "file_there": "{path} exists already.",
     "name_other": "Name another.",
     "file_unwritable": "{path} cannot be written ({why}).",
+    "file_not_confirmed": "{path} was written, but {why}.",
+    "file_whole": "The file is there and whole. A power cut could still lose it.",
     "make_room_or_other": "Make room, or name another place.",
     "file_unreadable": "{name} cannot be read: {why}.",
     "save_anew": "Save it anew in the other tool, and try again.",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import errno
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from labapp import leftovers
+from labapp import durable, leftovers
 from labapp.analysis.analyze import staged
+from labapp.errors import ExchangeError
+from labapp.exchange.files import write_new
 from labapp.journal.read import read_rows
 from labapp.session.folder import check_data_root
 from labapp.session.private import check_private
@@ -158,3 +163,75 @@ def test_what_is_on_its_way_is_known_before_its_first_byte(tmp_path: Path) -> No
     assert somebodys.read_text() == "mine", "a path that a file names is not removed unchecked"
     assert leftovers.under_way(study, session.name) == ""
     assert not (study / leftovers.REGISTER).exists()
+
+
+ROOT = Path(__file__).resolve().parents[1]
+REMOVES = frozenset({"unlink", "rmtree", "rmdir", "remove"})
+HARMLESS = {
+    "labapp/audio/cached.py": "all of it is done within suppress(OSError)",
+}
+
+
+def bare_removals(tree: ast.AST) -> list[int]:
+    """The lines of clean-ups, after an error or at the end, that can raise over what went wrong."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try):
+            bodies = [node.finalbody, *(handler.body for handler in node.handlers)]
+            found += [line for body in bodies for inner in body for line in _raising(inner)]
+    return found
+
+
+def _raising(node: ast.AST) -> Iterator[int]:
+    if isinstance(node, ast.With) and "suppress(OSError" in ast.unparse(node.items[0]):
+        return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        ignores = any(word.arg == "ignore_errors" for word in node.keywords)
+        if node.func.attr in REMOVES and not ignores:
+            yield node.lineno
+    for child in ast.iter_child_nodes(node):
+        yield from _raising(child)
+
+
+def test_no_clean_up_hides_why_something_failed() -> None:
+    """A disk that is full refuses to remove things, too: then it must still be said that it is
+    full. `leftovers.drop` raises nothing."""
+    found = {
+        path.relative_to(ROOT).as_posix(): lines
+        for path in sorted((ROOT / "labapp").rglob("*.py"))
+        if (lines := bare_removals(ast.parse(path.read_text("utf-8"))))
+    }
+    assert found.keys() == HARMLESS.keys(), found
+
+
+def test_a_bare_removal_is_seen() -> None:
+    assert bare_removals(ast.parse("try:\n  f()\nfinally:\n  draft.unlink()"))
+    assert bare_removals(ast.parse("try:\n  f()\nexcept OSError:\n  shutil.rmtree(a)\n  raise"))
+    fine = "try:\n  f()\nfinally:\n  with suppress(OSError):\n    draft.unlink()"
+    assert not bare_removals(ast.parse(fine))
+
+
+def test_a_name_is_taken_over_nothing(tmp_path: Path) -> None:
+    draft, path = tmp_path / "draft", tmp_path / "whole"
+    draft.write_text("mine")
+    durable.take_name(draft, path)
+    assert path.read_text() == "mine"
+    assert not draft.exists()
+    draft.write_text("another")
+    with pytest.raises(FileExistsError):
+        durable.take_name(draft, path)
+    assert path.read_text() == "mine"
+
+
+def test_a_name_that_is_not_confirmed_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(durable, "sync_folder", refuse)
+    with pytest.raises(ExchangeError, match="was written, but the disk did not confirm") as error:
+        write_new(tmp_path / "a.csv", b"whole")
+    assert "there and whole" in str(error.value)
+    assert (tmp_path / "a.csv").read_bytes() == b"whole"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

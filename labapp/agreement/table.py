@@ -18,7 +18,7 @@ from labapp.agreement.measure import Coefficient, Measure, coefficient
 from labapp.agreement.ratings import Ratings, ratings_of
 from labapp.errors import AgreementError
 from labapp.reading import files
-from labapp.reading.values import steering_in
+from labapp.reading.values import Budget, TooMuch, steering_in
 from labapp.text_tables import original
 
 TableMeasure = Literal["alpha", "kappa", "fleiss"]
@@ -29,6 +29,9 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 _LIKE_MISSING = frozenset({"na", "n/a", "nan", "none", "null", ".", "-", "?", "missing", "#n/a"})
 _SAFE = "The file was only read."
 _SHOWN = 20
+MOST_RATERS = 200
+MOST_PAIRS = 16_000_000
+"""Of values that each unit can have, over all units: 8 bytes each, three times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,14 @@ def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficien
             f"Give --measure alpha --level {level}, or --level nominal.",
         )
     ratings = table.ratings(level)
+    # Measures count the pairs of categories in each unit.
+    if ratings.n_units * len(ratings.categories) ** 2 > MOST_PAIRS:
+        _refuse(
+            table.path,
+            f"its {ratings.n_units:,} units have {len(ratings.categories):,} different values, "
+            "which are too many to compare each with each",
+            "Check that its columns hold ratings and no texts; round numbers",
+        )
     chosen: Measure
     if measure == "alpha":
         chosen = alpha_for(ratings, level)
@@ -152,10 +163,9 @@ def read_table(path: Path) -> RatingTable:
                 "Give every unit a cell for each rater, empty where the rating is missing",
             )
     # What spreadsheet programs leave behind the last column that is used.
-    while len(header) > 1 and not any(row[-1] for _, row in lines):
-        header = header[:-1]
-        rows = [(line, row[:-1]) for line, row in rows]
-        lines = [(lines[0][0], header), *rows]
+    used = max((at for _, row in lines for at, cell in enumerate(row, 1) if cell), default=1)
+    header = header[:used]
+    rows = [(line, row[:used]) for line, row in rows]
     raters = header[1:]
     _check_raters(path, raters)
     if not rows:
@@ -189,6 +199,12 @@ def _check_raters(path: Path, raters: Sequence[str]) -> None:
             "Give the unit in the first column and a column for each rater, two or more; columns "
             "are parted by commas, semicolons or tabs",
         )
+    if len(raters) > MOST_RATERS:
+        _refuse(
+            path,
+            f"it has {len(raters):,} columns of raters, and at most {MOST_RATERS} are compared",
+            "Give a column for each rater and a line for each unit",
+        )
     for at, rater in enumerate(raters, 2):
         if not rater:
             _refuse(path, f"column {at} has no name", "Name each rater in the first line")
@@ -201,12 +217,17 @@ def _lines(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines: list[tuple[int, list[str]]] = []
     at = 1
+    budget = Budget()
     try:
         for row in reader:
+            budget.take(*row, memory=16 * len(row))
             cells = [original(cell.strip()) for cell in row]
             if any(cells):
+                budget.entry()
                 lines.append((at, cells))
             at = reader.line_num + 1
+    except TooMuch as error:
+        _refuse(path, str(error), "Check that it is the right file, or split it")
     except csv.Error as error:
         _refuse(path, f"line {at} is not CSV ({error})", "Save the table as CSV in UTF-8")
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -180,5 +180,6 @@ def staged(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterator[Path
                     raise FileExistsError(f"{out / made.name} was made by somebody else meanwhile")
                 made.rename(out / made.name)
     finally:
-        if new and not any(out.iterdir()):
-            out.rmdir()
+        if new:
+            with suppress(OSError):  # only an empty folder can be removed so
+                out.rmdir()

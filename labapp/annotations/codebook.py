@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -150,13 +151,28 @@ class Codebook:
         """The codes by their ids."""
         return {code.id: code for code in self.codes}
 
+    @cached_property
+    def by_label(self) -> Mapping[tuple[str, str], tuple[Code, ...]]:
+        """The codes by tier and by what they are called there: their ids, and their names in small
+        letters. With an empty tier, of all tiers."""
+        labels: dict[tuple[str, str], list[Code]] = {}
+        for code in self.codes:
+            for label in dict.fromkeys((code.id, code.name.casefold())):
+                labels.setdefault((code.tier, label), []).append(code)
+                labels.setdefault(("", label), []).append(code)
+        return {key: tuple(codes) for key, codes in labels.items()}
+
+    @cached_property
+    def _tiers(self) -> Mapping[str, Tier]:
+        return {tier.name: tier for tier in reversed(self.tiers)}
+
     def code(self, code_id: str) -> Code | None:
         """The code of that id; None where there is none."""
         return self.by_id.get(code_id)
 
     def tier(self, name: str) -> Tier | None:
         """The tier of that name; None where there is none."""
-        return next((tier for tier in self.tiers if tier.name == name), None)
+        return self._tiers.get(name)
 
     def given(self, tier: str) -> tuple[Code, ...]:
         """The codes of a tier that are given: those retired left out."""
@@ -171,9 +187,13 @@ class Codebook:
         """The codes that are given now in the place of an earlier one, over all renamings, merges
         and splits; empty where none is."""
         out: list[str] = []
-        waiting = list(self.successors.get(code_id, ()))
+        waiting = deque(self.successors.get(code_id, ()))
+        seen: set[str] = set()
         while waiting:
-            name = waiting.pop(0)
+            name = waiting.popleft()
+            if name in seen:
+                continue
+            seen.add(name)
             code = self.by_id.get(name)
             if code is not None and not code.retired:
                 out.append(name)

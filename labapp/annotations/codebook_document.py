@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +25,7 @@ from labapp.documents import (
     refused,
 )
 from labapp.errors import AnnotationError
+from labapp.reading.values import PROBLEMS
 
 WHAT = "codebook"
 COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
@@ -154,7 +155,7 @@ def codebook_from(content: bytes, path: Path, sha256: str) -> Codebook:
         raise refused(
             path, problems(located, errors, CodebookDocument), WHAT, AnnotationError
         ) from invalid
-    if mistakes := list(_mistakes(document, located)):
+    if mistakes := list(islice(_mistakes(document, located), PROBLEMS)):
         raise refused(path, sorted(set(mistakes)), WHAT, AnnotationError)
     return _codebook(document, content, sha256)
 
@@ -199,10 +200,15 @@ def _codebook(document: CodebookDocument, content: bytes, sha256: str) -> Codebo
 def _colours(codes: Sequence[CodeDocument]) -> dict[str, str]:
     """The colour of each code: its own, or the next that no other of its tier has."""
     out = {code.id: code.colour.upper() for code in codes if code.colour is not None}
+    taken: dict[str, Counter[str]] = {}
+    for code in codes:
+        if code.id in out:
+            taken.setdefault(code.tier, Counter())[out[code.id]] += 1
     for code in codes:
         if code.colour is None:
-            taken = Counter(out[c.id] for c in codes if c.tier == code.tier and c.id in out)
-            out[code.id] = min(COLOURS, key=lambda colour: taken[colour])
+            own = taken.setdefault(code.tier, Counter())
+            out[code.id] = min(COLOURS, key=own.__getitem__)
+            own[out[code.id]] += 1
     return out
 
 
@@ -238,7 +244,7 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
             )  # fmt: skip
         first.setdefault(code.id, index)
         if code.tier not in document.tiers:
-            allowed = ", ".join(document.tiers)
+            allowed = ", ".join(islice(document.tiers, PROBLEMS))
             yield problem(f"there is no tier {code.tier!r}; allowed: {allowed}", *place, "tier")
         if code.colour is not None and not COLOUR.fullmatch(code.colour):
             yield problem(
@@ -289,6 +295,7 @@ _Mistake = tuple[str, tuple[str | int, ...]]
 def _parent_mistakes(
     document: CodebookDocument, by_id: Mapping[str, CodeDocument]
 ) -> Iterator[_Mistake]:
+    circles = _circles({code.id: _parents(code.id, by_id) for code in document.codes})
     for index, code in enumerate(document.codes):
         if code.parent is None:
             continue
@@ -299,7 +306,7 @@ def _parent_mistakes(
         elif parent.tier != code.tier:
             what = f"{code.parent!r} is of the tier {parent.tier!r}; allowed: a code of this tier"
             yield what, place
-        elif circle := _circle(code.id, lambda name: _parents(name, by_id)):
+        elif circle := circles.get(code.id):
             yield f"a circle: {' → '.join(circle)}; a code is no kind of itself", place
 
 
@@ -318,6 +325,7 @@ def _map_mistakes(
     }
     successors = _successors(document)
     count = Counter(chain.from_iterable(maps.values()))
+    circles = _circles(successors)
     for name, entries in maps.items():
         for old, new in entries.items():
             place = (name, old)
@@ -333,20 +341,31 @@ def _map_mistakes(
             for code in new:
                 if code not in by_id and code not in successors:
                     yield f"there is no code {code!r}", place
-            if circle := _circle(old, lambda code: successors.get(code, ())):
+            if circle := circles.get(old):
                 yield f"a circle: {' → '.join(circle)}", place
 
 
-def _circle(start: str, following: Any) -> tuple[str, ...]:
-    """A way from a code back to itself; empty where there is none."""
-    waiting: list[tuple[str, ...]] = [(start,)]
-    visited: set[str] = set()
-    while waiting:
-        way = waiting.pop()
-        for name in following(way[-1]):
-            if name == start:
-                return (*way, start)
-            if name not in visited:
-                visited.add(name)
-                waiting.append((*way, name))
-    return ()
+def _circles(following: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The ways from a code back to itself, each by the first code of it; empty where none is.
+
+    Each code is passed once, however many ways lead through it.
+    """
+    circles: dict[str, tuple[str, ...]] = {}
+    done: set[str] = set()
+    for start in following:
+        way: dict[str, Iterator[str]] = {}
+        name: str | None = start if start not in done else None
+        while name is not None:
+            way.setdefault(name, iter(following.get(name, ())))
+            found = next(way[name], None)
+            if found is None:
+                done.add(name)
+                del way[name]
+                name = next(reversed(way), None)
+            elif found in way:
+                names = list(way)
+                circle = tuple(names[names.index(found) :])
+                circles.setdefault(circle[0], (*circle, circle[0]))
+            elif found not in done:
+                name = found
+    return circles

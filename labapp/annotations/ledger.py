@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from labapp import durable
+from labapp import durable, leftovers
 from labapp.annotations.lines import (
     Line,
     Lines,
@@ -399,7 +399,7 @@ def _replace(path: Path, content: bytes) -> None:
         draft.replace(path)
         durable.sync_folder(path.parent)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        leftovers.drop(draft)
         raise unwritable(path, error) from error
 
 

@@ -19,7 +19,7 @@ import orjson
 from labapp.clock import utc_text
 from labapp.errors import AnnotationError
 from labapp.journal.anchor import PREV, short
-from labapp.reading.values import json_value
+from labapp.reading.values import LINES, PROBLEMS, json_value
 
 LONGEST = 256 * 1024
 """Bytes of a line."""
@@ -155,7 +155,11 @@ def _decoded(raw: bytes) -> tuple[Line, str]:
 
 
 def parse(content: bytes) -> Lines:
-    """The lines in the bytes of a file; nothing is raised for what is damaged."""
+    """The lines in the bytes of a file; nothing is raised for what is damaged. After `PROBLEMS`
+    damaged lines, the rest is not looked at."""
+    if content.count(b"\n") > LINES:
+        what = f"the file has more than {LINES:,} lines, and no more are read"
+        return Lines((), (Problem(LINES + 1, what),), "", len(content), ended=True)
     *whole, last = content.split(b"\n")
     ended = not last or not _is_line(last)
     if not ended:
@@ -172,6 +176,10 @@ def parse(content: bytes) -> Lines:
             problems.append(Problem(number, str(error)))
             expected += 1
             above.update(raw + b"\n")
+            if len(problems) == PROBLEMS and (left := len(whole) - number):
+                what = f"{left:,} lines from here on were not looked at: too many are damaged"
+                problems.append(Problem(number + 1, what))
+                break
             continue
         if prev and prev != short(above) and not broken:
             broken = True  # the lines below it are so for the same reason

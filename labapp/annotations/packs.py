@@ -235,6 +235,18 @@ def make_pack(
             with access.create(archive) as stream:
                 _zip(top, stream)
             durable.take_name(archive, out)
+    except FileExistsError as error:
+        raise AnnotationError(
+            f"{out} exists; another pack was written there meanwhile.",
+            safe="That file was not touched, and no pack was made.",
+            todo="Give another --out, or move it away.",
+        ) from error
+    except durable.NotConfirmedError as error:
+        raise AnnotationError(
+            f"The pack {out} was written, but {error.strerror}.",
+            safe="The pack is there and whole. A power cut could still lose it.",
+            todo="Look after this disk, or make the pack on another one.",
+        ) from error
     except OSError as error:
         raise AnnotationError(
             f"The pack cannot be written to {out} ({error.strerror or error}).",

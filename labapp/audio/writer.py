@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp import access
+from labapp import access, leftovers
 from labapp.durable import sync_folder
 
 HEADER_BYTES = 44
@@ -82,7 +82,7 @@ class WavWriter:
             sync_folder(path.parent)
         except OSError:
             os.close(self._fd)
-            path.unlink(missing_ok=True)
+            leftovers.drop(path)
             raise
 
     def append(self, data: bytes) -> int:

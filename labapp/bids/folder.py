@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from labapp import access
+from labapp import access, durable
 from labapp.bids.manifest import FileEntry, hash_stream
 from labapp.errors import BundleError, ExportExists
 from labapp.journal.layout import refuse_inside
@@ -84,9 +84,17 @@ def placed(
             if bundle.undated:
                 _undate(made)
             _make_durable(made)
-            refuse_existing(out)
-            made.rename(out)
-            _sync(out.parent)
+            durable.take_name(made, out)
+    except FileExistsError as error:
+        refuse_existing(out)
+        raise _refused(out, error) from error
+    except durable.NotConfirmedError as error:
+        raise BundleError(
+            f"The bundle {out} was written, but {error.strerror}.",
+            safe="The sessions are untouched. The bundle is there and whole; a power cut could "
+            "still lose it.",
+            todo="Look after this disk, and check the bundle: labapp sessions verify.",
+        ) from error
     except OSError as error:
         raise _refused(out, error) from error
 

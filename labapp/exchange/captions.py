@@ -13,13 +13,17 @@ from labapp.exchange.files import MS, ms, unreadable
 from labapp.exchange.model import Arrival, Sheet, Stamp, Utterance
 from labapp.exchange.xml import plain
 from labapp.messages import Message
+from labapp.reading.values import Budget, TooMuch
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>")
-_TAG = re.compile(r"</?[a-zA-Z0-9.:_-]+(?:\s[^>]*)?>")
-_LOOK = re.compile(r"<(b|i|u|font)(?:\s[^>]*)?>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+# None of these can begin again within what it has passed over: a cue of a megabyte takes no longer
+# than a thousand of a kilobyte.
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>")
+_TAG = re.compile(r"</?[a-zA-Z0-9.:_-]+(?:\s[^<>]*)?>")
+_LOOK = re.compile(r"<(?P<end>/)?(?P<name>b|i|u|font)(?:\s[^<>]*)?>", re.IGNORECASE)
 """What SubRip has of tags; anything else in angle brackets was said."""
+_COMMENTS = ("NOTE", "STYLE", "REGION")
 _NOTE = "NOTE labapp "
 """Of WebVTT: what went out."""
 _SPOKEN = re.compile(r"\[(\w+)\] ?")
@@ -97,11 +101,14 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     stamp = next((found for note in notes if (found := Stamp.from_json(note))), None)
     utterances: list[Utterance] = []
     lost: list[Message] = []
-    at = 0
+    budget = Budget()
+    at = block = 0
     while at < len(lines):
+        if at and not lines[at - 1].strip():
+            block = at
         match = _TIMES.fullmatch(lines[at])
         if match is None:
-            if "-->" in lines[at] and not _comment(lines, at):
+            if "-->" in lines[at] and not lines[block].startswith(_COMMENTS):
                 raise unreadable(name, f"line {at + 1}, {lines[at][:60]!r}, has no times")
             at += 1
             continue
@@ -112,7 +119,13 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             words.append(lines[at])
             at += 1
         begin, end = (_time(match.groups()[i : i + 4]) for i in (0, 4))
-        speaker, spoken = _who("\n".join(words), marked)
+        try:
+            # Tags, and what looks like the name of a letter.
+            budget.compare(10 * sum(line.count("&") + line.count("<") for line in words))
+            speaker, spoken = _who("\n".join(words), marked)
+            budget.entry(spoken)
+        except TooMuch as error:
+            raise unreadable(name, str(error), files.TOO_MUCH) from error
         place = Message("place_line", line=first + 1)
         if end <= begin:
             why = Message("cue_no_length", text=repr(spoken[:40]))
@@ -125,13 +138,6 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
         raise unreadable(name, "it holds no captions")
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
     return (Arrival(tuple(utterances), stamp=stamp, lost=tuple(lost)),)
-
-
-def _comment(lines: Sequence[str], at: int) -> bool:
-    """Whether a line is within a comment, a style or a region of WebVTT."""
-    while at > 0 and lines[at - 1].strip():
-        at -= 1
-    return lines[at].startswith(("NOTE", "STYLE", "REGION"))
 
 
 def _time(parts: Sequence[str | None]) -> int:
@@ -149,9 +155,24 @@ def _who(text: str, marked: bool) -> tuple[Speaker, str]:
         speaker, text = named, text[match.end() :]
     if marked:
         return speaker, html.unescape(_TAG.sub("", text)).strip()
-    while (bare := _LOOK.sub(r"\2", text)) != text:
-        text = bare
-    return speaker, text.strip()
+    return speaker, _without_looks(text).strip()
+
+
+def _without_looks(text: str) -> str:
+    """A text without SubRip's tags, each with its end; one that has none was said."""
+    left_out: list[tuple[int, int]] = []
+    open_: dict[str, list[tuple[int, int]]] = {}
+    for tag in _LOOK.finditer(text):
+        name = tag["name"].casefold()
+        if not tag["end"]:
+            open_.setdefault(name, []).append(tag.span())
+        elif open_.get(name):
+            left_out += [open_[name].pop(), tag.span()]
+    parts, at = [], 0
+    for begin, end in sorted(left_out):
+        parts.append(text[at:begin])
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 def _speaker(name: str) -> Speaker | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.annotations import marks as marks_file
 from labapp.annotations import units as units_file
 from labapp.annotations.codebook import Codebook
@@ -24,6 +25,7 @@ from labapp.annotations.texts import TextsFile
 from labapp.annotations.units import UnitsFile
 from labapp.errors import NOTHING_CHANGED, ExchangeError
 from labapp.exchange import incoming as reading
+from labapp.exchange.files import TOO_MUCH, unreadable
 from labapp.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
 from labapp.exchange.incoming import Incoming, Translation
 from labapp.exchange.marks_in import Given, MarksIn
@@ -32,6 +34,7 @@ from labapp.exchange.plan import Plan, apply
 from labapp.exchange.units_in import UnitsIn
 from labapp.journal.record import Record
 from labapp.messages import Message
+from labapp.reading.values import Budget, TooMuch
 from labapp.replay.sound import SessionSound
 
 
@@ -106,16 +109,29 @@ def plan_import(
     finally:
         sound.close()
     may = record.may("transcript")
+    budget = Budget()
     units = UnitsIn(
-        annotations, rater, incoming.form, end_ns, frozenset(_put(record, "")), allowed=may
+        annotations,
+        rater,
+        incoming.form,
+        end_ns,
+        frozenset(_put(record, "")),
+        allowed=may,
+        budget=budget,
     )
     given = MarksIn(
-        Given(annotations, marks, book, rater, round_, _put(record, rater)), incoming.form, end_ns
+        Given(annotations, marks, book, rater, round_, _put(record, rater)),
+        incoming.form,
+        end_ns,
+        budget,
     )
-    for arrival, clock, sheet in placed:
-        units.meet(arrival, clock, sheet)
-        given.meet(arrival, clock, sheet, units)
-    given.cut()
+    try:
+        for arrival, clock, sheet in placed:
+            units.meet(arrival, clock, sheet)
+            given.meet(arrival, clock, sheet, units)
+        given.cut()
+    except TooMuch as error:
+        raise unreadable(incoming.name, str(error), TOO_MUCH) from error
     changes, freeze = units.changes(), False
     if given.put or given.removed:
         freeze = _freeze(record, annotations, book, rater, round_, made=units.making)
@@ -292,7 +308,7 @@ def bring_in(plan: Plan, session: Path, record: Record) -> list[str]:
         return apply(plan, files)
     except BaseException:
         if made is not None:
-            made.unlink(missing_ok=True)
+            leftovers.drop(made)
         raise
     finally:
         files.close()

@@ -21,6 +21,7 @@ from labapp.exchange.files import MS, ms
 from labapp.exchange.model import Annotation, Arrival, Sheet, Stamp, Utterance
 from labapp.exchange.xml import parsed, plain
 from labapp.messages import Message
+from labapp.reading.values import Budget, TooMuch
 
 STAMP = "labapp"
 """The property that says what went out."""
@@ -256,6 +257,13 @@ class _Tier:
 
 def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     """Read a file of ELAN; see `labapp.exchange.model.Read`."""
+    try:
+        return (_read(content, name),)
+    except TooMuch as error:
+        raise files.unreadable(name, str(error), files.TOO_MUCH) from error
+
+
+def _read(content: bytes, name: str) -> Arrival:
     root = parsed(content, name, "ANNOTATION_DOCUMENT")
     header = root.find("HEADER")
     if header is not None and header.get("TIME_UNITS", "milliseconds") != "milliseconds":
@@ -268,7 +276,8 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     lost: list[Message] = []
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
-    own = list(_tiers(root, name))
+    budget = Budget()
+    own = list(_tiers(root, name, budget))
     memos = _memos(own)
     coded = {
         kind.get("LINGUISTIC_TYPE_ID")
@@ -290,7 +299,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             if row.parent:
                 continue
             if row.t0_ms is None or row.t1_ms is None or row.t1_ms < row.t0_ms:
-                why = Message("row_no_times", text=repr(row.value))
+                why = Message("row_no_times", text=repr(row.value[:60]))
                 lost.append(Message("left_what", what=place, why=why))
                 continue
             begin, end = row.t0_ms * MS + origin_ns, row.t1_ms * MS + origin_ns
@@ -311,6 +320,8 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
                 why = Message("row_empty", at=f"{row.t0_ms / 1e3:.3f}")
                 lost.append(Message("left_what", what=place, why=why))
                 continue
+            memo = memos.get(row.id, "")
+            budget.take(memo)  # which many rows of one id can share
             annotations.append(
                 Annotation(
                     _own(row.id, _MARK),
@@ -319,13 +330,13 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
                     begin,
                     begin if end - begin <= MS else end,
                     value=value,
-                    memo=memos.get(row.id, ""),
+                    memo=memo,
                     place=place,
                 )
             )
     annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
-    return (Arrival(tuple(utterances), tuple(annotations), media, stamp, tuple(lost)),)
+    return Arrival(tuple(utterances), tuple(annotations), media, stamp, tuple(lost))
 
 
 def _head(root: ET.Element, name: str) -> tuple[Stamp | None, str, int]:
@@ -357,7 +368,7 @@ def _media_name(descriptor: ET.Element) -> str:
     return unquote(PurePosixPath(url.replace("\\", "/")).name)
 
 
-def _tiers(root: ET.Element, name: str) -> Iterator[_Tier]:
+def _tiers(root: ET.Element, name: str, budget: Budget) -> Iterator[_Tier]:
     slots: dict[str, int | None] = {}
     for slot in root.iterfind("TIME_ORDER/TIME_SLOT"):
         value = slot.get("TIME_VALUE")
@@ -373,6 +384,7 @@ def _tiers(root: ET.Element, name: str) -> Iterator[_Tier]:
         )
         for row in element.iterfind("ANNOTATION/*"):
             text = row.findtext("ANNOTATION_VALUE") or ""
+            budget.entry(tier.name)  # each row that is left out names its tier
             tier.rows.append(
                 _Row(
                     row.get("ANNOTATION_ID", ""),

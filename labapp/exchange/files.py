@@ -15,9 +15,13 @@ from labapp import durable, leftovers
 from labapp.errors import ExchangeError
 from labapp.journal.layout import refuse_inside
 from labapp.messages import Message
+from labapp.reading.files import too_large
+from labapp.reading.values import LINES, Budget, TooMuch
 
-LARGEST = 256 * 1024 * 1024
+LARGEST = 32 * 1024 * 1024
 """Bytes of a file that is brought in; of one with sound in it, what is not sound."""
+LARGEST_TEXT = 16 * 1024 * 1024
+"""Bytes of a text: in memory it can take four times as much, and is copied."""
 MS = 1_000_000
 
 
@@ -42,6 +46,12 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     except FileExistsError as error:
         refuse_existing(path)
         raise unwritable(path, error) from error  # the folder is a file
+    except durable.NotConfirmedError as error:
+        raise ExchangeError(
+            Message("file_not_confirmed", path=str(path), why=str(error.strerror)),
+            safe=Message("file_whole"),
+            todo=Message("make_room_or_other"),
+        ) from error
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -90,8 +100,17 @@ def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
     )
 
 
+TOO_MUCH = "Split the file, or leave out what is not needed here, such as tiers of single words."
+"""What to do about a file that holds more than is read."""
+
+
 def decoded(content: bytes, name: str) -> str:
-    """The text of a file in UTF-8 or UTF-16, without its byte order mark. Raises ExchangeError."""
+    """The text of a file in UTF-8 or UTF-16, without its byte order mark. Raises ExchangeError,
+    also for one that is too long."""
+    if len(content) > LARGEST_TEXT:
+        raise unreadable(name, str(too_large(len(content), LARGEST_TEXT)), TOO_MUCH)
+    if max(content.count(b"\n"), content.count(b"\r")) > LINES:
+        raise unreadable(name, f"it has more than {LINES:,} lines", TOO_MUCH)
     encoding = "utf-8-sig"
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
@@ -106,15 +125,19 @@ def decoded(content: bytes, name: str) -> str:
 def csv_rows(content: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of a CSV, its cells parted by commas or by semicolons: which line it is, and its
     cells; empty ones are left out. Raises ExchangeError."""
-    text = decoded(content, name)
+    text, budget = decoded(content, name), Budget()
     if "\0" in text:
         raise unreadable(name, "it has zero bytes")
     head = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head else ",")
     try:
         for cells in reader:
+            budget.take(memory=8 * len(cells))
             if any(cell.strip() for cell in cells):
+                budget.entry(*cells)
                 yield reader.line_num, cells
+    except TooMuch as error:
+        raise unreadable(name, str(error), TOO_MUCH) from error
     except csv.Error as error:
         raise unreadable(name, f"line {reader.line_num}: {error}") from error
 

@@ -249,10 +249,11 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival]) -> Codebook:
     """
     annotations = [a for arrival in arrivals for a in arrival.annotations]
     if tree := [code for arrival in arrivals for code in arrival.codes]:
+        qdc.refuse_many(len(tree), PATTERNS[0])
         book = qdc.made(qdc.document(tree, MADE, annotations), study / PATTERNS[0])
         if not any(
-            isinstance(resolve(book, a.tier, a.code, point=a.t0_ns == a.t1_ns), str)
-            for a in annotations
+            isinstance(resolve(book, tier, code, point=point), str)
+            for tier, code, point in {(a.tier, a.code, a.t0_ns == a.t1_ns) for a in annotations}
         ):
             return book
     named: dict[tuple[str, str, bool], None] = {}
@@ -262,9 +263,12 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival]) -> Codebook:
         named.setdefault((annotation.tier, annotation.code, point))
         if annotation.value is not None and 0 <= annotation.value <= 9:
             values.setdefault(annotation.tier, set()).add(annotation.value)
+    qdc.refuse_many(len(named), PATTERNS[0])
     own_tiers: dict[str, str] = {}
-    for tier, _, _ in named:
-        own_tiers.setdefault(tier, id_of(tier, "tier", own_tiers.values()))
+    taken: set[str] = set()
+    for tier in dict.fromkeys(tier for tier, _, _ in named):
+        own_tiers[tier] = id_of(tier, "tier", taken)
+        taken.add(own_tiers[tier])
     codes: dict[str, dict[str, str]] = {}
     for tier, code, point in named:
         both = point and (tier, code, False) in named
@@ -305,7 +309,7 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
     """The ids of a tier and a code by what a file calls them, or why there are none, in words. A
     tier that is empty is the one that has such a code."""
     if not tier.strip():
-        names = {c.tier for c in codebook.codes if code.strip().casefold() in _called(c)}
+        names = {c.tier for c in codebook.by_label.get(("", code.strip().casefold()), ())}
         if len(names) != 1:
             which = "tiers_have_code" if names else "no_tier_has_code"
             return Message(which, codebook=codebook.id, code=repr(code))
@@ -315,9 +319,9 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
     )
     if known is None:
         return Message("codebook_no_tier", codebook=codebook.id, tier=repr(tier))
-    own = [c for c in codebook.codes if c.tier == known.name]
-    same = [c for c in own if c.id == code]
-    same = same or [c for c in own if code.strip().casefold() in _called(c)]
+    exact = codebook.by_id.get(code)
+    same: Sequence[Code] = [exact] if exact is not None and exact.tier == known.name else ()
+    same = same or codebook.by_label.get((known.name, code.strip().casefold()), ())
     fitting = [c for c in same if (c.kind == "point") == point] or same
     if not fitting:
         return Message("tier_no_code", tier=repr(known.name), code=repr(code))
@@ -327,10 +331,6 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
             return Message("code_instead", code=own_id, later=later)
         return Message("code_not_given", code=own_id)
     return known.name, fitting[0].id
-
-
-def _called(code: Code) -> tuple[str, str]:
-    return code.id, code.name.casefold()
 
 
 def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arrival]:

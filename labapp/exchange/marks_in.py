@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from labapp.exchange.model import Annotation, Arrival, Format, Sheet, digest, di
 from labapp.exchange.plan import Step
 from labapp.exchange.units_in import UnitsIn, quoted
 from labapp.messages import Message
+from labapp.reading.values import Budget
 from labapp.replay.times import time_text
 
 
@@ -67,7 +69,9 @@ class MarksIn:
         What cannot be brought over.
     """
 
-    def __init__(self, given: Given, form: Format, end_ns: int) -> None:
+    def __init__(self, given: Given, form: Format, end_ns: int, budget: Budget) -> None:
+        """budget: see `labapp.exchange.matching.Pairs`."""
+        self._budget = budget
         self._given, self._ruler, self._end_ns = given, Ruler(form.precision_ns), end_ns
         self._marks = {mark.id: mark for mark in given.marks}
         self._earlier = {(mark.tier, mark.code) for mark in given.marks}
@@ -106,7 +110,7 @@ class MarksIn:
             n for n, a in enumerate(arrived)
             if a.id in ours and a.id in ever and a.id not in self._marks
         }  # fmt: skip
-        pairs = Pairs(renamed, here, ours.__contains__)
+        pairs = Pairs(renamed, here, ours.__contains__, self._budget)
         pairs.by(renamed, here, _same_code, self._ruler, gone)
         pairs.by(renamed, here, self._same_place, self._ruler, gone)
         pairs.by_overlap(renamed, here, _same_code, gone)
@@ -317,12 +321,24 @@ class MarksIn:
     def cut(self) -> None:
         """Say which marks give way to those that are put, on exclusive tiers."""
         changed = {mark.id for mark in self.put} | set(self.removed)
-        others = [mark for mark in self._given.marks if mark.id not in changed]
+        on_units: dict[tuple[str, str | None], list[Mark]] = {}
+        others: dict[str, list[Mark]] = {}
+        for mark in sorted(self._given.marks, key=lambda mark: mark.t0_ns):
+            if mark.id not in changed:
+                on_units.setdefault((mark.tier, mark.unit), []).append(mark)
+                others.setdefault(mark.tier, []).append(mark)
+        begins = {tier: [mark.t0_ns for mark in own] for tier, own in others.items()}
+        longest = {tier: max(m.t1_ns - m.t0_ns for m in own) for tier, own in others.items()}
         for mark in self.put:
             tier = self._given.codebook.tier(mark.tier)
-            if tier is None or not tier.exclusive:
+            if tier is None or not tier.exclusive or mark.tier not in others:
                 continue
-            for other in others:
+            near = on_units.get((mark.tier, mark.unit), [])
+            if tier.on != "units":
+                first = bisect_left(begins[mark.tier], mark.t0_ns - longest[mark.tier])
+                near = others[mark.tier][first : bisect_right(begins[mark.tier], mark.t1_ns)]
+            self._budget.compare(len(near))
+            for other in near:
                 if _gives_way(other, mark, tier):
                     where = Message("step_where", mark=_about(other), code=mark.code)
                     self._tell("mark cut", other, where)

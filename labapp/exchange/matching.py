@@ -7,11 +7,12 @@ tool from what was changed here since: the latter stays.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from labapp.exchange.model import Annotation, Utterance
+from labapp.reading.values import Budget
 
 Thing = TypeVar("Thing", Utterance, Annotation)
 MOMENT_NS = 1_000_000
@@ -54,9 +55,15 @@ class Pairs:
     """
 
     def __init__(
-        self, arrived: Sequence[Thing], here: Sequence[Thing], ours: Callable[[str], bool]
+        self,
+        arrived: Sequence[Thing],
+        here: Sequence[Thing],
+        ours: Callable[[str], bool],
+        budget: Budget,
     ) -> None:
-        """Pair by ids. ours: whether an id that a file has is one that went out from here."""
+        """Pair by ids. ours: whether an id that a file has is one that went out from here. budget:
+        for how often things are compared, which raises TooMuch."""
+        self._budget = budget
         self.of: dict[int, int] = {}
         self._taken: set[int] = set()
         places = {thing.id: place for place, thing in enumerate(here)}
@@ -85,9 +92,9 @@ class Pairs:
             if number in self.of or number in skipped:
                 continue
             first = bisect_left(at, thing.t0_ns - ruler.tolerance)
-            for begin, place in begins[first:]:
-                if begin > thing.t0_ns + ruler.tolerance:
-                    break
+            last = bisect_right(at, thing.t0_ns + ruler.tolerance)
+            self._budget.compare(last - first)
+            for _, place in begins[first:last]:
                 other = here[place]
                 if place in self._taken or not ruler.same_stretch(thing, other):
                     continue
@@ -104,19 +111,29 @@ class Pairs:
     ) -> None:
         """Pair what is left, fits and shares most of its time, what shares most first."""
         skipped = set(skip)
-        left = [place for place in range(len(here)) if place not in self._taken]
-        left.sort(key=lambda place: here[place].t0_ns)
-        at = [here[place].t0_ns for place in left]
-        longest = max((here[place].t1_ns - here[place].t0_ns for place in left), default=0)
+        # By how long they are, in powers of two: of what is half as long, or twice, no pair shares
+        # most of its time. So one that is long is not compared with all that are short.
+        sizes: dict[int, list[tuple[int, int]]] = {}
+        for place, other in enumerate(here):
+            if place not in self._taken and other.t1_ns > other.t0_ns:
+                size = (other.t1_ns - other.t0_ns).bit_length()
+                sizes.setdefault(size, []).append((other.t0_ns, place))
+        for begins in sizes.values():
+            begins.sort()
         shares = []
         for number, thing in enumerate(arrived):
-            if number in self.of or number in skipped:
+            length = thing.t1_ns - thing.t0_ns
+            if number in self.of or number in skipped or length <= 0:
                 continue
-            first = bisect_left(at, thing.t0_ns - longest)
-            for place in left[first : bisect_left(at, thing.t1_ns)]:
-                share = overlap(thing, here[place])
-                if share >= ALIKE and fits(thing, here[place]):
-                    shares.append((-share, number, place))
+            for size in range(length.bit_length() - 1, length.bit_length() + 2):
+                begins = sizes.get(size, [])
+                first = bisect_left(begins, (thing.t0_ns - (1 << size), 0))
+                last = bisect_left(begins, (thing.t1_ns, 0))
+                self._budget.compare(last - first)
+                for _, place in begins[first:last]:
+                    share = overlap(thing, here[place])
+                    if share >= ALIKE and fits(thing, here[place]):
+                        shares.append((-share, number, place))
         for _, number, place in sorted(shares):
             if number not in self.of and place not in self._taken:
                 self._pair(number, place)

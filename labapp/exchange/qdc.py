@@ -6,6 +6,7 @@ What a codebook says of a tier beyond its title, and the keys of codes, have no 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import yaml
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.codebook_document import COLOUR
-from labapp.exchange.files import unreadable, write_new
+from labapp.exchange.files import TOO_MUCH, unreadable, write_new
 from labapp.exchange.model import Annotation, FileCode
 from labapp.exchange.naming import id_of
 from labapp.exchange.refi import ORIGIN, CodesOut, read_codes, read_description, tier_and_code
@@ -27,6 +28,9 @@ TOGETHER = "Codes"
 """The title of the tier of codes that are on top with nothing below."""
 LARGEST = 32 * 1024 * 1024
 """Bytes of a codebook of another tool."""
+
+MOST = 3_000
+"""Codes of such a codebook: one of ours has no room for more."""
 
 
 def write(codebook: Codebook, path: Path) -> tuple[str, ...]:
@@ -66,16 +70,24 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)
     if not any(code.codable for code in codes):
         raise unreadable(path.name, "it has no codes")
+    refuse_many(len(codes), path.name)
     return made(document(codes, codebook_id), path)
 
 
 def made(document: dict[str, Any], path: Path) -> Codebook:
     """A document as a codebook. Raises ExchangeError, AnnotationError."""
+    refuse_many(len(document["codes"]), path.name)
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     content = text.encode("utf-8", "replace")
     if len(content) > codebooks.LARGEST:
         raise unreadable(path.name, f"its codebook has {len(content)} bytes, which is too large")
     return codebooks.parse(content, path)
+
+
+def refuse_many(codes: int, name: str) -> None:
+    """Raises ExchangeError for a codebook of more codes than are read."""
+    if codes > MOST:
+        raise unreadable(name, f"it has {codes:,} codes, and at most {MOST:,} are read", TOO_MUCH)
 
 
 def document(
@@ -91,8 +103,9 @@ def document(
         points.setdefault((annotation.tier, annotation.code), set()).add(point)
         if annotation.value is not None and 0 <= annotation.value <= 9:
             values.setdefault(annotation.tier, set()).add(annotation.value)
-    names = [code.name for code in codes if code.codable]
+    names = Counter(code.name for code in codes if code.codable)
     tiers: dict[str, dict[str, Any]] = {}
+    titled: dict[str, str] = {}
     ids: dict[str, dict[str, Any]] = {}
     # By where a code stands: the tier, and the id of the code above, empty for what only groups.
     known: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -101,9 +114,10 @@ def document(
         top, name, value = tier_and_code(code, names)
         if not tier:
             title = code.name if code.has_below else TOGETHER
-            tier = next((t for t, fields in tiers.items() if fields["title"] == title), "")
-            tier = tier or id_of(title, "tier", tiers)
-            tiers.setdefault(tier, {"title": title, "on": "spans", "values": []})
+            if title not in titled:
+                titled[title] = id_of(title, "tier", tiers)
+                tiers[titled[title]] = {"title": title, "on": "spans", "values": []}
+            tier = titled[title]
         own_values = values.pop(top, set())
         if parent and value is not None and 0 <= value <= 9 and ids[parent]["name"] == name:
             own_values.add(value)

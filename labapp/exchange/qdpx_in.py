@@ -12,6 +12,7 @@ import io
 import json
 import xml.etree.ElementTree as ET
 import zipfile
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -26,14 +27,14 @@ from labapp.exchange.refi import ORIGIN, guid, known_guid, line, read_codes, tie
 from labapp.exchange.xml import parsed
 from labapp.messages import Message
 from labapp.reading import archives, files
-from labapp.reading.values import json_value
+from labapp.reading.values import Budget, json_value
 
 _OTHER = {
     "PictureSource": Message("project_picture"),
     "PDFSource": Message("project_pdf"),
     "TextSource": Message("project_text"),
 }
-LARGEST_PROJECT = 64 * files.MIB
+LARGEST_PROJECT = LARGEST
 """Bytes of a project's own file: ten thousand codes on units of theirs have ten million."""
 _LEFT = ("Cases", "Variables", "Links", "Sets", "Graphs")
 _ATLAS = "atlas"
@@ -179,7 +180,7 @@ class _Reader:
     def _named_codes(self) -> dict[str, Code]:
         """Tier, code and value by the ids that the file has."""
         codes = self._book
-        names = [code.name for code in codes if code.codable]
+        names = Counter(code.name for code in codes if code.codable)
         known: dict[str, Code] = {}
         for code in codes:
             own = self._own.by_guid.get(code.guid)
@@ -200,9 +201,12 @@ class _Reader:
         read: list[Arrival] = []
         free = list(self._own.stamps)
         others = [source for source in every if source.tag not in _SOUNDS]
+        budget = Budget()
         for source in every:
             if source.tag not in _SOUNDS:
                 continue
+            budget.compare(10 * len(free) + len(others))
+            budget.entry(source.get("name") or "")
             stamp = next((stamp for stamp in free if _is_of(source, stamp)), None)
             words = None
             if stamp is not None:
@@ -210,7 +214,7 @@ class _Reader:
                 words = next((text for text in others if _is_words(text, stamp)), None)
             if words is not None:
                 others.remove(words)
-            sound = SoundIn(source, stamp, self._codes, self._text, coders)
+            sound = SoundIn(source, stamp, self._codes, self._text, coders, budget)
             read.append(sound.arrival(words, self._own.words.get(stamp) if stamp else None))
         if not read:
             raise unreadable(

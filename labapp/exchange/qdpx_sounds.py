@@ -22,6 +22,7 @@ from labapp.exchange.qdpx import SPACE, checksum
 from labapp.exchange.refi import guid, known_guid
 from labapp.exchange.tiers import label_of
 from labapp.messages import Message
+from labapp.reading.values import Budget
 
 Code = tuple[str, str, int | None]
 """Tier, code and value."""
@@ -104,9 +105,11 @@ class SoundIn:
         codes: Mapping[str, Code],
         text_of: Callable[[ET.Element], str | None],
         coders: set[str],
+        budget: Budget,
     ) -> None:
         """stamp: where it went out from here. codes: by their ids. text_of: of a transcript or
-        text. coders: ids of those who gave codes are added to it."""
+        text. coders: ids of those who gave codes are added to it. budget: of the whole project."""
+        self._budget = budget
         self._source, self._stamp, self._codes = source, stamp, codes
         self._text_of, self._coders = text_of, coders
         self._name = source.get("name") or Message("place_sound")
@@ -167,6 +170,8 @@ class SoundIn:
             codings = selection.findall(tag("Coding"))
             bare += not codings
             for coding in codings:
+                # Each code that is left out names its place, and the remark is compared each time.
+                self._budget.entry(self._name, memo)
                 reference = coding.find(tag("CodeRef"))
                 own = known_guid(reference.get("targetGUID")) if reference is not None else ""
                 if own not in self._codes:
@@ -236,7 +241,9 @@ class SoundIn:
             if others := len(points) - 2 * len(own):
                 self._lose(name, Message("words_times", n=others))
         else:
-            self._spoken += _between(points.values(), text, name)
+            for spoken in _between(points.values(), text, name):
+                self._budget.entry(name, spoken.utterance.text)
+                self._spoken.append(spoken)
         quoted: set[str] = set()
         for coded in self._coded(
             transcript.iterfind(tag("TranscriptSelection")), "fromSyncPoint", "toSyncPoint"
@@ -258,13 +265,16 @@ class SoundIn:
         by = _SPEAKER.search(text, max(0, first - 20), first)
         speaker: Speaker = by[1] if by else "participant"  # type: ignore[assignment]
         place = Message("place_words", sound=self._name)
-        own = Utterance(unit, t0_ns, t1_ns, speaker, text[first:last], place=place)
+        words = text[first:last]
+        self._budget.entry(place, words)
+        own = Utterance(unit, t0_ns, t1_ns, speaker, words, place=place)
         return _Spoken(own, first, last)
 
     def _own_units(self, points: Mapping[str, tuple[int, int]], text: str) -> list[_Spoken]:
         """The units that went out, as they are by now."""
         units: list[_Spoken] = []
         stamp = self._stamp
+        self._budget.compare(len(stamp.units) if stamp is not None else 0)
         for unit in stamp.units if stamp is not None else ():
             assert stamp is not None
             ends = [points.get(guid(f"unit {end}", stamp.session, unit)) for end in _ENDS]
@@ -319,6 +329,7 @@ class SoundIn:
         for coded in every:
             begin, end = _number(coded.begin) or 0, _number(coded.end) or 0
             near = standing[bisect_left(begins, begin - longest) : bisect_left(begins, end)]
+            self._budget.compare(len(near))
             units = [spoken for spoken in near if begin < spoken.end]
             mark = self._quotes.get(coded.selection)
             if not units:
@@ -358,6 +369,7 @@ class SoundIn:
 
     def _unquoted(self, quoted: set[str], name: str) -> None:
         """Tell which codes are on the sound alone though both went out."""
+        self._budget.compare(len(self._spoken) + len(self._given))
         times = {(s.utterance.t0_ns, s.utterance.t1_ns) for s in self._spoken if s.end > s.begin}
         alone = sum(
             a.id is not None and a.id not in quoted and (a.t0_ns, a.t1_ns) in times

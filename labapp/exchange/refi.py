@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from labapp.annotations.codebook import Codebook, Tier
@@ -197,15 +197,15 @@ def known_guid(text: str | None) -> str:
     return (text or "").strip().strip("{}").casefold()
 
 
-def tier_and_code(code: FileCode, names: Sequence[str]) -> tuple[str, str, int | None]:
+def tier_and_code(code: FileCode, names: Mapping[str, int]) -> tuple[str, str, int | None]:
     """What a code of another tool is: its tier is what is on top of it, empty where nothing is.
-    names: of all codes; one that is there twice is taken with what it is below."""
+    names: how many codes have each; one that is there twice is taken with what it is below."""
     label, value = read_label(code.name)
     within = code.above[1:]
     if value is not None and within and within[-1] == label:
         within = within[:-1]
     name = label or code.name
-    if within and names.count(code.name) > 1:
+    if within and names.get(code.name, 0) > 1:
         name = " / ".join((*within, name))
     return (code.above[0] if code.above else "", name, value)
 

@@ -14,10 +14,14 @@ from labapp.exchange import files, tiers
 from labapp.exchange.files import unreadable
 from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
 from labapp.messages import Message
+from labapp.reading.values import Budget, TooMuch
 
 _TOKEN = re.compile(
-    r'"(?:[^"]|"")*"|<exists>|<absent>|(?<![^\s=\[])-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?'
+    r'"[^"]*+(?:""[^"]*+)*+(?P<closed>"?)|\b(?P<index>item|intervals|points)\s*+\[\d*+\]|'
+    r"<exists>|<absent>|(?<![^\s=\[])-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 )
+"""Texts, also one that never ends; the numbers of items, which the short format lacks; flags; and
+numbers."""
 _NS = 1e9
 MOST = 2_000_000
 """Numbers and texts in a file."""
@@ -109,6 +113,13 @@ def _quoted(text: str) -> str:
 
 def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     """Read a TextGrid; see `labapp.exchange.model.Read`."""
+    try:
+        return (_read(content, name),)
+    except TooMuch as error:
+        raise unreadable(name, str(error), files.TOO_MUCH) from error
+
+
+def _read(content: bytes, name: str) -> Arrival:
     text = files.decoded(content, name)
     if "TextGrid" not in text[:200]:
         raise unreadable(name, "it is no TextGrid", "Save it in Praat as a TextGrid text file.")
@@ -136,10 +147,11 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             label = tokens.text()
             if not label.strip():
                 continue
+            tokens.budget.entry(label, tier_name)  # each that is left out names its tier
             if speaker is not None and end > begin:
                 utterances.append(Utterance(None, begin, end, speaker, label, place=place))
             elif speaker is not None:
-                why = Message("point_speech", text=repr(label))
+                why = Message("point_speech", text=repr(label[:60]))
                 lost.append(Message("left_what", what=place, why=why))
             else:
                 own, value = tiers.read_label(label)
@@ -148,14 +160,12 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
                 )
     annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
-    return (
-        Arrival(
-            tuple(utterances),
-            tuple(annotations),
-            lost=tuple(lost),
-            length_ns=length_ns,
-            memos=False,
-        ),
+    return Arrival(
+        tuple(utterances),
+        tuple(annotations),
+        lost=tuple(lost),
+        length_ns=length_ns,
+        memos=False,
     )
 
 
@@ -165,8 +175,16 @@ class _Tokens:
 
     def __init__(self, text: str, name: str) -> None:
         self.name = name
-        self._tokens = (match.group() for match in _TOKEN.finditer(_without_indices(text)))
+        self._tokens = self._each(text)
         self._read = 0
+        self.budget = Budget()
+
+    def _each(self, text: str) -> Iterator[str]:
+        for found in _TOKEN.finditer(text):
+            if found["closed"] == "":
+                raise unreadable(self.name, f"the text {found.group()[:60]!r} in it never ends")
+            if not found["index"]:
+                yield found.group()
 
     def _next(self, what: str) -> str:
         token = next(self._tokens, None)
@@ -178,7 +196,7 @@ class _Tokens:
     def text(self) -> str:
         token = self._next("a text")
         if token[0] != '"':
-            raise unreadable(self.name, f"a text should be where {token!r} is")
+            raise unreadable(self.name, f"a text should be where {token[:60]!r} is")
         return token[1:-1].replace('""', '"')
 
     def flag(self) -> None:
@@ -190,7 +208,7 @@ class _Tokens:
         try:
             return float(token)
         except ValueError as error:
-            raise unreadable(self.name, f"a number should be where {token!r} is") from error
+            raise unreadable(self.name, f"a number should be where {token[:60]!r} is") from error
 
     def time(self) -> int:
         seconds = self.number()
@@ -200,14 +218,6 @@ class _Tokens:
 
     def count(self) -> int:
         number = self.number()
-        if number != int(number) or not 0 <= number <= MOST:
+        if not 0 <= number <= MOST or number != int(number):
             raise unreadable(self.name, f"{number} is no count")
         return int(number)
-
-
-_INDEX = re.compile(r'("(?:[^"]|"")*")|\b(?:item|intervals|points)\s*\[\d*\]')
-
-
-def _without_indices(text: str) -> str:
-    """The text without the numbers of items, `item [3]:`, which the short format lacks."""
-    return _INDEX.sub(lambda match: match.group(1) or " ", text)

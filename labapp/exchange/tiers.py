@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TypeVar, cast
 
 from labapp.annotations.codebook import Codebook
@@ -19,8 +20,8 @@ from labapp.exchange.model import Annotation, Sheet, Utterance
 
 SPEECH = "speech: "
 Placed = TypeVar("Placed", Utterance, Annotation)
-_LANE = re.compile(r"(?P<tier>.*?)(?: / (?P<code>[^#]*?))?(?: #(?P<number>\d{1,4}))?", re.DOTALL)
-_VALUE = re.compile(r"(?P<code>.*\S)\s*=\s*(?P<value>-?\d{1,9})", re.DOTALL)
+_NUMBER = re.compile(r" #\d{1,4}\Z")
+_VALUE = re.compile(r"-?\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,15 @@ def read_tier(name: str, codebook_tiers: Sequence[str] = ()) -> tuple[str, str]:
     given as `speech: participant`. codebook_tiers: names that are taken as they are."""
     if name in codebook_tiers:
         return name, ""
-    match = _LANE.fullmatch(name)
-    assert match is not None
-    tier = match["tier"].strip()
+    if number := _NUMBER.search(name, max(0, len(name) - len(" #1234"))):
+        name = name[: number.start()]
+    # A code has no # in it: what stands before one is of the tier.
+    at = name.find(" / ", name.rfind("#") + 1)
+    tier, code = (name, "") if at < 0 else (name[:at], name[at + len(" / ") :])
+    tier = tier.strip()
     if tier in SPEAKERS and tier not in codebook_tiers:
         tier = SPEECH + tier
-    return tier, (match["code"] or "").strip()
+    return tier, code.strip()
 
 
 def speaker_of(tier: str) -> Speaker | None:
@@ -118,8 +122,11 @@ def label_of(annotation: Annotation) -> str:
 
 def read_label(label: str) -> tuple[str, int | None]:
     """The code and the value in a label."""
-    match = _VALUE.fullmatch(label.strip())
-    return (match["code"], int(match["value"])) if match else (label.strip(), None)
+    label = label.strip()
+    code, _, value = label.rpartition("=")
+    if code.strip() and _VALUE.fullmatch(value.strip()):
+        return code.rstrip(), int(value)
+    return label, None
 
 
 def labels(codebook: Codebook, tier_name: str, given: Sequence[Annotation] = ()) -> list[str]:
@@ -139,15 +146,17 @@ def _numbered(name: str, number: int) -> str:
 
 def lanes_of(things: Sequence[Placed], grid_ns: int) -> Iterator[list[Placed]]:
     """What does not overlap, together: in as few lists as there are at once, in order of time."""
-    lanes: list[tuple[list[Placed], int]] = []
+    lanes: list[list[Placed]] = []
+    taken: list[tuple[int, int]] = []  # until when, and by which lane: a heap
+    free: list[int] = []
     for thing in sorted(things, key=lambda thing: (thing.t0_ns, thing.t1_ns)):
         begin, end = ((t + grid_ns // 2) // grid_ns for t in (thing.t0_ns, thing.t1_ns))
-        end = max(end, begin + 1)
-        for number, (lane, free) in enumerate(lanes):
-            if free <= begin:
-                lane.append(thing)
-                lanes[number] = lane, end
-                break
-        else:
-            lanes.append(([thing], end))
-    return (lane for lane, _ in lanes)
+        while taken and taken[0][0] <= begin:
+            heappush(free, heappop(taken)[1])
+        if not free:
+            heappush(free, len(lanes))
+            lanes.append([])
+        number = heappop(free)
+        lanes[number].append(thing)
+        heappush(taken, (max(end, begin + 1), number))
+    return iter(lanes)

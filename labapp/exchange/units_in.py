@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +15,7 @@ from labapp.exchange.matching import Before, Pairs, Ruler
 from labapp.exchange.model import Arrival, Format, Sheet, Utterance, digest, digest_of_unit
 from labapp.exchange.plan import Step, UnitChange
 from labapp.messages import Message
+from labapp.reading.values import Budget
 from labapp.replay.times import time_text
 
 ORIGIN = "import"
@@ -59,9 +60,11 @@ class UnitsIn:
         ever: frozenset[str] = frozenset(),
         *,
         allowed: bool,
+        budget: Budget,
     ) -> None:
         """ever: ids of all units that the session ever had. allowed: whether the participant agreed
-        that what was said is written down."""
+        that what was said is written down. budget: see `labapp.exchange.matching.Pairs`."""
+        self._budget = budget
         self._annotations, self._rater = annotations, rater
         self._ruler, self._end_ns, self._allowed = Ruler(form.precision_ns), end_ns, allowed
         self._units = {unit.id: unit for unit in annotations.segmentation.units}
@@ -80,7 +83,7 @@ class UnitsIn:
         arrived, here = arrival.utterances, sheet.utterances
         stamp = arrival.stamp
         ours = set(stamp.units) if stamp else set()
-        pairs = Pairs(arrived, here, ours.__contains__)
+        pairs = Pairs(arrived, here, ours.__contains__, self._budget)
         pairs.by(arrived, here, _same_speaker, self._ruler)
         pairs.by_overlap(arrived, here, _same_speaker)
         moved = (unit.id for unit in self._units.values() if unit.origin == ORIGIN)
@@ -114,6 +117,7 @@ class UnitsIn:
         tolerance = self._ruler.tolerance
         first = bisect_left(self._begins, t0_ns - tolerance)
         last = bisect_left(self._begins, t0_ns + tolerance + 1)
+        self._budget.compare(last - first)
         for utterance, name in self._stretches[first:last]:
             if self._ruler.same(utterance.t1_ns, t1_ns):
                 return name
@@ -204,15 +208,16 @@ class UnitsIn:
         self.making = bool(self._changes) and not self._units
         made: list[UnitChange] = []
         refused: set[str] = set()
+        beside = _Beside(self._units.values())
         for group in _groups(self._changes):
-            overlapping = self._overlapping(group)
+            overlapping = beside.overlapping(group)
             if overlapping and len(group) > 1 and not self._frozen:
                 kept: list[_Change] = []
                 for change in group:  # of units that are made, those that fit beside each other
-                    if self._overlapping([*kept, change]):
-                        self._refuse(change, refused)
-                    else:
+                    if beside.fits(change):
                         kept.append(change)
+                    else:
+                        self._refuse(change, refused)
                 group, overlapping = kept, False
             if overlapping:
                 for change in group:
@@ -241,17 +246,6 @@ class UnitsIn:
         """why: the code of a message."""
         self.lost.append(Message("left_what", what=what, why=Message(why)))
 
-    def _overlapping(self, group: Sequence[_Change]) -> bool:
-        """Whether units of one speaker would overlap."""
-        changed = {change.unit.id for change in group}
-        others = [unit for unit in self._units.values() if unit.id not in changed]
-        put = [change.unit for change in group if not change.gone]
-        return any(
-            unit.speaker == other.speaker and unit.t0_ns < other.t1_ns and other.t0_ns < unit.t1_ns
-            for number, unit in enumerate(put)
-            for other in (*others, *put[:number])
-        )
-
     def _step(self, change: _Change) -> Step:
         unit, before = change.unit, change.before
         what = "unit made" if before is None else "unit changed"
@@ -267,6 +261,63 @@ class UnitsIn:
             was = Message("step_unit", begin=begin, end=end, speaker=_speaker(before))
         about = unit.speaker
         return Step(what, unit.t0_ns, unit.t1_ns, about, was, unit.id)  # type: ignore[arg-type]
+
+
+class _Beside:
+    """Where units of each speaker are, to see what fits beside them."""
+
+    def __init__(self, units: Iterable[Unit]) -> None:
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        for unit in units:
+            self._places.setdefault(unit.speaker, []).append((unit.t0_ns, unit.t1_ns))
+        for own in self._places.values():
+            own.sort()
+
+    def overlapping(self, group: Sequence[_Change]) -> bool:
+        """Whether units of one speaker would overlap if all of the changes were made."""
+        before = [change.before for change in group if change.before is not None]
+        for unit in before:
+            self._take(unit)
+        put: list[Unit] = []
+        fit = True
+        for change in group:
+            if not change.gone:
+                fit = self._free(change.unit)
+                if not fit:
+                    break
+                self._put(change.unit)
+                put.append(change.unit)
+        for unit in put:
+            self._take(unit)
+        for unit in before:
+            self._put(unit)
+        return not fit
+
+    def fits(self, change: _Change) -> bool:
+        """Whether a change can be made; it is made then."""
+        if change.before is not None:
+            self._take(change.before)
+        if change.gone or self._free(change.unit):
+            if not change.gone:
+                self._put(change.unit)
+            return True
+        if change.before is not None:
+            self._put(change.before)
+        return False
+
+    def _free(self, unit: Unit) -> bool:
+        """Whether no unit of the speaker is there. Units of one speaker do not overlap each other:
+        the nearest before says so of all before it."""
+        own = self._places.get(unit.speaker, [])
+        at = bisect_left(own, (unit.t1_ns, -1))
+        return at == 0 or own[at - 1][1] <= unit.t0_ns
+
+    def _put(self, unit: Unit) -> None:
+        insort(self._places.setdefault(unit.speaker, []), (unit.t0_ns, unit.t1_ns))
+
+    def _take(self, unit: Unit) -> None:
+        own = self._places[unit.speaker]
+        del own[bisect_left(own, (unit.t0_ns, unit.t1_ns))]
 
 
 def _speaker(unit: Unit) -> Message:

@@ -1,4 +1,5 @@
-"""XML from outside: without entities, not deep, and of the right kind."""
+"""XML from outside: without entities, not deep, not larger in memory than its budget, and of the
+right kind."""
 
 from __future__ import annotations
 
@@ -6,11 +7,14 @@ import re
 import xml.etree.ElementTree as ET
 from xml.parsers import expat
 
-from labapp.exchange.files import unreadable
+from labapp.exchange.files import TOO_MUCH, unreadable
+from labapp.reading.values import Budget, TooMuch
 
 DEEPEST = 100
-MOST = 2_000_000
-"""Elements in a file."""
+MOST = 1_000_000
+"""Elements in a file, and attributes."""
+_ELEMENT, _ATTRIBUTES, _ATTRIBUTE = 80, 180, 60
+"""Bytes of an element, of its first attribute, and of each, without their texts."""
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -24,20 +28,36 @@ class _Builder:
 
     def __init__(self) -> None:
         self.tree = ET.TreeBuilder()
-        self.depth = self.count = 0
+        self.depth = 0
+        self._budget = Budget()
+        self._tags: dict[str, str] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ValueError(f"it is nested more than {DEEPEST} deep")
-        self.count += 1
-        if self.count > MOST:
-            raise ValueError(f"it has more than {MOST} elements")
-        self.tree.start(tag, attributes)
+        # A tag is paid for each time, though it is kept once: it comes anew each time.
+        memory = _ELEMENT + len(tag)
+        if attributes:
+            memory += _ATTRIBUTES + len(attributes) * _ATTRIBUTE
+            self._budget.take(*attributes, *attributes.values())
+            attributes = {self._tag(key): value for key, value in attributes.items()}
+        self._budget.take(memory=memory)
+        self.tree.start(self._tag(tag), attributes)
 
     def end(self, tag: str) -> None:
         self.depth -= 1
-        self.tree.end(tag)
+        self.tree.end(self._tag(tag))
+
+    def data(self, text: str) -> None:
+        self._budget.take(text)
+        self.tree.data(text)
+
+    def _tag(self, name: str) -> str:
+        """A name with its namespace in braces."""
+        if (tag := self._tags.get(name)) is None:
+            tag = self._tags[name] = f"{{{name}" if "}" in name else name
+        return tag
 
 
 def parsed(content: bytes, name: str, root: str) -> ET.Element:
@@ -55,29 +75,28 @@ def parsed(content: bytes, name: str, root: str) -> ET.Element:
     Raises
     ------
     ExchangeError
-        It is no XML, defines entities, or begins with something else.
+        It is no XML, defines entities, is larger than its budget, or begins with something else.
     """
     builder = _Builder()
     parser = expat.ParserCreate(namespace_separator="}")
-    parser.StartElementHandler = lambda tag, fields: builder.start(
-        _tag(tag), {_tag(key): value for key, value in fields.items()}
-    )
-    parser.EndElementHandler = lambda tag: builder.end(_tag(tag))
-    parser.CharacterDataHandler = builder.tree.data
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
     parser.EntityDeclHandler = _refuse
     parser.buffer_text = True
     try:
+        # Before the parser is asked, for it gives all attributes of an element at once.
+        if max(content.count(b"<") // 2, content.count(b"=")) > MOST:
+            raise TooMuch(f"it has more than {MOST:,} elements or attributes")
         parser.Parse(content, True)
         tree = builder.tree.close()
+    except TooMuch as error:
+        raise unreadable(name, str(error), TOO_MUCH) from error
     except (expat.ExpatError, ValueError, LookupError, AssertionError) as error:
         raise unreadable(name, f"it is no sound XML ({error})") from error
     if tree.tag != root:
         raise unreadable(name, f"it begins with <{str(tree.tag)[:80]}>, not with <{root}>")
     return tree
-
-
-def _tag(name: str) -> str:
-    return f"{{{name}" if "}" in name else name
 
 
 def _refuse(*_: object) -> None:

@@ -3,23 +3,33 @@
 A session is read anew where size or time of its journal's files changed. For one that is not over,
 the lock is checked as well. The logs beside a study's sessions (exports, withdrawals,
 comments, decisions) are read once a study, again where they changed.
+
+What was read of sessions is kept in a file of the user's cache, which the home and the command line
+share. It is the user's alone to read, and names no participant: a session is known there by a hash
+of where its folder is.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, get_args
 
+from labapp import __version__, access, leftovers, resources
 from labapp.errors import RecordError
 from labapp.journal.comments import comments
 from labapp.journal.decisions import Decision, decisions
 from labapp.journal.layout import COMMENTS, DECISIONS, EXPORTS, JOURNAL, WITHDRAWN
 from labapp.journal.lock import held
 from labapp.journal.sessions import (
+    ListedState,
     SessionSummary,
+    begun_line,
     bundles,
     decided,
     recorded,
@@ -28,11 +38,28 @@ from labapp.journal.sessions import (
     summary,
 )
 from labapp.journal.withdrawn import Withdrawal, listed
+from labapp.reading import files
+from labapp.reading.values import json_value
 
 SETTLED_NS = 2_000_000_000
 """The coarsest resolution of a file system's times."""
 
-_Stamp = tuple[tuple[int, int] | None, ...]
+_Stamp = tuple[tuple[int, ...] | None, ...]
+LARGEST = 32 * files.MIB
+"""Bytes of the cache: some 300 a session."""
+_KEPT: dict[str, tuple[type, ...]] = {
+    "study": (str,),
+    "state": (str,),
+    "length_s": (float, int),
+    "events": (int,),
+    "sound": (bool,),
+    "lost_s": (float, int),
+    "blind": (bool, type(None)),
+    "unblinded_s": (float, int, type(None)),
+    "not_counted": (list,),
+    "withdrawn": (str,),
+}
+"""What the cache keeps of a line; the rest is in the folder's name, or in the logs beside it."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +108,7 @@ class SessionIndex:
 
     def __init__(self, data_root: Path) -> None:
         self.data_root = data_root
+        self._cache: _Cache | None = None
         self._known: dict[Path, _CachedSession] = {}
         self._logs: dict[Path, _Logs] = {}
         self._studies: dict[Path, _Study] = {}
@@ -96,6 +124,7 @@ class SessionIndex:
         """
         logs: dict[Path, _Logs] = {}
         known: dict[Path, _CachedSession] = {}
+        self._cache = self._cache or _Cache(self.data_root)
         try:
             for place in self._newest_first():
                 folder = place.folder
@@ -111,6 +140,7 @@ class SessionIndex:
             raise
         finally:
             self._known, self._logs = known, logs
+        self._cache.keep({folder: (entry.stamp, entry.own) for folder, entry in known.items()})
         return [entry.line for entry in known.values()]
 
     def _newest_first(self) -> list[_Place]:
@@ -137,7 +167,13 @@ class SessionIndex:
         folder = place.folder
         stamp = _stamp(*place.files)
         if before is None or before.stamp != stamp or _stirs(before.own, folder):
-            own = recorded(folder)
+            own = (
+                None
+                if before is not None or self._cache is None
+                else self._cache.line(place, stamp)
+            )
+            if own is None or _stirs(own, folder):
+                own = recorded(folder)
         else:
             own = before.own
         line = _with_logs(own, folder, logs)
@@ -155,6 +191,74 @@ class SessionIndex:
         except RecordError:
             withdrawn = None
         return _Logs(stamp, bundles(study), comments(study), withdrawn, decisions(study))
+
+
+class _Cache:
+    """The file in which the lines of a data root are kept. Whatever is wrong with it, sessions are
+    read as if it were not there."""
+
+    def __init__(self, data_root: Path) -> None:
+        self._root = Path(os.path.abspath(data_root))  # noqa: PTH100 - no link is followed
+        name = hashlib.sha256(os.fsencode(self._root)).hexdigest()[:24]
+        self._path = resources.cache_root() / "sessions" / f"{name}.json"
+        self._lines = self._read()
+
+    def line(self, place: _Place, stamp: _Stamp) -> SessionSummary | None:
+        """The line of a session whose files are as they were when it was read; else None."""
+        entry = self._lines.get(_key(place.folder))
+        if not isinstance(entry, list) or len(entry) != 2 or entry[0] != _plain(stamp):
+            return None
+        fields = entry[1]
+        if not isinstance(fields, dict) or fields.keys() != _KEPT.keys():
+            return None
+        if not all(isinstance(fields[name], kinds) for name, kinds in _KEPT.items()):
+            return None
+        if fields["state"] not in get_args(ListedState) or not all(
+            isinstance(rule, str) for rule in fields["not_counted"]
+        ):
+            return None
+        return begun_line(place.folder, fields | {"not_counted": tuple(fields["not_counted"])})
+
+    def keep(self, lines: dict[Path, tuple[_Stamp, SessionSummary]]) -> None:
+        """Keep the lines of all sessions that are over and whole."""
+        latest = time.time_ns() - SETTLED_NS
+        kept: dict[str, Any] = {}
+        for folder, (stamp, own) in lines.items():
+            settled = all(part is None or max(part[1:]) < latest for part in stamp)
+            if settled and own.problem is None and own.state not in ("running", "damaged"):
+                fields = {name: getattr(own, name) for name in _KEPT}
+                kept[_key(folder)] = [_plain(stamp), fields | {"not_counted": [*own.not_counted]}]
+        if kept == self._lines:
+            return
+        self._lines = kept
+        try:
+            access.own_folder(self._path.parent)
+            draft = self._path.with_name(leftovers.prefix_in(self._path.parent, "draft") + "list")
+            leftovers.drop(draft)
+            with access.create(draft) as file:
+                file.write(json.dumps({"labapp": __version__, "sessions": kept}).encode())
+            draft.replace(self._path)
+        except OSError:
+            return  # it is read again next time
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json_value(files.content(self._path, LARGEST))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(found, dict) or found.get("labapp") != __version__:
+            return {}
+        lines = found.get("sessions")
+        return lines if isinstance(lines, dict) else {}
+
+
+def _key(folder: Path) -> str:
+    return hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
+
+
+def _plain(stamp: _Stamp) -> list[list[int] | None]:
+    """As JSON gives it back."""
+    return [None if part is None else list(part) for part in stamp]
 
 
 def _newest(folder: Path) -> tuple[str, str]:
@@ -186,12 +290,13 @@ def _stamp(*paths: str) -> _Stamp:
     return tuple(_written(paths))
 
 
-def _written(paths: tuple[str, ...]) -> Iterator[tuple[int, int] | None]:
-    """Size and time of each file; None where there is none."""
+def _written(paths: tuple[str, ...]) -> Iterator[tuple[int, ...] | None]:
+    """Size of each file, and the times at which its content and anything of it were changed; None
+    where there is none. A copy that was put in its place can have the first two, not the third."""
     for path in paths:
         try:
             stat = os.stat(path)  # noqa: PTH116 - called thousands of times, and this is quicker
         except OSError:
             yield None
         else:
-            yield stat.st_size, stat.st_mtime_ns
+            yield stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns

@@ -74,9 +74,14 @@ class SessionSummary:
 def list_sessions(data_root: Path) -> list[SessionSummary]:
     """Every session under the data root, by study and start; other folders are passed over.
 
-    A damaged session is listed as such. Reads only a few rows of each journal.
+    A damaged session is listed as such. Reads only a few rows of each journal, and only of those
+    that were written to since they were last listed.
     """
-    return [summary(folder) for study in study_folders(data_root) for folder in sessions_in(study)]
+    from labapp.journal.session_index import SessionIndex
+
+    lines = {line.path: line for line in SessionIndex(data_root).read()}
+    folders = (folder for study in study_folders(data_root) for folder in sessions_in(study))
+    return [lines[folder] for folder in folders if folder in lines]
 
 
 def list_problems(data_root: Path) -> list[str]:
@@ -135,10 +140,32 @@ def decided(line: SessionSummary, decision: Decision | None) -> SessionSummary:
 def recorded(folder: Path) -> SessionSummary:
     """As `summary`, by the session's own folder alone: without what the logs beside it say of
     exports and withdrawals."""
+    name = _name(folder)
+    known = _known(folder, name)
+    try:
+        known["started"] = utc_text(name.started)
+        with readable(folder.name):
+            return SessionSummary(**known | _facts(folder))
+    except RecordError as error:
+        return SessionSummary(**known, state="damaged", problem=error.what)
+
+
+def begun_line(folder: Path, facts: dict[str, Any]) -> SessionSummary:
+    """The line of a session folder of which these facts were read before."""
+    name = _name(folder)
+    return SessionSummary(**_known(folder, name) | {"started": utc_text(name.started)} | facts)
+
+
+def _name(folder: Path) -> FolderName:
     name = FolderName.parse(folder.name)
     if name is None:
         raise ValueError(f"{folder} is not a session folder")
-    known: dict[str, Any] = {
+    return name
+
+
+def _known(folder: Path, name: FolderName) -> dict[str, Any]:
+    """What a folder's name and place say."""
+    return {
         "id": folder.name,
         "path": folder,
         "study": folder.parent.name,
@@ -146,12 +173,6 @@ def recorded(folder: Path) -> SessionSummary:
         "session": name.session,
         "started": "",
     }
-    try:
-        known["started"] = utc_text(name.started)
-        with readable(folder.name):
-            return SessionSummary(**known | _facts(folder))
-    except RecordError as error:
-        return SessionSummary(**known, state="damaged", problem=error.what)
 
 
 def _facts(folder: Path) -> dict[str, Any]:

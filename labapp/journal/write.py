@@ -25,6 +25,7 @@ from labapp.errors import JournalError, JournalFull
 from labapp.events import GENESIS, Event, Source, UnstampedEvent, row_hash
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SessionPlanned
+from labapp.events.types import problem
 from labapp.journal.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 from labapp.journal.read import LONGEST
 from labapp.reading.values import json_value
@@ -146,7 +147,8 @@ class Journal:
 
     def append(self, unstamped: UnstampedEvent, source: Source) -> Receipt:
         """Stamp, publish and queue an event. Raises JournalError once the journal is closed, and
-        for an event that is too long to be read again."""
+        for an event that could not be read again: one that is too long, or with a value of another
+        type."""
         return self.append_all((unstamped,), source)[0]
 
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
@@ -155,6 +157,8 @@ class Journal:
         # Encoded before the first is stamped: a value that cannot be stored fails its caller, not
         # half of what belongs together.
         stored = [unstamped.payload.as_dict() for unstamped in events]
+        for unstamped, fields in zip(events, stored, strict=True):
+            _refuse_unreadable(unstamped, fields)
         texts = [payload_text(fields) for fields in stored]
         for unstamped, text in zip(events, texts, strict=True):
             _refuse_long(unstamped, text)
@@ -308,6 +312,23 @@ class Journal:
         if self._committed_seq - self._tidied_seq >= TIDY_EVENTS:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self._tidied_seq = self._committed_seq
+
+
+def _refuse_unreadable(unstamped: UnstampedEvent, fields: dict[str, Any]) -> None:
+    """Raises JournalError for an event with a value of another type than its kind says: no reader
+    would take it, and none the journal."""
+    payload = type(unstamped.payload)
+    try:
+        if payload.holds(fields):
+            return
+    except KeyError:  # a message that is left out where it says nothing
+        pass
+    if why := problem(payload, fields):
+        raise JournalError(
+            f"The event {payload.kind} was not stored: {why}.",
+            safe="Everything before it is stored.",
+            todo="This is a mistake in labapp or in a package of a task: please report it.",
+        )
 
 
 def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:

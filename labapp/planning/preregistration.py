@@ -7,7 +7,6 @@ What no file can know (why this many participants, what they are paid) is marked
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from labapp import __version__
+from labapp import __version__, leftovers
 from labapp.analysis.columns import table_columns
 from labapp.analysis.registration import FORMAT, RECORD
 from labapp.errors import DataFolderError, UsageError
@@ -133,8 +132,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
                 (out / name).write_text(page, encoding="utf-8")
             (out / RECORD).write_text(text, encoding="utf-8")
         except OSError as error:
-            for part in list(out.iterdir()):
-                shutil.rmtree(part) if part.is_dir() else part.unlink()
+            leftovers.drop(out)
             raise _unwritable(out, error) from error
     mark = YOURS.partition("{")[0]
     unwritten = sum(answer.count(mark) for answers in forms.values() for _, answer in answers)

@@ -1,10 +1,11 @@
 """Values from outside. JSON: of bounded depth and number of values, no NaN, no infinity. Text: no
-characters that nobody sees."""
+characters that nobody sees. And a budget for what a reader makes of a file."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -15,6 +16,56 @@ MOST = 2_000_000
 
 STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202d\u202e\ud800-\udfff]")
 """Control characters, what turns the direction of writing, and halves of characters."""
+
+MEMORY = 192 * 1024 * 1024
+"""Bytes of what a reader makes of one file."""
+ENTRIES = 100_000
+"""Entries of one file: units, codes, rows, and what of these is left out, 2 KB each. A session of
+eight hours in which every word has an entry holds as many."""
+LINES = 2_000_000
+"""Lines of a text."""
+PROBLEMS = 50
+"""Problems of a file that are named one by one. A file with more is another file than was meant."""
+
+
+class TooMuch(ValueError):
+    """A file holds more than is read. The text says of what."""
+
+
+class Budget:
+    """What a reader may still make of a file.
+
+    A small file can become a large object: a name of a megabyte that a million entries share, or a
+    million entries that are compared with each other. So a reader does not limit what it counts
+    alone, but pays for what it makes, before it makes the next.
+    """
+
+    def __init__(
+        self, memory: int = MEMORY, entries: int = ENTRIES, comparisons: int = 50 * ENTRIES
+    ) -> None:
+        """memory: bytes; comparisons: of two entries with each other."""
+        self._memory, self._entries, self._most = memory, entries, entries
+        self._comparisons = comparisons
+
+    def take(self, *texts: str, memory: int = 0) -> None:
+        """Pay for texts that are kept, and for so many bytes besides. Raises TooMuch."""
+        self._memory -= memory + sum(map(sys.getsizeof, texts))
+        if self._memory < 0:
+            raise TooMuch("it would take more memory than a file of this kind may take")
+
+    def entry(self, *texts: str) -> None:
+        """Pay for an entry with its texts. Raises TooMuch."""
+        self._entries -= 1
+        if self._entries < 0:
+            raise TooMuch(f"it has more than {self._most:,} entries, and no more are read")
+        self.take(*texts)
+
+    def compare(self, times: int = 1) -> None:
+        """Pay for entries that are compared with each other. Raises TooMuch."""
+        self._comparisons -= times
+        if self._comparisons < 0:
+            raise TooMuch("too many of its entries lie at the same place")
+
 
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 

@@ -163,7 +163,7 @@ def write_sound(sound: SessionSound, t0_ns: int, t1_ns: int, path: Path) -> None
         file.close()
     except OSError as error:
         file.close()
-        path.unlink(missing_ok=True)
+        leftovers.drop(path)
         raise _unwritable(path, error) from error
 
 

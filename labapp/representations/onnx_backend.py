@@ -7,7 +7,10 @@ ONNX's own are not registered, so that nothing but the graph is run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +21,11 @@ from numpy.typing import NDArray
 from labapp.errors import ModelError
 from labapp.representations.architectures import Architecture
 from labapp.representations.decoders import Forward
+from labapp.representations.importing.child import SECONDS
+from labapp.representations.importing.convert import try_graph
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, SessionOptions
+    from onnxruntime import InferenceSession, RunOptions, SessionOptions
 
 Float32 = NDArray[np.float32]
 
@@ -58,7 +63,14 @@ def choose_device(configured: str | None) -> str:
 
 
 def build(
-    architecture: Architecture, width: int, graph: bytes, *, device: str, threads: int, model: str
+    architecture: Architecture,
+    width: int,
+    graph: bytes,
+    *,
+    device: str,
+    threads: int,
+    model: str,
+    trial: Float32 | None,
 ) -> Forward:
     """The decoder of this graph as a function of float32 z.
 
@@ -67,13 +79,17 @@ def build(
     width : of z.
     threads : of the processor; 1 is right for the slider path (see `torch_backend`).
     model : its id, for messages.
+    trial : z that it is tried on in a process of its own before it is opened here, shape (n,
+        width); None for a graph that labapp brought with it.
 
     Raises
     ------
-    ModelError : ONNX Runtime refuses the graph, or it does not make one instance of the card's
-        shape, float32 and finite, of one z.
+    ModelError : it does not answer, or takes too much memory; ONNX Runtime refuses the graph, or
+        it does not make one instance of the card's shape, float32 and finite, of one z.
     """
     require(model)
+    if trial is not None:
+        try_graph(model, graph, trial)
     session = _session(graph, device, threads, model)
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
@@ -82,7 +98,7 @@ def build(
     shape = architecture.output_shape
 
     def run(z: Float32) -> Float32:
-        decoded: Float32 = session.run(wanted, {given: z})[0]
+        decoded: Float32 = computed(session, wanted, {given: z}, model)
         return decoded
 
     def one_by_one(z: Float32) -> Float32:
@@ -91,13 +107,15 @@ def build(
 
     forward = Forward(one_by_one if batch == [1] else run, "float32, one ONNX graph")
     try:
-        trial = forward(np.zeros((1, width), dtype=np.float32))
+        first = forward(np.zeros((1, width), dtype=np.float32))
+    except ModelError:
+        raise
     except Exception as error:  # of onnxruntime, whose errors have no base of their own
         raise _refused(model, _one_line(error)) from error
-    if trial.shape != (1, *shape) or trial.dtype != np.float32 or not np.isfinite(trial).all():
+    if first.shape != (1, *shape) or first.dtype != np.float32 or not np.isfinite(first).all():
         raise _refused(
             model,
-            f"z = 0 decodes to {trial.dtype} of shape {trial.shape[1:]}, or to values that are not "
+            f"z = 0 decodes to {first.dtype} of shape {first.shape[1:]}, or to values that are not "
             f"finite; the card states {shape}",
         )
     return forward
@@ -113,6 +131,8 @@ def graph(
     type; and whenever it makes values that are not finite.
     """
     require(name)
+    examples = np.random.default_rng(0).random((2, *given)).astype(np.float32)
+    try_graph(name, content, np.concatenate([np.zeros((1, *given), np.float32), examples]))
     session = _session(content, "cpu", 1, name, todo)
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
@@ -124,7 +144,9 @@ def graph(
 
     def run(values: Float32) -> Float32:
         parts = np.split(values, len(values)) if alone else [values]
-        result: Float32 = np.concatenate([session.run(wanted, {key: part})[0] for part in parts])
+        result: Float32 = np.concatenate(
+            [computed(session, wanted, {key: part}, name) for part in parts]
+        )
         if broken := int((~np.isfinite(result).reshape(len(result), -1).all(axis=1)).sum()):
             why = f"for {broken} of {len(result)} inputs it makes NaN or infinite numbers"
             raise _refused(name, why, _FINITE)
@@ -141,6 +163,58 @@ def graph(
     if trial.dtype != np.float32:
         raise _refused(name, f"it makes {trial.dtype}, wanted: float32", todo)
     return run
+
+
+class _Watcher:
+    """Ends what a graph computes for longer than `SECONDS`: that it answered for some inputs does
+    not say that it does for all. One thread looks at all graphs, for one a run would cost more than
+    a decode."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, tuple[float, RunOptions]] = {}
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def watching(self) -> Iterator[RunOptions]:
+        """The options of a run that is ended when it takes too long."""
+        import onnxruntime
+
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._look, name="graph-watcher", daemon=True)
+            self._thread.start()
+        options = onnxruntime.RunOptions()
+        self._runs[id(options)] = time.monotonic() + SECONDS, options
+        try:
+            yield options
+        finally:
+            del self._runs[id(options)]
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(1)
+            now = time.monotonic()
+            for ends, options in list(self._runs.values()):
+                if now > ends:
+                    options.terminate = True
+
+
+_WATCHER = _Watcher()
+
+
+def computed(
+    session: InferenceSession, wanted: Sequence[str] | None, feeds: dict[str, Float32], name: str
+) -> Float32:
+    """The first output of a graph. Raises ModelError where it is not there in time, and whatever
+    ONNX Runtime raises."""
+    with _WATCHER.watching() as options:
+        try:
+            output: Float32 = session.run(wanted, feeds, options)[0]
+        except Exception as error:
+            if options.terminate:
+                why = f"it was still computing after {SECONDS} seconds"
+                raise _refused(name, why, "Take another model, or import it again.") from error
+            raise
+    return output
 
 
 def _fits(takes: tuple[int | None, ...], given: tuple[int, ...]) -> bool:

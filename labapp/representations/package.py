@@ -36,6 +36,8 @@ from labapp.training import files
 
 Float32 = NDArray[np.float32]
 
+TRIED = 32
+"""Latents that a graph of somebody else is tried on before it is opened."""
 PRIOR_SAMPLE = 5_000
 PRIOR_SEED = 0
 """Size and seed of the sample in `LoadedDecoder.latents` of a model whose states are drawn from a
@@ -306,11 +308,47 @@ def _whole(
         card,
         sample,
         onnx_backend.build(
-            card.made_by, card.space.width, graph, device=chosen, threads=threads, model=card.id
+            card.made_by,
+            card.space.width,
+            graph,
+            device=chosen,
+            threads=threads,
+            model=card.id,
+            trial=None if _brought(folder) else _trial(card, sample[0]),
         ),
         chosen,
         threads,
     )
+
+
+def _brought(folder: Path) -> bool:
+    """Whether a package came with labapp: by where it lies, whatever it is called."""
+    return folder.resolve().is_relative_to(resources.models().resolve())
+
+
+def _trial(card: ModelCard, latents: Float32) -> Float32:
+    """Encoded states that a graph of somebody else is tried on: the ends of the dials, and some of
+    its latents."""
+    dials = card.space.dimensions
+    ends = [
+        [(d.low, d.high)[end] if isinstance(d, Continuous) else (0, d.k - 1)[end] for d in dials]
+        for end in (0, 1)
+    ]
+    rows = np.concatenate([np.array(ends, np.float32), latents[:TRIED]])
+    zero = np.zeros((1, card.space.width), np.float32)
+    return np.concatenate([zero, card.space.encode_rows(rows).astype(np.float32)])
+
+
+def try_graph(model: str) -> None:
+    """See that the graph of an installed model answers, in a process of its own; others have none
+    that could not. Raises ModelError."""
+    folder = find(model)
+    card = cards.read(folder)
+    if not isinstance(card.made_by.source, OnnxGraph) or _brought(folder):
+        return
+    onnx_backend.require(card.id)
+    graph = files.read_checked(folder / files.GRAPH, card.weights_sha256 or "")
+    onnx_backend.try_graph(card.id, graph, _trial(card, _sample(folder, card)[0]))
 
 
 def _installed(folder: Path, card: ModelCard) -> LoadedDecoder:

@@ -17,7 +17,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import __version__, access
+from labapp import __version__, access, leftovers
 from labapp.clock import utc_text
 from labapp.errors import BundleError, DataFolderError
 from labapp.journal import anchor
@@ -37,7 +37,7 @@ def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> 
     """Log an export of session folders to `out`, from before it begins. Gives the hidden folder
     beside `out` in which it is written; that folder is removed at the end whatever happens.
 
-    Raises BundleError when it cannot be noted; OSError when the folder cannot be made or removed.
+    Raises BundleError when it cannot be noted; OSError when the folder cannot be made.
     """
     hidden = out.parent / f".{out.name}.{uuid.uuid4().hex[:8]}"
     entry = {
@@ -60,10 +60,10 @@ def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> 
         with lock.acquire(timeout=PATIENCE_S):
             yield hidden
     finally:
-        if hidden.is_dir():
-            shutil.rmtree(hidden)
+        leftovers.drop(hidden)
         # The bundle's name decides, not whether all went well: an error can come after the rename.
-        state = DONE if there(out) else GIVEN_UP
+        # What could not be removed stays begun, so that the next export or a withdrawal clears it.
+        state = DONE if there(out) else GIVEN_UP if not there(hidden) else BEGUN
         # Where this fails the first line still tells of the place, and that something stands there.
         with suppress(BundleError):
             for study, names in by_study.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -315,6 +316,18 @@ class OpenSession:
             elif (wish := self.runner.state.withdrawal) and not self._withdrawn:
                 withdraw(self.folder.path, self._private, delete=wish == "delete")
                 self._withdrawn = True
+            _give_memory_back()
+
+
+def _give_memory_back() -> None:
+    """Give back to the system what the threads of a session had. The C library of Linux keeps it
+    otherwise: some 5 MB a session, in a program that runs one after another."""
+    if sys.platform == "linux":
+        import ctypes
+
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def create(

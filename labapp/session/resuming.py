@@ -29,7 +29,7 @@ from labapp.reading import files
 from labapp.session import environment
 from labapp.session.folder import SessionFolder
 from labapp.session.heartbeat import CHANGED_S
-from labapp.session.verified_events import finished
+from labapp.session.verified_events import finished, withdrawal
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 
@@ -77,11 +77,14 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
             safe="Nothing had been recorded.",
             todo="Start the session again: the empty folder is cleared away then.",
         )
-    if withdrawal_of(home.path):
+    if said := withdrawal_of(home.path, withdrawal(past)):
+        deleted = f"Delete the data: labapp sessions withdraw {home.path.name} --delete. Then start"
         raise SessionError(
             f"The participant of {home.path.name} withdrew; the session cannot be resumed.",
-            safe="It is as it was.",
-            todo="Start a session with the next free participant.",
+            safe="It is as it was. Exports leave it out unless you add --withdrawn."
+            if said == "keep"
+            else "It is as it was. The participant asked that the data be deleted.",
+            todo=f"{'Start' if said == 'keep' else deleted} a session with the next participant.",
         )
     if finished(past):
         raise SessionError(

@@ -37,6 +37,16 @@ def read_verified_events(folder: Path) -> list[Event]:
     return events
 
 
+def withdrawal(events: Sequence[Event]) -> str:
+    """What the participant who withdrew said of the data at the session's end, keep or delete;
+    empty where nobody withdrew then."""
+    said = ""
+    for event in events:
+        if event.kind in ("session.completed", "session.ended", "session.reopened"):
+            said = str(event.payload.get("withdrawal", ""))
+    return said
+
+
 def finished(events: Sequence[Event]) -> bool:
     """Whether the session came to an end, planned or early."""
     ended = False

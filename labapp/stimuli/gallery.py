@@ -153,7 +153,7 @@ def _write(path: Path, content: bytes) -> None:
             os.fsync(stream.fileno())
         draft.replace(path)
     finally:
-        draft.unlink(missing_ok=True)
+        leftovers.drop(draft)
 
 
 class Gallery:

@@ -13,9 +13,9 @@ from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.lsl import library as lsl
 from labapp.plugins import registry
 from labapp.representations import card as cards
-from labapp.representations import onnx_backend, python_backend
+from labapp.representations import python_backend
 from labapp.representations.package import find as find_model
-from labapp.representations.package import tasks_of
+from labapp.representations.package import tasks_of, try_graph
 from labapp.representations.space import LatentSpace
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
@@ -40,10 +40,10 @@ STAND_IN = "sinelines/gt"
 
 def space_of(model: str) -> LatentSpace:
     """The latent space on a model's card, without loading the model. Raises ModelError, also where
-    what computes the model is not installed: a session could not begin."""
+    what computes the model is not installed, or does not answer: a session could not begin."""
     card = cards.read(find_model(model))
     if card.backend == "onnxruntime":
-        onnx_backend.require(card.id)
+        try_graph(model)
     elif card.backend == "python":
         python_backend.require(card)
     return card.space

@@ -374,6 +374,13 @@ def _copied(
                 todo="Add it once nothing writes to it any more.",
             )
         yield draft, digest.hexdigest()
+    except durable.NotConfirmedError as error:
+        leftovers.drop(path)
+        raise VideoError(
+            f"{file} was copied to {path.parent}, but {error.strerror}.",
+            safe="The video is where it was, and the copy was removed.",
+            todo="Look after this disk, and add the video again.",
+        ) from error
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise VideoError(
@@ -383,15 +390,12 @@ def _copied(
             todo="Make room on this disk." if full else "See that you may read it and write there.",
         ) from error
     finally:
-        draft.unlink(missing_ok=True)
+        leftovers.drop(draft)
 
 
 def _take_name(draft: Path, path: Path) -> None:
     """Give the copy its name, over nothing."""
-    if files.exists(path):
-        raise OSError(errno.EEXIST, "a file of this name came there meanwhile")
-    draft.rename(path)
-    durable.sync_folder(path.parent)
+    durable.take_name(draft, path)
 
 
 def _described(

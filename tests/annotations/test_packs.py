@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import zipfile
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
 
 from labapp import resources
 from labapp.annotations import codebook as codebooks
+from labapp.annotations import packs
 from labapp.annotations.assigning import Draw
 from labapp.annotations.assignments import save_draw
 from labapp.annotations.codebook import Codebook
@@ -269,3 +271,20 @@ def test_nobody_gets_a_pack_of_nothing(session: Path, tmp_path: Path) -> None:
     with pytest.raises(AnnotationError, match="cleo is assigned to nothing"):
         make_pack(session.parent, "cleo", tmp_path / "cleo.zip")
     assert not (tmp_path / "cleo.zip").exists()
+
+
+def test_of_two_packs_to_one_file_one_is_refused(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "ben.zip"
+    real = packs._zip
+
+    def meanwhile(top: Path, stream: IO[bytes]) -> None:
+        real(top, stream)
+        out.write_bytes(b"another pack")
+
+    monkeypatch.setattr(packs, "_zip", meanwhile)
+    with pytest.raises(AnnotationError, match="another pack was written there meanwhile"):
+        packs.make_pack(session.parent, "ben", out)
+    assert out.read_bytes() == b"another pack"
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".ben.zip")]

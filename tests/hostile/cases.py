@@ -8,7 +8,20 @@ no error at all.
 from __future__ import annotations
 
 # Each module puts its cases down as it is read.
-from tests.hostile import cases_arrays, cases_bundles, cases_sessions, cases_studies
+from tests.hostile import (
+    cases_arrays,
+    cases_bundles,
+    cases_growing,
+    cases_sessions,
+    cases_studies,
+)
 from tests.hostile.corpus import CASES
 
-__all__ = ["CASES", "cases_arrays", "cases_bundles", "cases_sessions", "cases_studies"]
+__all__ = [
+    "CASES",
+    "cases_arrays",
+    "cases_bundles",
+    "cases_growing",
+    "cases_sessions",
+    "cases_studies",
+]

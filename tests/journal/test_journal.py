@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labapp.clock import FakeClock
-from labapp.errors import RecordError
+from labapp.errors import JournalError, RecordError
 from labapp.events import GENESIS, Source, UnstampedEvent
 from labapp.events.lifecycle import NoteAdded
 from labapp.journal.layout import JOURNAL, LOCK
@@ -134,3 +134,19 @@ def _change(folder: Path, statement: str) -> None:
     with connection:
         connection.execute(statement)
     connection.close()
+
+
+@pytest.mark.parametrize("text", [5, None, ["a"], {"a": 1}])
+def test_an_event_that_could_not_be_read_again_is_not_stored(tmp_path: Path, text: object) -> None:
+    clock = FakeClock()
+    folder = tmp_path / "s"
+    folder.mkdir()
+    journal = Journal.create(folder / JOURNAL, clock)
+    whole = UnstampedEvent(NoteAdded("a note"))
+    journal.append(whole, Source.MODERATOR)
+    wrong = UnstampedEvent(NoteAdded(text))  # type: ignore[arg-type]
+    with pytest.raises(JournalError, match=r"note.added was not stored: its text is .*; a text"):
+        journal.append_all((whole, wrong), Source.MODERATOR)
+    journal.append(whole, Source.MODERATOR)
+    journal.close()
+    assert [row.seq for row in read_rows(folder)] == [1, 2], "half of what belongs together"

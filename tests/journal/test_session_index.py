@@ -166,3 +166,63 @@ def test_remarks_go_with_the_data_of_who_withdraws(tmp_path: Path) -> None:
     assert folder.name not in left, "nor of what a crash left of a remark"
     assert not killed.exists(), "nor in what a killed withdrawal of somebody else left"
     assert forget_comments(folder) == 0
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the lines are kept; all journals were written long ago."""
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(session_index, "SETTLED_NS", -1)
+    return tmp_path / "cache" / "sessions"
+
+
+def test_another_program_does_not_read_what_did_not_change(
+    tmp_path: Path, cache: Path, read: list[Path]
+) -> None:
+    _, whole, empty = study_of(tmp_path / "data")
+    before = SessionIndex(tmp_path / "data").read()
+    assert len(read) == 3
+    read.clear()
+    assert SessionIndex(tmp_path / "data").read() == before
+    assert read == [empty], "what is damaged may be mended meanwhile"
+    assert sorted(list_sessions(tmp_path / "data"), key=str) == sorted(before, key=str)
+    read.clear()
+    os.utime(whole / JOURNAL)
+    SessionIndex(tmp_path / "data").read()
+    assert whole in read
+
+
+def test_the_cache_is_private_and_names_nobody(tmp_path: Path, cache: Path) -> None:
+    study_of(tmp_path / "data")
+    SessionIndex(tmp_path / "data").read()
+    (kept,) = cache.iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+    assert cache.stat().st_mode & 0o077 == 0
+    assert "P01" not in kept.read_text()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[", b"{}", b'{"labapp": "another", "sessions": {}}', b'{"sessions": [1]}', b"\xff"],
+)
+def test_a_cache_that_is_damaged_costs_nothing(
+    tmp_path: Path, cache: Path, content: bytes, read: list[Path]
+) -> None:
+    study_of(tmp_path / "data")
+    before = SessionIndex(tmp_path / "data").read()
+    (kept,) = cache.iterdir()
+    kept.write_bytes(content)
+    read.clear()
+    assert SessionIndex(tmp_path / "data").read() == before
+    assert len(read) == 3
+
+
+def test_a_line_of_the_cache_that_was_changed_is_not_believed(tmp_path: Path, cache: Path) -> None:
+    study_of(tmp_path / "data")
+    before = SessionIndex(tmp_path / "data").read()
+    (kept,) = cache.iterdir()
+    for was, now in (('"complete"', '"perfect"'), ('"events": ', '"events": "x", "e": ')):
+        text = kept.read_text()
+        assert was in text
+        kept.write_text(text.replace(was, now))
+        assert SessionIndex(tmp_path / "data").read() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,17 @@ def test_whoever_is_told_the_answers_solves_everything(tmp_path: Path) -> None:
     events = run(tmp_path, strategy="knowing", pace=FAST)
     outcomes = [e.payload["outcome"] for e in events if e.kind == "trial.ended"]
     assert outcomes == ["solved"] * 18
+
+
+def test_sessions_one_after_another_leave_nothing_in_memory(tmp_path: Path) -> None:
+    """What a session made goes with it. The first one loads what all of them need."""
+
+    def left(number: int) -> int:
+        run(tmp_path, str(number), f"P0{number}", strategy="random")
+        gc.collect()
+        return len(gc.get_objects())
+
+    left(1)
+    first, second, third = left(2), left(3), left(4)
+    assert max(second, third) - first < 500, (first, second, third)
+    assert not [one for one in gc.get_objects() if isinstance(one, OpenSession)]

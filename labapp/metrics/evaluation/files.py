@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from array import array
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from labapp.errors import MetricError
 from labapp.reading import arrays, files
 
 ENDINGS = (".npy", ".csv")
-LARGEST = {".npy": 1024 * files.MIB, ".csv": 64 * files.MIB}
-"""Bytes of a file. A cell of a CSV takes some ten times as much memory as its text."""
+LARGEST = {".npy": 384 * files.MIB, ".csv": 32 * files.MIB}
+"""Bytes of a file. A CSV takes some ten times as much memory while it is read."""
+MOST = 10_000_000
+"""Values of a CSV."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,26 +77,33 @@ def _npy(path: Path, content: bytes, letter: str) -> NumberTable:
 
 
 def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
+    if content.count(b",") + content.count(b"\n") > MOST:
+        raise _refuse(path, f"it has more than {MOST:,} values", "Save it as .npy, by numpy.save")
+    first: list[str] = []
+    has_names = False
+    read = array("d")
     try:
         # The signature of UTF-8, which spreadsheets write, is no part of the first name.
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
-        lines = [(number, line) for number, line in enumerate(csv.reader(text), 1) if line]
+        for number, line in enumerate(csv.reader(text), 1):
+            if not line:
+                continue
+            if not first:
+                first, has_names = line, not any(_is_number(cell) for cell in line)
+                if has_names:
+                    continue
+            if len(line) != len(first):
+                raise _refuse(
+                    path,
+                    f"line {number} has {len(line)} values and line 1 has {len(first)}",
+                    "Give every line the same number of values, with commas between them",
+                )
+            read.extend(_number(path, number, cell) for cell in line)
     except (UnicodeDecodeError, csv.Error) as error:
         raise _refuse(path, "it is no CSV text in UTF-8", "Save it as CSV in UTF-8") from error
-    if not lines:
+    if not first:
         raise _refuse(path, "it is empty", "Give a line for each instance")
-    first = lines[0][1]
-    has_names = not any(_is_number(cell) for cell in first)
-    rows = []
-    for number, line in lines[has_names:]:
-        if len(line) != len(first):
-            raise _refuse(
-                path,
-                f"line {number} has {len(line)} values and line 1 has {len(first)}",
-                "Give every line the same number of values, with commas between them",
-            )
-        rows.append([_number(path, number, cell) for cell in line])
-    values = np.array(rows, dtype=np.float64).reshape(len(rows), len(first))
+    values = np.array(read, dtype=np.float64).reshape(-1, len(first))
     names = tuple(cell.strip() or f"{letter}{at}" for at, cell in enumerate(first, 1))
     return NumberTable(values, names if has_names else default_names(letter, len(first)))
 
@@ -112,7 +122,7 @@ def _number(path: Path, line: int, cell: str) -> float:
     except ValueError as error:
         raise _refuse(
             path,
-            f"line {line} holds {cell!r}, which is no number",
+            f"line {line} holds {cell[:60]!r}, which is no number",
             "Give numbers, with points for decimals and commas between them",
         ) from error
 

@@ -1,6 +1,7 @@
-"""The process that opens a TorchScript or torch.export file, converts it to ONNX and computes what
-it makes of latents. It speaks by frames (8 bytes of length, then as many bytes) over two pipes, and
-shuts itself in before it looks at the file.
+"""The process in which a file that somebody else made is computed first, with limits of memory and
+seconds. A TorchScript or torch.export file is converted to ONNX, and it is told what it makes of
+latents; of an ONNX graph, whether it answers at all. It speaks by frames (8 bytes of length, then
+as many bytes) over two pipes. A file that is a program is opened only after it has shut itself in.
 
 Started by `labapp.representations.importing.convert`.
 """
@@ -20,7 +21,10 @@ from labapp.representations.importing import memory
 
 MEMORY = 4 << 30
 """Bytes that opening, converting and computing may take."""
-SECONDS = 600
+GRAPH_MEMORY, GRAPH_COPIES = 400 << 20, 6
+"""Bytes that an ONNX graph may take besides its weights, and how often it may hold these."""
+SECONDS = 20
+"""That it may compute until its next answer: opening and converting, then each batch."""
 LENGTH = struct.Struct("<Q")
 BATCH = 16
 """Latents that are computed at once."""
@@ -213,6 +217,45 @@ def _warm_up(kind: str) -> None:
 
 
 def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
+    """Serve one file of the kind that is asked for."""
+    asked = json.loads(receive(incoming))
+    if asked["format"] == "onnx":
+        _serve_graph(asked, incoming, outgoing)
+    else:
+        _serve_program(asked, incoming, outgoing)
+
+
+def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]) -> None:
+    """One ONNX graph: computes each row that it is given, and all of them together. What else is
+    wrong with it than that it takes too much is found again, and told, by who asked."""
+    import numpy as np
+    import onnxruntime
+
+    from labapp.representations.onnx_backend import options
+
+    if sys.platform == "linux":
+        memory.limit(asked["memory"])
+    send(outgoing, json.dumps({"ready": True}).encode())
+    content, rows = receive(incoming), receive(incoming)
+    memory.limit_seconds(asked["seconds"])
+    try:
+        session = onnxruntime.InferenceSession(
+            content, options(1), providers=["CPUExecutionProvider"]
+        )
+        given = session.get_inputs()[0]
+        latents = np.load(io.BytesIO(rows), allow_pickle=False)
+        parts = [latents[at : at + 1] for at in range(len(latents))]
+        for part in parts if given.shape[:1] == [1] else [*parts, latents]:
+            session.run(None, {given.name: part})
+            memory.limit_seconds(asked["seconds"])
+            send(outgoing, json.dumps({"more": True}).encode())
+        found = {}
+    except Exception as error:  # noqa: BLE001 - onnxruntime raises kinds of its own
+        found = {"refused": "memory"} if memory.is_too_much(error) else {}
+    send(outgoing, json.dumps(found).encode())
+
+
+def _serve_program(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]) -> None:
     """One file: told what it is, then its content, then the latents; answers with what was found,
     the graph, and the pictures of each batch of latents."""
     import numpy as np
@@ -221,14 +264,13 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
     def answer(**fields: Any) -> None:
         send(outgoing, json.dumps(fields).encode())
 
-    asked = json.loads(receive(incoming))
     torch.set_num_threads(1)
     _warm_up(asked["format"])
     if not asked["trusted"]:
         from labapp.representations.importing import sandbox
 
         try:
-            sandbox.shut_in(memory=asked["memory"], seconds=SECONDS)
+            sandbox.shut_in(memory=asked["memory"])
         except sandbox.NoSandboxError as error:
             answer(refused="sandbox", why=str(error))
             return
@@ -237,6 +279,7 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
     answer(ready=True)
     content = receive(incoming)
     latents = torch.from_numpy(np.load(io.BytesIO(receive(incoming)), allow_pickle=False))
+    memory.limit_seconds(asked["seconds"])
     try:
         opened = FORMATS[asked["format"]](content)
     except Exception as error:  # noqa: BLE001 - of a file of any kind
@@ -268,6 +311,7 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
             except Exception as error:  # noqa: BLE001 - of a file of any kind
                 answer(refused=memory.fault(error, "run"), why=_short(error))
                 return
+            memory.limit_seconds(asked["seconds"])
             file = io.BytesIO()
             np.save(file, made, allow_pickle=False)
             answer(batch=start)

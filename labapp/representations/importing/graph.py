@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from labapp.errors import ModelError
 from labapp.representations import onnx_backend
 from labapp.representations.importing import memory
+from labapp.representations.importing.convert import try_graph
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -188,8 +189,13 @@ def _line(error: BaseException) -> str:
 class Runner:
     """A graph in onnxruntime, on one thread of the processor."""
 
-    def __init__(self, path: Path | str, content: bytes) -> None:
+    def __init__(self, path: Path | str, content: bytes, trial: Float32 | None = None) -> None:
+        """trial: latents that it is tried on before, in a process of its own; None for a graph that
+        was made of one that was."""
         import onnxruntime
+
+        if trial is not None:
+            try_graph(path, content, trial)
 
         try:
             self._session = onnxruntime.InferenceSession(
@@ -207,7 +213,10 @@ class Runner:
     def __call__(self, latents: Float32) -> NDArray[Any]:
         """What it makes of latents. Raises ModelError."""
         try:
-            return np.asarray(self._session.run(None, {self._name: latents})[0])
+            feeds = {self._name: latents}
+            return np.asarray(onnx_backend.computed(self._session, None, feeds, str(self._path)))
+        except ModelError:
+            raise
         except Exception as error:
             if memory.is_too_much(error):
                 raise refused(self._path, [f"{memory.told()}."], memory.TODO) from error

@@ -37,6 +37,8 @@ Float32 = NDArray[np.float32]
 Source = Literal["onnx", "torchscript", "torch-export", "python"]
 TARGET, SKIP_AFTER_S = 0.9, 30.0
 """The target alignment and T of an imported model, until its study or a calibration says more."""
+TRIED = 64
+"""Latents that a graph is tried on in a process of its own, before this one opens it."""
 KEPT = 16
 """Pictures that are kept of a function in Python, so that another one is noticed."""
 _SAFE = "Nothing was written."
@@ -278,7 +280,7 @@ def _graph(
         )
         todo = "Give the latents of this decoder, or say with --limits which columns are choices."
         raise graphs.refused(name, [problem], todo)
-    how = trying.layout_of(name, graphs.Runner(name, content), trial, shape)
+    how = trying.layout_of(name, graphs.Runner(name, content, trial[:TRIED]), trial, shape)
     try:
         packed = graphs.laid_out(model, how)
     except Exception as error:

@@ -1,9 +1,10 @@
-"""How much memory is free, and a limit that keeps a decoder from taking more: a machine that swaps
-stands still."""
+"""How much memory is free, and limits that keep a decoder from taking more, or from computing for
+ever: a machine that swaps stands still."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +53,20 @@ def limit(size: int) -> None:
     if soft != resource.RLIM_INFINITY:
         wanted = min(wanted, soft)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def limit_seconds(seconds: int) -> None:
+    """Let this process compute for so many seconds from now on; then the system ends it. Not on
+    Windows, where the process that started it looks at the clock."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    wanted = int(time.process_time()) + 1 + seconds
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))
 
 
 @contextmanager

@@ -87,7 +87,7 @@ class NoSandboxError(Exception):
     """This machine cannot shut a process in; the text says why."""
 
 
-def shut_in(*, memory: int, seconds: int) -> None:
+def shut_in(*, memory: int) -> None:
     """Give away, for this process and for ever, the rights to open files and to reach a network.
 
     Everything that will be needed must be loaded before. Raises NoSandboxError; then nothing is to
@@ -97,8 +97,6 @@ def shut_in(*, memory: int, seconds: int) -> None:
     ----------
     memory : int
         Bytes of address space beyond what is in use.
-    seconds : int
-        Of processor time.
     """
     if platform.system() == "Darwin":
         _check()  # it began inside, see `command`
@@ -110,7 +108,6 @@ def shut_in(*, memory: int, seconds: int) -> None:
         raise NoSandboxError(f"there is none for processors of the kind {platform.machine()}")
     in_use = _address_space()
     resource.setrlimit(resource.RLIMIT_AS, (in_use + memory, in_use + memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     libc = ctypes.CDLL(None, use_errno=True)

@@ -4,6 +4,7 @@ import io
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import torch
 
 from labapp.errors import ModelError
 from labapp.representations import card as cards
-from labapp.representations.importing import child, graph
+from labapp.representations.importing import child, convert, graph
 from labapp.representations.importing.importing import import_decoder
 
 Module = torch.nn.Module
@@ -332,3 +333,38 @@ def test_frames_go_there_and_back() -> None:
     stream.seek(0)
     with pytest.raises(ValueError, match="a frame of 3 bytes"):
         child.receive(stream, 2)
+
+
+@pytest.mark.parametrize("kind", ["torchscript", "torch-export"])
+def test_weights_and_pickled_modules_are_called_what_they_are(tmp_path: Path, kind: Any) -> None:
+    latents = tmp_path / "z.npy"
+    np.save(latents, np.random.default_rng(0).standard_normal((200, 3)).astype(np.float32))
+    network = torch.nn.Linear(3, 64)
+    for saved, older, words in (
+        (network.state_dict(), False, "weights alone (a state_dict"),
+        (network, False, "a pickled module (torch.nn.modules.linear Linear)"),
+        (network.state_dict(), True, "what torch.save wrote"),
+    ):
+        torch.save(saved, tmp_path / "a.pt", _use_new_zipfile_serialization=not older)
+        with pytest.raises(ModelError) as error:
+            import_decoder(tmp_path / "a.pt", kind, latents, "own/a", out=tmp_path / "out")
+        assert words in error.value.what
+        assert "ONNX" in (error.value.todo or "")
+        assert "corrupted" not in str(error.value)
+
+
+def test_a_torchscript_program_that_loops_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @torch.jit.script
+    def endless(z: torch.Tensor) -> torch.Tensor:
+        while bool((z == z).all()):
+            z = z + 1.0
+        return z
+
+    torch.jit.save(endless, tmp_path / "a.pt")
+    monkeypatch.setattr(convert, "SECONDS", 2)
+    latents = tmp_path / "z.npy"
+    np.save(latents, np.random.default_rng(0).standard_normal((200, 3)).astype(np.float32))
+    with pytest.raises(ModelError, match="still computing after 2 seconds"):
+        import_decoder(tmp_path / "a.pt", "torchscript", latents, "own/a", out=tmp_path / "out")

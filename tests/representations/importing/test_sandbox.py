@@ -40,7 +40,7 @@ attempts = {
     "a queue": lambda: call("semget", 0, 1, 0o1600),
     "torch's own reading": lambda: torch.from_file(path, size=1, dtype=torch.uint8),
 }
-sandbox.shut_in(memory=1 << 30, seconds=60)
+sandbox.shut_in(memory=1 << 30)
 for name, attempt in attempts.items():
     try:
         attempt()
