@@ -16,6 +16,7 @@ from labapp.events.lifecycle import (
     DeviationNoted,
     PartEnded,
     PartRestarted,
+    PartSkipped,
     PartStarted,
     ScreenChanged,
     SegmentStarted,
@@ -47,7 +48,8 @@ MEANINGS = {
     "paused": "the moderator paused the session",
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
     "stage_restarted": "a stage that was interrupted began again with its first question",
-    "part_skipped": "the moderator skipped a part",
+    "part_skipped": "the moderator skipped a part, or what was left of it; or it asks about a "
+    "stage that was skipped",
     "skip_taken_back": "a skip was taken back: of a question (trial) or of a part's rest (part)",
     "ended_early": "the session was ended before its plan was done; with a duration, the end was "
     "taken back after it",
@@ -234,7 +236,7 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
             return made("interrupted", f"segment {payload.segment} began", at_ns=gap_from)
         case PartRestarted():
             return made("stage_restarted", f"attempt {payload.attempt}")
-        case PartEnded(outcome="skipped"):
+        case PartEnded(outcome="skipped") | PartSkipped():
             return made("part_skipped")
         case SessionEnded(withdrawal="keep" | "delete"):
             return made("withdrawn", f"{payload.withdrawal}: {payload.reason}")
