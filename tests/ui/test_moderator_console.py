@@ -182,6 +182,7 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     desk.level = SILENT
     desk.wait(1)
     assert (voice.headline.text(), voice.prompt.isHidden()) == ("Silent for 1 s", True)
+    desk.level = replace(SILENT)
     desk.wait(20)
     assert voice.headline.text() == "Silent for 18 s"
     assert voice.prompt.text() == "Say: “Please keep talking”\nF8 records that you said it"

@@ -44,7 +44,7 @@ def test_a_skipped_stage_counts_down_and_is_taken_back(stage: Desk, qtbot: QtBot
     assert line.isVisible()
     assert line.text.text() == "Skipping “Stage 1 (sinelines/vae)” in 3 s"
     stage.wait(1.5)
-    assert line.text.text() == "Skipping “Stage 1” in 2 s"
+    assert line.text.text() == "Skipping “Stage 1 (sinelines/vae)” in 2 s"
     qtbot.mouseClick(line.back, LEFT)
     stage.wait(0)
     assert not line.isVisible()
