@@ -78,6 +78,8 @@ FORMS: Mapping[str, str] = {
     "decided_included": "{folder}: counts, by a decision by hand.",
     "decided_over_rules": "It counts although it does not meet: {rules}.",
     "decided_before": "Before, it was {verdict} by hand{why}. The former decision is kept.",
+    "moved_in": "{folder} counts in the study from now on. It is now in {path}.",
+    "moved_back": "{folder} is a pilot again and counts nowhere. It is now in {path}.",
     "decided_bundles": "Bundles made of it before say nothing of this: {paths}",
     "exports_unreadable": "{file} cannot be read ({error}): exports are not known",
     "speech_model_whisper": (

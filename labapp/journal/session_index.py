@@ -15,7 +15,7 @@ from pathlib import Path
 
 from labapp.errors import RecordError
 from labapp.journal.comments import comments
-from labapp.journal.decisions import Decision, decisions
+from labapp.journal.decisions import Decision, Move, decisions, moves
 from labapp.journal.layout import COMMENTS, DECISIONS, EXPORTS, JOURNAL, WITHDRAWN
 from labapp.journal.lock import held
 from labapp.journal.sessions import (
@@ -28,6 +28,7 @@ from labapp.journal.sessions import (
     summary,
 )
 from labapp.journal.withdrawn import Withdrawal, listed
+from labapp.resources import twin_of
 
 SETTLED_NS = 2_000_000_000
 """The coarsest resolution of a file system's times."""
@@ -74,6 +75,7 @@ class _Logs:
     comments: dict[str, tuple[str, ...]]
     withdrawn: dict[str, Withdrawal] | None
     decisions: dict[str, Decision]
+    moves: dict[str, Move]
 
 
 class SessionIndex:
@@ -146,7 +148,8 @@ class SessionIndex:
         return _CachedSession(stamp, own, line)
 
     def _logs_of(self, study: Path) -> _Logs:
-        stamp = _stamp(*(f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS, DECISIONS)))
+        logs = [f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS, DECISIONS)]
+        stamp = _stamp(*logs, f"{twin_of(study)}/{EXPORTS}")
         before = self._logs.get(study)
         if before is not None and before.stamp == stamp:
             return before
@@ -154,7 +157,8 @@ class SessionIndex:
             withdrawn = listed(study)
         except RecordError:
             withdrawn = None
-        return _Logs(stamp, bundles(study), comments(study), withdrawn, decisions(study))
+        by_hand = decisions(study), moves(study)
+        return _Logs(stamp, bundles(study), comments(study), withdrawn, *by_hand)
 
 
 def _newest(folder: Path) -> tuple[str, str]:
@@ -179,7 +183,7 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
     comments = logs.comments.get(folder.name, ())
     if (exported, withdrawn, comments) != (own.exported, own.withdrawn, own.comments):
         own = replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
-    return decided(own, logs.decisions.get(folder.name))
+    return decided(own, logs.decisions.get(folder.name), logs.moves.get(folder.name))
 
 
 def _stamp(*paths: str) -> _Stamp:

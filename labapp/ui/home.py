@@ -15,6 +15,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from labapp.errors import Fault, LabappError, ModelError, ProgramError, faults_of
 from labapp.representations.sheets import TraversalSheet
+from labapp.resources import pilot_root
 from labapp.session import condition_assignment, folder, opening, private
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.models import WarmDecoders, load_warm
@@ -101,6 +102,7 @@ class HomeController(QObject):
         view.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
+        view.pilot_changed.connect(lambda pilot: self._show_study())
         view.blind_changed.connect(lambda blind: self._remember(blind=blind))
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
@@ -168,6 +170,8 @@ class HomeController(QObject):
 
     def choose_study(self, study: str) -> None:
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
+        if study != self.shelf.chosen:
+            self.view.forget_pilot()
         self.view.set_study_note("")
         try:
             with mistakes.worded(tr("This study file cannot be used.")):
@@ -271,11 +275,20 @@ class HomeController(QObject):
 
     def _show_participants(self, study: Study) -> None:
         try:
-            taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
+            if self.view.pilot:
+                taken = folder.taken_by_pilots(self.data, study.id)
+                refused = folder.refused(self._root, study)
+            else:
+                taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
         except LabappError as error:  # nobody can tell who withdrew: no session can begin
             self.view.show_error(error)
             taken, refused = {}, {}
-        self.view.set_participants(study.participants, taken, refused)
+        self.view.set_participants(study.participants, taken, refused, pilot=self.view.pilot)
+
+    @property
+    def _root(self) -> Path:
+        """Where the session that would start is kept."""
+        return pilot_root(self.data) if self.view.pilot else self.data
 
     def _show_plan(self) -> None:
         if self._loaded is None:
@@ -292,7 +305,7 @@ class HomeController(QObject):
         )
         try:
             with mistakes.worded(tr("The plan cannot be made.")):
-                drawn = condition_assignment.preview(self.data, self._loaded, participant)
+                drawn = condition_assignment.preview(self._root, self._loaded, participant)
                 made = realise(drawn=drawn)
         except LabappError as error:
             self._needed = None
@@ -409,7 +422,8 @@ class HomeController(QObject):
         problem = ""
         if self._consent is not None:
             try:
-                private.check_private(self.private, self._loaded.study.id)
+                book = private.book_of(self._loaded.study.id, pilot=self.view.pilot)
+                private.check_private(self.private, book)
             except LabappError as error:
                 problem = error.what
         self.view.set_checklist([checklist.consent_row(self._consent, problem)])
@@ -417,11 +431,10 @@ class HomeController(QObject):
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""
         options = replace(self._options(request.audio), blind=request.blind, pilot=request.pilot)
-        participant = "" if request.pilot else request.participant
         self._open(
             lambda: open_new(
                 request.study,
-                participant,
+                request.participant,
                 request.session,
                 options,
                 self._warm,
@@ -480,6 +493,7 @@ class HomeController(QObject):
         self.microphone.rest()
         self._slow.stop()
         self.window.hide()
+        self.view.forget_pilot()  # the next session is none unless somebody says so
 
     def _back(self) -> None:
         """The moderator leaves a session: to the home, with everything looked at afresh."""

@@ -62,6 +62,8 @@ def state_text(line: SessionSummary) -> str:
         state = tr("{state}, included by hand", state=state)
     elif line.not_counted and line.state == "complete":
         state = tr("{state}, does not count", state=state)
+    if line.pilot:
+        state = tr("{state}, pilot", state=state)
     if line.withdrawn:
         state = tr("{state}, withdrawn", state=state)
     return tr("{state}, exported", state=state) if line.exported else state

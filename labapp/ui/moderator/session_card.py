@@ -47,6 +47,7 @@ class SessionCard(QFrame):
         self._parts: Sequence[PlannedPart] = ()
         self._problem = ""
         self._proposed = ""
+        self._pilots = False
 
         self.study = Combo(palette, tr("Study"))
         self.study.setMinimumContentsLength(4)
@@ -64,7 +65,9 @@ class SessionCard(QFrame):
         self.order = bits.label(wrap=True)
         self.blind = QCheckBox(tr("Blind: do not name the models"))
         self.pilot = QCheckBox(tr("Pilot"))
-        self.pilot.setToolTip(tr("Pilot: a trial run, kept apart and never analysed"))
+        self.pilot.setToolTip(
+            tr("A trial run, kept apart from the study. It is off again for the next session.")
+        )
 
         layout = bits.column(self, theme.SPACE_L, theme.SPACE_XL)
         layout.addWidget(bits.label(tr("Session"), "title"))
@@ -115,12 +118,16 @@ class SessionCard(QFrame):
         participants: Participants,
         taken: Mapping[str, Sequence[str]],
         refused: Mapping[str, str],
+        *,
+        pilot: bool = False,
     ) -> None:
         """How participants are named, which have sessions, and which may have none (see
-        `session.folder.refused`); proposes the next free id unless the person typed one."""
+        `session.folder.refused`); proposes the next free id unless the person typed one. pilot: all
+        of this is of pilots."""
         self._participants, self._taken, self._refused = participants, taken, refused
-        untouched = self.participant.text() in ("", self._proposed)
-        self._proposed = checklist.next_free(participants, [*taken, *refused])
+        untouched = self.participant.text() in ("", self._proposed) or pilot != self._pilots
+        self._pilots = pilot
+        self._proposed = participants.next_free([*taken, *refused], pilot=pilot)
         if untouched:
             self.participant.setText(self._proposed)
         self._show_verdict()
@@ -141,6 +148,7 @@ class SessionCard(QFrame):
             self.participant.text().strip(),
             self.session_label,
             self._refused,
+            pilot=self._pilots,
         )
 
     def plan_row(self) -> Row:
