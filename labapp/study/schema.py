@@ -196,6 +196,8 @@ class Study(Strict):
     id : the study's name in folders and files: small letters, digits and -. Sessions of one id
         belong together.
     title : what people read on the home page and in the report.
+    summary : one line about the study, for the list on the home page.
+    minutes : about how long a session takes, for that list; leave it out where nobody knows yet.
     version : a whole number from 1. Raise it when the study changes; old sessions keep theirs.
     language : of the participant's screens and texts: `en`, `de`, or another one for which there
         are texts (`labapp studies texts NAME --missing`).
@@ -220,6 +222,8 @@ class Study(Strict):
 
     id: StudyId
     title: str = Field(min_length=1)
+    summary: str = Field(default="", max_length=160)
+    minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=LANGUAGE)
     fallback_language: str | None = Field(

@@ -32,7 +32,8 @@ from labapp.ui.language import tr
 from labapp.ui.microphone import HomeMicrophone
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Warm
-from labapp.ui.moderator.choices import StartRequest
+from labapp.ui.moderator.choices import GROUPS, StartRequest, about
+from labapp.ui.moderator.combo import Described
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_making import NewStudy
@@ -96,6 +97,7 @@ class HomeController(QObject):
     def _connect(self) -> None:
         view = self.view
         view.study_changed.connect(self.choose_study)
+        view.session.set_describe(self._described, [tr(text) for text in GROUPS.values()])
         view.participant_changed.connect(lambda participant, session: self._show_plan())
         view.audio_device_changed.connect(self._choose_microphone)
         view.screen_changed.connect(self._choose_screen)
@@ -205,8 +207,14 @@ class HomeController(QObject):
         self.lists.show_study(study_.id)
         self.lists.refresh()
 
+    def _described(self, study: str) -> Described:
+        """What the list says of a study."""
+        head = self.shelf.head(study)
+        return Described(tr(GROUPS[self.shelf.group(study, head)]), about(head))
+
     def _show_chosen(self, study: str) -> None:
         self._chosen = study
+        self.view.session.set_about(about(self.shelf.head(study)))
         self.view.study.making.set_chosen(study)
 
     def check_study(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.journal.sessions import SessionSummary
+from labapp.study.loading import StudyHead
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 
@@ -24,6 +25,20 @@ class StudyChoice:
 
     study: str
     title: str
+
+
+GROUPS = {
+    "own": N_("Your studies"),
+    "shipped": N_("Shipped studies"),
+    "published": N_("Published studies, repeated"),
+}
+"""Headings of the list of studies, by `StudyShelf.group`, in their order."""
+
+
+def about(head: StudyHead) -> str:
+    """A line about a study: what it is, and how long a session takes."""
+    lasts = tr("about {n} min", n=head.minutes) if head.minutes else ""
+    return " · ".join(filter(None, (head.summary, lasts)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -22,7 +22,7 @@ from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits, checklist
 from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.choices import StudyChoice
-from labapp.ui.moderator.combo import Combo
+from labapp.ui.moderator.combo import Combo, Described, FindingCombo
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -49,9 +49,10 @@ class SessionCard(QFrame):
         self._proposed = ""
         self._pilots = False
 
-        self.study = Combo(palette, tr("Study"))
+        self.study = FindingCombo(palette, tr("Study"))
         self.study.setMinimumContentsLength(4)
         self.open_file = Button(tr("Open file…"))
+        self.about = bits.label(role="secondary", wrap=True)
         self.study_note = bits.label(role="secondary", wrap=True)
         self.study_note.hide()
         self.participant = QLineEdit()
@@ -77,11 +78,14 @@ class SessionCard(QFrame):
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
         grid.addWidget(self._name(tr("Study"), self.study), 0, 0)
-        choose = bits.row(None, theme.SPACE_S)
-        choose.addWidget(self.study, 1)
-        choose.addWidget(self.open_file)
-        grid.addLayout(choose, 0, 1)
-        grid.addWidget(self.study_note, 1, 1)
+        grid.addWidget(self.study, 0, 1)
+        about = bits.row(None, theme.SPACE_S)
+        about.addWidget(self.about, 1)
+        about.addWidget(self.open_file, 0, Qt.AlignmentFlag.AlignTop)
+        below = bits.column(None, theme.SPACE_XS)
+        below.addLayout(about)
+        below.addWidget(self.study_note)
+        grid.addLayout(below, 1, 1)
         grid.addWidget(self._name(tr("Participant"), self.participant), 2, 0)
         who = bits.row(None, theme.SPACE_M)
         who.addWidget(self.participant, 1)
@@ -112,6 +116,14 @@ class SessionCard(QFrame):
     def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
         """The studies to choose from; current: the `study` of the one that is chosen."""
         self.study.set_choices([(c.title, c.study) for c in choices], current)
+
+    def set_describe(self, describe: Callable[[str], Described], groups: Sequence[str]) -> None:
+        """What the list of studies says of each, by its id or path; groups: its headings."""
+        self.study.describe, self.study.groups = describe, groups
+
+    def set_about(self, text: str) -> None:
+        """A line about the chosen study."""
+        bits.set_text(self.about, text)
 
     def set_participants(
         self,
