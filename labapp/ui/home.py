@@ -32,7 +32,7 @@ from labapp.ui.language import tr
 from labapp.ui.microphone import HomeMicrophone
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Warm
-from labapp.ui.moderator.choices import GROUPS, StartRequest, about
+from labapp.ui.moderator.choices import GROUPS, StartRequest, about, lasts
 from labapp.ui.moderator.combo import Described
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
@@ -210,7 +210,8 @@ class HomeController(QObject):
     def _described(self, study: str) -> Described:
         """What the list says of a study."""
         head = self.shelf.head(study)
-        return Described(tr(GROUPS[self.shelf.group(study, head)]), about(head))
+        group = tr(GROUPS[self.shelf.group(study, head)])
+        return Described(group, head.summary, lasts(head))
 
     def _show_chosen(self, study: str) -> None:
         self._chosen = study

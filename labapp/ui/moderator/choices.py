@@ -37,8 +37,12 @@ GROUPS = {
 
 def about(head: StudyHead) -> str:
     """A line about a study: what it is, and how long a session takes."""
-    lasts = tr("about {n} min", n=head.minutes) if head.minutes else ""
-    return " · ".join(filter(None, (head.summary, lasts)))
+    return " · ".join(filter(None, (head.summary, lasts(head))))
+
+
+def lasts(head: StudyHead) -> str:
+    """How long a session takes; empty where the study does not say."""
+    return tr("about {n} min", n=head.minutes) if head.minutes else ""
 
 
 @dataclass(frozen=True, slots=True)

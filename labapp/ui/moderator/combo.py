@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
     QStyleOptionComboBox,
     QStyleOptionViewItem,
     QStylePainter,
+    QWidget,
 )
 
 from labapp.ui import theme
@@ -87,15 +88,17 @@ class Combo(QComboBox):
 
 
 class Described(NamedTuple):
-    """What a list says of a choice: under which heading it stands, and a line about it."""
+    """What a list says of a choice: under which heading it stands, a line about it, and what is at
+    its right end."""
 
     group: str
     line: str
+    end: str = ""
 
 
-_VALUE, _LINE, _HEADING = (Qt.ItemDataRole.UserRole + n for n in range(3))
+_VALUE, _LINE, _END, _HEADING = (Qt.ItemDataRole.UserRole + n for n in range(4))
 _TITLE_PX, _ENTRY_PX, _HEADING_PX = 22, 46, 30
-_WIDEST, _HIGHEST = 560, 460
+_WIDEST, _HIGHEST = 660, 460
 
 
 class _Entries(QStyledItemDelegate):
@@ -126,6 +129,11 @@ class _Entries(QStyledItemDelegate):
             return
         if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
             painter.fillRect(box, self._palette.color("accent_soft"))
+        end = str(index.data(_END) or "")
+        painter.setFont(font(theme.SECONDARY_PX))
+        painter.setPen(self._palette.color("secondary"))
+        line = QRectF(inside.left(), box.top() + 4, inside.width(), _TITLE_PX - 2)
+        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, end)
         for px, role, ink, top in (
             (theme.BODY_PX, Qt.ItemDataRole.DisplayRole, "ink", 4.0),
             (theme.SECONDARY_PX, _LINE, "secondary", float(_TITLE_PX)),
@@ -178,7 +186,8 @@ class _Finder(QFrame):
                     entry = QListWidgetItem(text)
                     entry.setData(_VALUE, value)
                     entry.setData(_LINE, described.line)
-                    entry.setToolTip("\n".join(filter(None, (text, described.line))))
+                    entry.setData(_END, described.end)
+                    entry.setToolTip("\n".join(filter(None, (text, *described[1:]))))
                     self.list.addItem(entry)
                     if value == current:
                         self.list.setCurrentItem(entry)
@@ -257,7 +266,10 @@ class FindingCombo(Combo):
         offered = [(text, value, self.describe(value)) for text, value in choices]
         order = {group: place for place, group in enumerate(self.groups)}
         offered.sort(key=lambda choice: order.get(choice[2].group, len(order)))
-        self.finder.setStyleSheet(self.window().styleSheet())
+        styled: QWidget | None = self
+        while styled is not None and not styled.styleSheet():
+            styled = styled.parentWidget()
+        self.finder.setStyleSheet("" if styled is None else styled.styleSheet())
         self.finder.offer(offered, self.currentData())
         room = self.screen().availableGeometry()
         width = min(max(self.width(), _WIDEST), room.width())

@@ -32,6 +32,8 @@ PAUSE_KEY = "F9"
 RUN, CONFIRM, SKIPPING, CONTINUING = range(4)
 LONGEST_CAPTION = 16
 """Letters of a part's title on the button that skips it."""
+WIDE = 1300
+"""Logical pixels of a header in which that button says what it skips; the question always does."""
 
 
 class _PauseButton(Button):
@@ -189,10 +191,10 @@ class ConsoleHeader(QFrame):
         trial = runner.machine.tasks[state.index].trial(state.part_state)
         places = range(state.index, to)
         what = contents_of(parts, places, 0 if trial is None else trial[0] - 1)
-        titles = [section_title(parts, place, blind=self._blind) for place in places]
-        if len(named := list(dict.fromkeys(titles))) < 2:
-            return what
-        return f"{', '.join(named)} – {what}"
+        whole = [place for place in places if section_of(parts, place).stop <= to]
+        titles = [section_title(parts, place, blind=self._blind) for place in whole]
+        named = list(dict.fromkeys(titles))
+        return f"{', '.join(named)} – {what}" if len(named) > 1 else what
 
     def _ask_where(self) -> None:
         """Ask at which later part the session continues."""
@@ -283,7 +285,7 @@ class ConsoleHeader(QFrame):
         """The button says what it skips."""
         parts, index = self._runner.machine.parts, self._runner.state.index
         title = section_title(parts, index, blind=True)
-        short = len(title) <= LONGEST_CAPTION
+        short = len(title) <= LONGEST_CAPTION and self.width() >= WIDE
         caption = tr("Skip “{part}”…", part=title) if short else tr("Skip…")
         if self.skip.text() != caption:
             self.skip.setText(caption)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
@@ -282,7 +282,6 @@ class ContinueAt(QWidget):
         self.detail = bits.label(role="caption", wrap=True)
         self.cancel = Button(tr("Don’t skip"))
         self.go = Button(tr("Continue there"))
-        self.go.setProperty("role", "danger")
         row = bits.row(self, theme.SPACE_M)
         row.addWidget(self.list, 3)
         answers = bits.column(None, theme.SPACE_XS)
@@ -300,12 +299,13 @@ class ContinueAt(QWidget):
         """Offer parts by their titles and places in the plan. index: the part that runs; contents:
         what is left out on the way to a place."""
         self._index, self._contents = index, contents
-        self.list.clear()
-        for title, place in places:
-            item = QListWidgetItem(title)
-            item.setData(Qt.ItemDataRole.UserRole, place)
-            item.setSizeHint(QSize(0, ROW_PX))
-            self.list.addItem(item)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for title, place in places:
+                item = QListWidgetItem(title)
+                item.setData(Qt.ItemDataRole.UserRole, place)
+                item.setSizeHint(QSize(0, ROW_PX))
+                self.list.addItem(item)
         self._chosen()
 
     @property
@@ -316,6 +316,7 @@ class ContinueAt(QWidget):
 
     def _chosen(self) -> None:
         self.go.setEnabled(self.place is not None)
+        self.list.scrollToItem(self.list.currentItem())
         text = tr("Click the part to continue at. Everything before it is left out.")
         if self.place is not None:
             text = tr("Left out: {what}.", what=self._contents(self.place))

@@ -172,7 +172,8 @@ def contents_of(parts: Sequence[PlannedPart], places: Iterable[int], asked: int 
         (rests, N_("1 break"), N_("{n} breaks")),
         (talks, N_("1 interview"), N_("{n} interviews")),
     )
-    return wording.listed([counted(n, one, many) for n, one, many in counts if n > 0])
+    told = [counted(n, one, many) for n, one, many in counts if n > 0]
+    return wording.listed(told) if told else ""
 
 
 @cache
