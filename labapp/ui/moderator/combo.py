@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QPoint,
     QPointF,
+    QRect,
     QRectF,
     QSize,
     Qt,
@@ -119,7 +120,7 @@ class _Entries(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        box = QRectF(option.rect)  # type: ignore[attr-defined]
+        box = QRectF(option.rect)
         middle = Qt.AlignmentFlag.AlignVCenter
         inside = box.adjusted(theme.SPACE_M, 0, -theme.SPACE_M, 0)
         if index.data(_HEADING):
@@ -127,7 +128,7 @@ class _Entries(QStyledItemDelegate):
             painter.setPen(self._palette.color("secondary"))
             painter.drawText(inside, middle, str(index.data()))
             return
-        if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
+        if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, self._palette.color("accent_soft"))
         end = str(index.data(_END) or "")
         painter.setFont(font(theme.SECONDARY_PX))
@@ -211,8 +212,7 @@ class _Finder(QFrame):
             item.setHidden(not all(word in about for word in words))
             if heading is not None and not item.isHidden():
                 heading.setHidden(False)
-        current = self.list.currentItem()
-        if (shown := self.shown) and (current is None or current.isHidden()):
+        if (shown := self.shown) and self.list.currentItem() not in shown:
             self.list.setCurrentItem(shown[0])
 
     def _pick(self, item: QListWidgetItem | None) -> None:
@@ -235,7 +235,7 @@ class _Finder(QFrame):
 
 class FindingCombo(Combo):
     """A combo box whose list is grouped, describes each choice and can be searched. A text that is
-    too long for one line takes two.
+    too long for one line takes more.
 
     describe : what is said of a value; asked when the list is opened. groups : the headings in
     their order.
@@ -257,9 +257,11 @@ class FindingCombo(Combo):
         self._fit()
 
     def _fit(self) -> None:
-        wide = self.fontMetrics().horizontalAdvance(self.currentText())
-        lines = 1 if wide <= self.width() - TEXT_MARGIN else 2
-        self.setFixedHeight(theme.TARGET_HEIGHT + (lines - 1) * self.fontMetrics().lineSpacing())
+        fonts, room = self.fontMetrics(), self.width() - TEXT_MARGIN
+        wraps = int(Qt.TextFlag.TextWordWrap)
+        needed = fonts.boundingRect(QRect(0, 0, room, 1000), wraps, self.currentText()).height()
+        more = max(0, needed - fonts.height())
+        self.setFixedHeight(theme.TARGET_HEIGHT + more)
 
     def showPopup(self) -> None:
         choices = [(self.itemText(i), self.itemData(i)) for i in range(self.count())]
@@ -297,7 +299,7 @@ class FindingCombo(Combo):
         self.initStyleOption(option)
         painter = QStylePainter(self)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.setPen(option.palette.text().color())  # type: ignore[attr-defined]
+        painter.setPen(option.palette.text().color())
         inside = QRectF(12, 0, self.width() - TEXT_MARGIN, self.height())
         wraps = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
         painter.drawText(inside, wraps, text)
