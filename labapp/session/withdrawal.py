@@ -168,9 +168,9 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     videos = len(video_names(folder))
     if not left.kept:
         annotated = forget_annotations(folder)
-        for place in (folder, twin_of(study) / folder.name):  # also what a broken-off move left
-            forget_comments(place)
-            forget_comments(place, DECISIONS)
+        for path in (folder, twin_of(study) / folder.name):  # also what a broken-off move left
+            forget_comments(path)
+            forget_comments(path, DECISIONS)
         if not others:
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)

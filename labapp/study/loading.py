@@ -218,7 +218,7 @@ def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
     except (OSError, yaml.YAMLError, ValueError):
         pass
     words = {name: text for name, text in found.items() if name in StudyHead._fields}
-    return StudyHead(**words, published="replicates" in found)  # type: ignore[arg-type]
+    return StudyHead(**words, published="replicates" in found)
 
 
 def load(study: str | Path, language: str | None = None) -> LoadedStudy:

@@ -214,6 +214,7 @@ class _Finder(QFrame):
                 heading.setHidden(False)
         if (shown := self.shown) and self.list.currentItem() not in shown:
             self.list.setCurrentItem(shown[0])
+            self.list.scrollToTop()
 
     def _pick(self, item: QListWidgetItem | None) -> None:
         if item is not None and not item.data(_HEADING) and not item.isHidden():
