@@ -129,6 +129,15 @@ def pilot_root(data: Path) -> Path:
     return data.absolute().with_name(f"{data.absolute().name}{PILOT}")
 
 
+def twin_of(study: Path) -> Path:
+    """Of the folder of a study's sessions, the one that holds its pilots, or the other way round:
+    sessions are moved between the two."""
+    root = study.absolute().parent
+    if root.name.endswith(PILOT):
+        return root.with_name(root.name.removesuffix(PILOT)) / study.name
+    return pilot_root(root) / study.name
+
+
 def private_root(option: Path | None = None) -> Path:
     """Where names and signatures are kept, apart from every session and never exported."""
     if option is not None:

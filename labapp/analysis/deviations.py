@@ -17,6 +17,7 @@ from labapp.events.lifecycle import (
     DeviationNoted,
     PartEnded,
     PartRestarted,
+    PartSkipped,
     PartStarted,
     ProgramStalled,
     ScreenChanged,
@@ -53,7 +54,8 @@ MEANINGS = {
     "clock_changed": "the computer's date and time were set; detail says by how much, or that it "
     "is not known how long an interruption lasted",
     "stage_restarted": "a stage that was interrupted began again with its first question",
-    "part_skipped": "the moderator skipped a part",
+    "part_skipped": "the moderator skipped a part, or what was left of it; or it asks about a "
+    "stage that was skipped",
     "skip_taken_back": "a skip was taken back: of a question (trial) or of a part's rest (part)",
     "ended_early": "the session was ended before its plan was done; with a duration, the end was "
     "taken back after it",
@@ -272,7 +274,7 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
             return made("clock_changed", clock_words(payload))
         case PartRestarted():
             return made("stage_restarted", f"attempt {payload.attempt}")
-        case PartEnded(outcome="skipped"):
+        case PartEnded(outcome="skipped") | PartSkipped():
             return made("part_skipped")
         case SessionEnded(withdrawal="keep" | "delete"):
             return made("withdrawn", f"{payload.withdrawal}: {payload.reason}")

@@ -49,7 +49,7 @@ def rule_words(declared: Iterable[str]) -> dict[str, str]:
 _KINDS = (
     *("session.planned", "session.completed", "session.ended", "session.reopened"),
     *("inclusion.decided", "payment.computed"),
-    *("part.started", "part.restarted", "part.ended"),
+    *("part.started", "part.restarted", "part.ended", "part.skipped"),
 )
 NOT_VARIABLES = frozenset({"number", "models", "stimuli", "sets", "manifests"})
 """Entries of an assignment that are no variables of the study."""

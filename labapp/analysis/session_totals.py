@@ -14,6 +14,7 @@ from labapp.events.lifecycle import (
     PartEnded,
     ParticipantSimulated,
     PartRestarted,
+    PartSkipped,
     PartStarted,
     SegmentStarted,
     SessionCompleted,
@@ -34,7 +35,8 @@ for (specification, "Common principles")."""
 
 @dataclass(slots=True)
 class Span:
-    """When a part ran, in working seconds; outcome and ended_s stay None while it has no end."""
+    """When a part ran, in working seconds; outcome and ended_s stay None while it has no end. One
+    that was skipped before it began has an outcome and no end."""
 
     started_s: float
     ended_s: float | None = None
@@ -134,6 +136,8 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
                 span.ended_s, span.outcome = working_s, payload.outcome
                 if event.part_id in planned_breaks:
                     totals.breaks[event.part_id] = totals.elapsed_s - rest_began_s
+            case PartSkipped() if event.part_id is not None:
+                totals.spans[event.part_id] = Span(working_s, outcome="skipped")
             case SessionCompleted():
                 totals.outcome = "completed"
             case SessionEnded():

@@ -17,14 +17,14 @@ from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.events.durations import KINDS as PAUSES
 from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
+from labapp.events.lifecycle import PartEnded, PartRestarted, PartSkipped, PartStarted
 from labapp.events.trials import TrialEnded
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart, Questionnaire, TrialsPart, stages_of, with_trials
 from labapp.plugins.task_type import TaskType
 from labapp.study.instruments import Instrument
 
-SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind})
+SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind, PartSkipped.kind})
 """Kinds of events that every part has, whoever takes them besides."""
 VOCABULARY = "labapp.events."
 """Kinds that are defined here and that no task claims are of any part."""

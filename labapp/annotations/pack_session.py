@@ -103,7 +103,7 @@ def write_pack_session(
                 language=planned.language,
                 audio=planned.audio,
                 plan=(),
-                pilot=planned.pilot,
+                pilot=record.pilot,
             ),
         )
         add(0, SegmentStarted(1, utc_text(record.name.started), "", __version__, ""))

@@ -150,7 +150,11 @@ class PortAudioInput:
                 continue
             return
         raise AudioError(
-            Message("microphone_not_opened", name=repr(device.label), problem=str(problem)),
+            Message(
+                "microphone_not_opened",
+                name=repr(device.label),
+                problem=portaudio.in_words(problem),
+            ),
             safe="Nothing was recorded from it.",
             todo="Close other programs that use it and check its permission, or choose another.",
         ) from problem

@@ -173,7 +173,7 @@ def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
                 during = max(during, tone_level(probe.samples(), probe.rate))
         except (sounddevice.PortAudioError, ValueError) as error:
             raise AudioError(
-                f"The sound output could not be opened: {error}.",
+                f"The sound output could not be opened: {portaudio.in_words(error)}.",
                 safe="The microphone works on its own.",
                 todo="Choose an output in the system's sound settings.",
             ) from error

@@ -68,7 +68,7 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
             default = next((index for index in defaults if index >= 0), -1)
     except sounddevice.PortAudioError as error:
         raise AudioError(
-            Message("sound_devices", error=str(error)),
+            Message("sound_devices", error=portaudio.in_words(error)),
             safe="Everything but sound works.",
             todo="Run `labapp doctor`, or record without sound (--audio off).",
         ) from error

@@ -279,7 +279,7 @@ class _Speaker:
             none = not any(each["max_output_channels"] for each in sounddevice.query_devices())
         except sounddevice.PortAudioError:
             none = False
-        refused = Message("speaker_not_opened", problem=str(problem).rstrip("."))
+        refused = Message("speaker_not_opened", problem=portaudio.in_words(problem))
         raise AudioError(
             Message("speaker_none") if none else refused,
             safe="A replay goes on without sound.",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import threading
+from collections.abc import Callable
 from types import ModuleType
 
 from labapp.errors import AudioError
@@ -44,7 +46,38 @@ def refresh() -> None:
             sounddevice._initialize()
         except sounddevice.PortAudioError as error:
             raise AudioError(
-                Message("sound_system", error=str(error)),
+                Message("sound_system", error=in_words(error)),
                 safe="Everything but sound works.",
                 todo="Run `labapp doctor`, or record without sound (--audio off).",
             ) from error
+
+
+_CODED = re.compile(
+    r"(?:Error [^:\[\]]*: )?[^:\[\]]*\[PaErrorCode (-?\d+)\](?:: '[^']*'(?: \[[^\]]*\])?)?"
+)
+_MEANINGS = {
+    -9999: "portaudio_refused",
+    -9998: "portaudio_format",
+    -9997: "portaudio_format",
+    -9996: "portaudio_gone",
+    -9994: "portaudio_format",
+    -9993: "portaudio_format",
+    -9992: "portaudio_memory",
+    -9987: "portaudio_late",
+    -9985: "portaudio_in_use",
+}
+"""What PortAudio's error codes (portaudio.h, PaErrorCode) mean for somebody with a microphone."""
+
+
+def in_words(error: object, say: Callable[[Message], str] = str) -> str:
+    """What PortAudio reports, in plain words; any other text as it is, without its full stop.
+
+    The number stays in the sentence, so that a problem can be looked up. say: puts the words into
+    a text that holds more than them, for example in another language.
+    """
+    text = str(error)
+    found = _CODED.search(text)
+    if found is None:
+        return text.rstrip(".")
+    said = Message(_MEANINGS.get(int(found[1]), "portaudio_unknown"), code=found[1])
+    return said if found[0] == text else f"{text[: found.start()]}{say(said)}{text[found.end() :]}"

@@ -187,6 +187,7 @@ def add_sourcedata(
         "state": record.state,
         **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
         **({"decision": record.decision.to_json()} if record.decision else {}),
+        **({"move": record.move.to_json()} if record.move else {}),
         "deidentified": redacted,
         **({"dates": DATES_MOVED} if record.dates_moved else {}),
         "sound": audio,

@@ -105,9 +105,9 @@ def _given(
     for record in records:
         with readable(record.source):
             _refuse(record, before)
-            if record.planned.pilot and not pilots:
+            if record.pilot and not pilots:
                 _log.warning("These are pilots: `labapp analyze` takes them with --pilot alone.")
-            pilots.add(record.planned.pilot)
+            pilots.add(record.pilot)
             if len(pilots) > 1:
                 raise BundleError(
                     "Some of these sessions are pilots and some are not; a bundle holds one kind.",

@@ -42,6 +42,8 @@ SESSION_TYPES = {
     "interview, debrief.",
     "part.restarted": "A stage that was interrupted began again with its first question; value is "
     "the attempt at it.",
+    "part.skipped": "A part was skipped before it began: the moderator skipped its stage or "
+    "continued at a later part, or it asks about a stage that was skipped.",
     "pause": "The session stood still; text says why.",
     "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
     "gap": "From the end of a run that was killed to the moment the session went on.",

@@ -26,9 +26,11 @@ from labapp.cli.options import (
 )
 from labapp.console import say, say_json, say_line, shown
 from labapp.errors import UsageError
+from labapp.resources import pilot_root
 
 _ALL = (
-    "Recorded sessions: list, show, verify, recover, exclude, include, withdraw, consent, resume."
+    "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, consent, "
+    "resume."
 )
 sessions_app = typer.Typer(
     help=f"{_ALL} Example: labapp sessions list",
@@ -132,6 +134,36 @@ def sessions_include(
     Example: labapp sessions include sub-P01_ses-1_20260102T030405Z --reason "not the participant"
     """
     _decided(session, data, included=True, reason=reason, json_=json_)
+
+
+@sessions_app.command("move")
+def sessions_move(
+    session: SessionName,
+    to: Annotated[str, typer.Option("--to", metavar="study|pilots", help="Where it belongs.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why; the analysis tells it.")] = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Move a session that was recorded as a pilot into the study, or back, with the reason.
+
+    Example: labapp sessions move sub-pilotP01_ses-1_20260102T030405Z --to study --reason "no trial"
+    """
+    from labapp.session.deciding import move_pilot
+
+    if to not in ("study", "pilots"):
+        raise UsageError(f"There is no place {to!r}.", todo="Say --to study or --to pilots.")
+    root = data_folder(data)
+    into = to == "study"
+    try:
+        path = session_path(session, pilot_root(root) if into else root)
+    except UsageError:
+        path = session_path(session, root if into else pilot_root(root))
+    goal, lines = move_pilot(path.absolute(), into, reason)
+    if json_:
+        say_json({"session": path.name, "pilot": not into, "reason": reason, "path": str(goal)})
+        return
+    for line in lines:
+        say(line)
 
 
 def _decided(session: str, data: Path | None, *, included: bool, reason: str, json_: bool) -> None:

@@ -79,10 +79,13 @@ class HandIn(Command):
 @dataclass(frozen=True, slots=True)
 class SkipStage(Command):
     """The moderator ends the current part. index: the part that was asked about; when the session
-    has gone on to another one meanwhile, nothing is skipped. None: whichever runs."""
+    has gone on to another one meanwhile, nothing is skipped. None: whichever runs. to: the place in
+    the plan at which the session continues; the parts in between are skipped too. None: at the next
+    part."""
 
     while_leaving: ClassVar[bool] = True
     index: int | None = None
+    to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,6 +290,19 @@ class PartEnded(Payload):
     outcome: str
 
 
+@kind("part.skipped", durable=True)
+class PartSkipped(Payload):
+    """A part of the plan that had not begun is left out: the moderator skipped its stage or
+    continued at a later part, or it asks about a stage that was skipped.
+
+    Attributes
+    ----------
+    index : its place in the plan, from 0.
+    """
+
+    index: int
+
+
 @kind("page.turned", durable=True)
 class PageTurned(Payload):
     """A page of a text, tutorial or questionnaire is on the screen.

@@ -18,10 +18,14 @@ class SkipRequested(Payload):
     ----------
     what : trial or part.
     index : the part's place in the plan, from 0.
+    to : of a part, the place in the plan at which the session continues, from 0; the number of
+        parts where nothing is left. The parts in between are skipped too, see part.skipped. Null
+        where only the rest of the part is skipped, as in all older versions.
     """
 
     what: str
     index: int
+    to: int | None = None
 
 
 @kind("skip.taken_back", durable=True)

@@ -185,6 +185,34 @@ def note_gone(study: Path, path: Path, why: str) -> None:
             _add(anchor, entry)
 
 
+def carry(session: Path, goal: Path) -> None:
+    """Before a session's annotations are moved to another data folder: write down in its anchor what
+    the present one says of them, redacted stretches and locks among it, and then that they are gone
+    from here. Raises OSError, RecordError."""
+    study, arrives = session.absolute().parent, goal.absolute().parent
+    if anchor_of(study) == anchor_of(arrives):
+        return
+    known, there = _present(study, session.name), _present(arrives, session.name)
+    with _held(arrives) as anchor:
+        for entry in known:
+            if entry not in there:
+                _add(anchor, entry)
+    note_gone(study, study / ANNOTATIONS / session.name, f"moved to {arrives.parent.name}")
+
+
+def _present(study: Path, session: str) -> list[dict[str, Any]]:
+    """What an anchor says of a session's annotations since they were last gone from there."""
+    top, found = f"{study.name}/{ANNOTATIONS}/{session}/", list[dict[str, Any]]()
+    for entry in entries(study):
+        if not str(entry["file"]).startswith(top):
+            continue
+        if entry["what"] == GONE and entry["file"] == top:
+            found.clear()
+        else:
+            found.append({key: value for key, value in entry.items() if key != PREV})
+    return found
+
+
 def note_redaction(session: Path, redaction: Mapping[str, Any], *, taken_back: bool) -> None:
     """Write down that a stretch of a session is redacted, or is not any more. Raises OSError."""
     session = session.absolute()

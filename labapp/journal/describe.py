@@ -37,7 +37,10 @@ def line(session: SessionSummary) -> str:
     decision = (
         f", {session.decision} by hand: {session.decision_reason}" if session.decision else ""
     )
-    end = f"{exported}{decision.rstrip(': ')}{left.get(session.withdrawn, '')}"
+    moved = ", a pilot" if session.pilot else ""
+    if session.moved and not session.pilot:
+        moved = f", moved from the pilots: {session.moved}"
+    end = f"{moved}{exported}{decision.rstrip(': ')}{left.get(session.withdrawn, '')}"
     return f"{session.id}  {session.study}  {state}, {length}, {sound}{end}"
 
 
@@ -62,6 +65,8 @@ def _facts(record: Record) -> dict[str, Any]:
         "state": record.state,
         "withdrawn": record.withdrawn or "no",
         **_decision(record),
+        **({"pilot": record.pilot} if record.planned.pilot else {}),
+        **({"moved": record.move.reason} if record.move else {}),
         "length_s": round(record.working_s, 3),
         "segments": len(record.segments),
         "events": len(events),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.errors import RecordError
-from labapp.journal.decisions import Decision
+from labapp.journal.decisions import Decision, Move
 from labapp.journal.layout import (
     ANNOTATION_FILES,
     ANNOTATIONS,
@@ -194,6 +194,7 @@ def bundled_record(tree: Tree, source: str) -> Record:
         rows,
         bundled_withdrawal=left,
         bundled_decision=Decision.of(facts.get("decision")),
+        bundled_move=Move.of(facts.get("move")),
         deidentified=bool(facts.get("deidentified")),
         dates_moved=facts.get("dates") == DATES_MOVED,
     )

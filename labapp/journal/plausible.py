@@ -17,6 +17,7 @@ from labapp.events import Event, Payload
 from labapp.events.lifecycle import (
     PartEnded,
     PartRestarted,
+    PartSkipped,
     PartStarted,
     SessionEnded,
     SessionPlanned,
@@ -75,7 +76,7 @@ class PlausibilityCheck:
         if payload.of_trial:
             return f"no question {event.trial} (attempt {event.attempt}) of {part_id!r} was drawn"
         match payload:
-            case PartStarted() | PartEnded() | PartRestarted():
+            case PartStarted() | PartEnded() | PartRestarted() | PartSkipped():
                 if payload.index >= len(self.order):  # its id is what readers go by
                     return f"the plan has no part with the index {payload.index}"
             case SkipRequested():

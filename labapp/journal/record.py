@@ -12,7 +12,7 @@ from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
 from labapp.events.voice import AudioBlock
-from labapp.journal.decisions import Decision, decisions
+from labapp.journal.decisions import Decision, Move, decisions, moves
 from labapp.journal.layout import ENVIRONMENT, STUDY, FolderName
 from labapp.journal.outline import AudioFile, Outline, Segment, State, outline
 from labapp.journal.plausible import plausible
@@ -33,8 +33,9 @@ class Record:
     bundle, for messages; tree: its files (`audio/…`, `study/…`, `environment.json`); rows: the
     journal; state: complete, ended_early, interrupted (no orderly end), or running (held by a
     process right now); bundled_withdrawal: what a bundle says of a withdrawal (see `withdrawn`);
-    bundled_decision: of a decision by hand (see `decision`); deidentified, dates_moved: whether it
-    is a de-identified copy, and its dates are not the true ones.
+    bundled_decision: of a decision by hand (see `decision`); bundled_move: of a move between the
+    study and its pilots (see `move`); deidentified, dates_moved: whether it is a
+    de-identified copy, and its dates are not the true ones.
     """
 
     kind: Literal["session", "bundle"]
@@ -45,6 +46,7 @@ class Record:
     running: bool = False
     bundled_withdrawal: str = ""
     bundled_decision: Decision | None = None
+    bundled_move: Move | None = None
     deidentified: bool = False
     dates_moved: bool = False
 
@@ -87,6 +89,22 @@ class Record:
         if decision is None or not self.redacted:
             return decision
         return Decision(decision.included, "")
+
+    @property
+    def move(self) -> Move | None:
+        """That it was recorded as a pilot and moved into the study, or back, and why; None where it
+        is as it was recorded. A de-identified copy withholds the reason and the time."""
+        if self.kind == "session":
+            folder = Path(self.source)
+            move = moves(folder.parent).get(folder.name)
+        else:
+            move = self.bundled_move
+        return Move(move.pilot, "") if move is not None and self.redacted else move
+
+    @property
+    def pilot(self) -> bool:
+        """Whether it is a trial run, kept apart from the study."""
+        return self.planned.pilot if (move := self.move) is None else move.pilot
 
     @property
     def participant(self) -> str:

@@ -23,7 +23,7 @@ from typing import Any, get_args
 from labapp import __version__, access, leftovers, resources
 from labapp.errors import RecordError
 from labapp.journal.comments import comments
-from labapp.journal.decisions import Decision, decisions
+from labapp.journal.decisions import Decision, Move, decisions, moves
 from labapp.journal.layout import COMMENTS, DECISIONS, EXPORTS, JOURNAL, WITHDRAWN
 from labapp.journal.lock import held
 from labapp.journal.sessions import (
@@ -40,6 +40,7 @@ from labapp.journal.sessions import (
 from labapp.journal.withdrawn import Withdrawal, listed
 from labapp.reading import files
 from labapp.reading.values import json_value
+from labapp.resources import twin_of
 
 SETTLED_NS = 2_000_000_000
 """The coarsest resolution of a file system's times."""
@@ -58,6 +59,7 @@ _KEPT: dict[str, tuple[type, ...]] = {
     "unblinded_s": (float, int, type(None)),
     "not_counted": (list,),
     "withdrawn": (str,),
+    "pilot": (bool,),
 }
 """What the cache keeps of a line; the rest is in the folder's name, or in the logs beside it."""
 
@@ -101,6 +103,7 @@ class _Logs:
     comments: dict[str, tuple[str, ...]]
     withdrawn: dict[str, Withdrawal] | None
     decisions: dict[str, Decision]
+    moves: dict[str, Move]
 
 
 class SessionIndex:
@@ -182,7 +185,8 @@ class SessionIndex:
         return _CachedSession(stamp, own, line)
 
     def _logs_of(self, study: Path) -> _Logs:
-        stamp = _stamp(*(f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS, DECISIONS)))
+        logs = [f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS, DECISIONS)]
+        stamp = _stamp(*logs, f"{twin_of(study)}/{EXPORTS}")
         before = self._logs.get(study)
         if before is not None and before.stamp == stamp:
             return before
@@ -190,7 +194,8 @@ class SessionIndex:
             withdrawn = listed(study)
         except RecordError:
             withdrawn = None
-        return _Logs(stamp, bundles(study), comments(study), withdrawn, decisions(study))
+        by_hand = decisions(study), moves(study)
+        return _Logs(stamp, bundles(study), comments(study), withdrawn, *by_hand)
 
 
 class _Cache:
@@ -283,7 +288,7 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
     comments = logs.comments.get(folder.name, ())
     if (exported, withdrawn, comments) != (own.exported, own.withdrawn, own.comments):
         own = replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
-    return decided(own, logs.decisions.get(folder.name))
+    return decided(own, logs.decisions.get(folder.name), logs.moves.get(folder.name))
 
 
 def _stamp(*paths: str) -> _Stamp:

@@ -10,7 +10,7 @@ from labapp.clock import utc_text
 from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.comments import comment_problems, comments
-from labapp.journal.decisions import Decision, decision_problems, decisions
+from labapp.journal.decisions import Decision, Move, decision_problems, decisions, moves
 from labapp.journal.guard import readable
 from labapp.journal.layout import EXPORTS, FolderName
 from labapp.journal.lock import held
@@ -21,6 +21,7 @@ from labapp.journal.withdrawn import withdrawal_of, withdrawal_problems
 from labapp.messages import Message
 from labapp.reading import files
 from labapp.reading.values import json_value
+from labapp.resources import twin_of
 
 ListedState = Literal["complete", "ended_early", "interrupted", "running", "damaged"]
 
@@ -36,7 +37,9 @@ class SessionSummary:
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
     the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
     what is to become of the data; decision: excluded or included where that was decided by hand,
-    and decision_reason why; comments: the moderator's, oldest first; problem: why it is damaged.
+    and decision_reason why; pilot: whether it is a trial run, kept apart from the study; moved: why
+    it was moved from the pilots into the study, or back, empty where it never was; comments: the
+    moderator's, oldest first; problem: why it is damaged.
     """
 
     id: str
@@ -57,6 +60,8 @@ class SessionSummary:
     withdrawn: str = ""
     decision: str = ""
     decision_reason: str = ""
+    pilot: bool = False
+    moved: str = ""
     comments: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -127,14 +132,19 @@ def summary(folder: Path) -> SessionSummary:
         return replace(line, state="damaged", problem=error.what, exported=exported)
     own = comments(folder.parent).get(folder.name, ())
     decision = decisions(folder.parent).get(folder.name)
-    return decided(replace(line, exported=exported, withdrawn=withdrawn, comments=own), decision)
+    line = replace(line, exported=exported, withdrawn=withdrawn, comments=own)
+    return decided(line, decision, moves(folder.parent).get(folder.name))
 
 
-def decided(line: SessionSummary, decision: Decision | None) -> SessionSummary:
+def decided(
+    line: SessionSummary, decision: Decision | None, move: Move | None = None
+) -> SessionSummary:
     """A line with what was decided by hand."""
-    if decision is None:
-        return line
-    return replace(line, decision=decision.verdict, decision_reason=decision.reason)
+    if decision is not None:
+        line = replace(line, decision=decision.verdict, decision_reason=decision.reason)
+    if move is not None:
+        line = replace(line, pilot=move.pilot, moved=move.reason)
+    return line
 
 
 def recorded(folder: Path) -> SessionSummary:
@@ -194,6 +204,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "unblinded_s": None if summary.unblinded_ns is None else summary.unblinded_ns / 1e9,
         "not_counted": summary.not_counted,
         "withdrawn": summary.withdrawal,
+        "pilot": planned.pilot,
     }
 
 
@@ -209,7 +220,8 @@ def exports_of(folder: Path) -> tuple[str, ...]:
 def bundles(study: Path) -> dict[str, tuple[str, ...]]:
     """Bundles made of each session of a study, by the names of their folders."""
     result: dict[str, tuple[str, ...]] = {}
-    for entry in filter(_made, exports(study)):
+    # A session may have been exported before it was moved from the pilots, or to them.
+    for entry in filter(_made, (*exports(study), *exports(twin_of(study)))):
         for name in dict.fromkeys(map(str, entry["sessions"])):
             result[name] = (*result.get(name, ()), str(entry.get("bundle", "")))
     return result

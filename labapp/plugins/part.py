@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -298,6 +298,55 @@ def stages_of(parts: Iterable[PlannedPart]) -> dict[int, list[TrialsPart]]:
         if part.measures:
             stages.setdefault(part.number, []).append(part)
     return stages
+
+
+def introduces(parts: Sequence[PlannedPart], index: int) -> bool:
+    """Whether a part is a text before a stage or practice, to which it belongs."""
+    if not parts[index].introduces or index + 1 == len(parts):
+        return False
+    following = parts[index + 1]
+    return following.has_trials or (
+        following.stage_place() is not None and introduces(parts, index + 1)
+    )
+
+
+def sections_of(parts: Sequence[PlannedPart]) -> tuple[range, ...]:
+    """The plan in sections, as places in it: a stage or practice with the texts before it, its
+    blocks and the questionnaires about it; every other part alone."""
+    sections: list[range] = []
+    begin = 0
+    while begin < len(parts):
+        stage = begin
+        while introduces(parts, stage):
+            stage += 1
+        sections.append(range(begin, _end_of(parts, stage)))
+        begin = sections[-1].stop
+    return tuple(sections)
+
+
+def section_of(parts: Sequence[PlannedPart], index: int) -> range:
+    """The section that a part belongs to."""
+    return next(section for section in sections_of(parts) if index in section)
+
+
+def _end_of(parts: Sequence[PlannedPart], first: int) -> int:
+    """The place behind the last part that belongs to the stage or practice at a place."""
+    core, end = parts[first], first + 1
+    if not isinstance(core, TrialsPart):
+        return end
+    ids = {core.id}
+    for place in range(first + 1, len(parts)):
+        part = parts[place]
+        if isinstance(part, TrialsPart):
+            if not (core.measures and part.measures and part.number == core.number):
+                break
+            ids.add(part.id)
+            end = place + 1
+        elif part.belongs_to() in ids:
+            end = place + 1
+        elif not (part.rests or introduces(parts, place)):
+            break
+    return end
 
 
 class Drawing(Kept):

@@ -33,6 +33,7 @@ from labapp.journal.read import read_rows
 from labapp.journal.rows import payloads
 from labapp.journal.withdrawn import withdrawals
 from labapp.reading.values import json_value
+from labapp.resources import twin_of
 from labapp.session import folder
 from labapp.session.resuming import forbids_resume
 from labapp.study.allocation import SLOT, rule_of
@@ -109,12 +110,15 @@ def cell_assignments(data: Path, loaded: LoadedStudy) -> list[CellAssignment]:
     there = {home.path.name for home in folder.sessions_of(data, study.name)}
     left = withdrawals(study)
     by_hand = decisions(study)
+    elsewhere = twin_of(study)
     rows = []
     for name in sorted({*stored, *there, *left}, key=lambda n: (n.rsplit("_", 1)[-1], n)):
         row = stored.get(name)
         if name in left:
             cells = left[name].cells or (row.cells if row else ())
             row = CellAssignment(name, cells, "withdrawn")
+        elif name not in there and (elsewhere / name).is_dir():
+            row = None  # moved to the pilots, or out of them: it holds its place there
         elif name not in there:
             row = replace(row, state="gone") if row and row.state != "reserved" else None
         elif row is None or row.state not in FINAL:

@@ -122,9 +122,20 @@ def taken(data: Path, study: str) -> Mapping[str, list[str]]:
 
 def next_free(data: Path, study: Study) -> str:
     """The label after the highest one that has a session, or may have none."""
-    labels = [*taken(data, study.id), *refused(data, study)]
-    numbers = (study.participants.number(label) for label in labels)
-    return study.participants.label(max((n for n in numbers if n is not None), default=0) + 1)
+    return study.participants.next_free([*taken(data, study.id), *refused(data, study)])
+
+
+def taken_by_pilots(data: Path, study: str) -> Mapping[str, list[str]]:
+    """As `taken`, for the pilots of a data root: those too that were moved into the study."""
+    labels = {label: list(own) for label, own in taken(data, study).items()}
+    for label, sessions in taken(resources.pilot_root(data), study).items():
+        labels[label] = list(dict.fromkeys([*labels.get(label, ()), *sessions]))
+    return labels
+
+
+def next_pilot(data: Path, study: Study) -> str:
+    """The next free label of the pilots of a data root."""
+    return study.participants.next_free(taken_by_pilots(data, study.id), pilot=True)
 
 
 def refused(data: Path, study: Study) -> dict[str, str]:

@@ -40,6 +40,7 @@ from labapp.events.lifecycle import (
     NoteAdded,
     PartEnded,
     PartRestarted,
+    PartSkipped,
     PartStarted,
     PaymentComputed,
     ProgramStalled,
@@ -109,10 +110,12 @@ class Annotation:
 @dataclass(frozen=True, slots=True)
 class PendingSkip:
     """A skip that can still be taken back. what: trial or part; until_ns: session time at which it
-    is confirmed."""
+    is confirmed; to: the place in the plan at which the session continues then, None for the next
+    part."""
 
     what: str
     until_ns: int
+    to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,7 @@ class SessionState:
     end_seq : of the event that says so.
     withdrawal : keep or delete, as a participant who withdrew wants done with the data.
     pending : a skip that can still be taken back.
+    goal : the place in the plan at which the last skip made the session continue, if it said so.
     broken_off : a run of the program ended before its session did, and nobody has gone on since.
     result : of the last part whose result later texts may mention.
     agreed : whether the participant agreed to each use of the data that was asked one by one.
@@ -148,6 +152,7 @@ class SessionState:
     end_seq: int | None = None
     withdrawal: str = ""
     pending: PendingSkip | None = None
+    goal: int | None = None
     broken_off: bool = False
     result: Result | None = None
     agreed: Mapping[str, bool] = field(default_factory=dict)
@@ -276,7 +281,7 @@ class SessionMachine:
                 return () if leaving else (self._keyed(state, CloseRequested(how)),)
             case StayHere() if state.pauses.leaving:
                 return (self._keyed(state, CloseWithdrawn()),)
-            case SkipStage(int(asked_of)) if asked_of != state.index:
+            case SkipStage() if not self._skips(state, command):
                 return ()
             case Begin() if not state.running:
                 return () if state.pauses.held else self._next_part(state)
@@ -300,7 +305,29 @@ class SessionMachine:
         what = self._taken_back(state, command)
         if not events or not what:
             return events
-        return (self._keyed(state, SkipRequested(what, state.index)),)
+        to = command.to if isinstance(command, SkipStage) else None
+        return (self._keyed(state, SkipRequested(what, state.index, to)),)
+
+    def _skips(self, state: SessionState, wish: SkipStage) -> bool:
+        """Whether a skip is of the part that runs, and leads on in the plan, past no consent."""
+        if wish.index not in (None, state.index):
+            return False
+        return wish.to is None or wish.to in self.later(state)
+
+    def later(self, state: SessionState) -> range:
+        """The places in the plan, its end among them, at which the session can continue instead of
+        with the part that runs. Nothing is recorded without consent: it is never passed over."""
+        first = state.index + 1
+        if state.index < 0 or self.parts[state.index].consents:
+            return range(first, first)
+        places = range(first, len(self.parts))
+        consent = next((place for place in places if self.parts[place].consents), len(self.parts))
+        return range(first, consent + 1)
+
+    def _passed_over(self, begin: int, end: int | None) -> Decision:
+        """Parts that are skipped before they began."""
+        places = range(begin, begin if end is None else end)
+        return [UnstampedEvent(PartSkipped(place), self.parts[place].id) for place in places]
 
     def _taken_back(self, state: SessionState, command: Command) -> str:
         """What a command skips, if that can be taken back: trial, part or nothing.
@@ -328,7 +355,9 @@ class SessionMachine:
                 return ()
         skipped = SkipStage() if skip.what == "part" else Skip()
         led_to = self.tasks[state.index].decide(state.part_state, skipped, now_ns)
-        return (self._keyed(state, SkipConfirmed(skip.what)), *led_to)
+        # Together: a crash leaves all of it in the journal, or none.
+        over = self._passed_over(state.index + 1, skip.to)
+        return (self._keyed(state, SkipConfirmed(skip.what)), *led_to, *over)
 
     def _reopen(self, state: SessionState, seq: int) -> Decision:
         """The session goes on where it was, in a pause, for the participant has to be there
@@ -343,11 +372,25 @@ class SessionMachine:
         index = state.index + 1
         if index == len(self.parts):
             return self._end(state, SessionCompleted())
+        if self._about_skipped(state, index):
+            return self._passed_over(index, index + 1)
         started = UnstampedEvent(PartStarted(index), self.parts[index].id)
         if self.parts[index].rests:
             # No duration counts it; its part's key tells it from a pause by the moderator.
             return (started, UnstampedEvent(SessionPaused("break"), self.parts[index].id))
         return (started,)
+
+    def _about_skipped(self, state: SessionState, index: int) -> bool:
+        """Whether a part asks about a stage that was skipped: there is nothing to ask then, unless
+        the moderator continued at what is asked about it."""
+        about = self.parts[index].belongs_to()
+        goal = len(self.parts) if state.goal is None else state.goal
+        if goal < len(self.parts) and self.parts[goal].belongs_to() == about:
+            return False
+        return about is not None and any(
+            part.id == about and record.outcome == "skipped"
+            for part, record in zip(self.parts, state.records, strict=True)
+        )
 
     def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Decision:
         """What the session came to, and its end."""
@@ -411,8 +454,12 @@ class SessionMachine:
         ends = self.tasks[state.index].decide(state.part_state, command, now_ns)
         if not ends:
             return ()
-        reason = "break skipped" if isinstance(command, SkipStage) else "break over"
-        return (UnstampedEvent(SessionResumed(reason)), *ends)
+        if isinstance(command, SkipStage):
+            over = self._passed_over(state.index + 1, command.to)
+            asked = SkipRequested("part", state.index, command.to), SkipConfirmed("part")
+            said = [self._keyed(state, payload) for payload in asked] if over else []
+            return (UnstampedEvent(SessionResumed("break skipped")), *said, *ends, *over)
+        return (UnstampedEvent(SessionResumed("break over")), *ends)
 
     def _stood_still(self, state: SessionState, still: StandStill) -> Decision:
         """What stood still, and the end of an attempt at a question that is asked again for it."""
@@ -450,7 +497,7 @@ class SessionMachine:
         return (part.id, None, None) if trial is None else (part.id, *trial)
 
     def apply(self, state: SessionState, event: Event, payload: Payload) -> SessionState:
-        ran = state.running
+        ran, pending = state.running, state.pending
         state = replace(
             state, pauses=state.pauses.apply(event), tally=state.tally.apply(event, payload)
         )
@@ -472,7 +519,10 @@ class SessionMachine:
             case SessionReopened():
                 state = replace(state, ended=None, end_seq=None, withdrawal="")
             case SkipRequested():
-                state = replace(state, pending=PendingSkip(payload.what, event.t_ns + TAKE_BACK_NS))
+                until_ns = event.t_ns + TAKE_BACK_NS
+                state = replace(state, pending=PendingSkip(payload.what, until_ns, payload.to))
+            case SkipConfirmed() if pending is not None:
+                state = replace(state, goal=pending.to)
             case BlindingSet():
                 state = replace(state, blind=payload.blind)
             case NoteAdded() | DeviationNoted():
@@ -492,6 +542,8 @@ class SessionMachine:
                     records=_put(state.records, payload.index, PartRecord(started_ns=event.t_ns)),
                     part_state=task.apply(begun, event, payload),
                 )
+            case PartSkipped():
+                return self._passing_over(state, payload.index)
         if (look := state.look.after(payload)) is not state.look:
             state = replace(state, look=look)
         if not (state.running or ran):  # the end concerns the part, too: it can be taken back
@@ -509,6 +561,18 @@ class SessionMachine:
             )
             state = replace(state, records=_put(state.records, payload.index, record))
         return state
+
+    def _passing_over(self, state: SessionState, index: int) -> SessionState:
+        """The state after a part was skipped before it began. Texts behind a stage that nobody saw
+        have nothing to tell of how it went."""
+        result = None if self.parts[index].has_trials else state.result
+        return replace(
+            state,
+            index=index,
+            records=_put(state.records, index, PartRecord(outcome="skipped")),
+            part_state=self.tasks[index].initial(state.pauses),
+            result=result,
+        )
 
 
 def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tuple[PartRecord, ...]:

@@ -72,7 +72,7 @@ class NewFolder:
 
         Raises ParticipantTaken when there is something of that name, DataFolderError.
         """
-        with _creating(self._data):
+        with creating(self._data):
             self.lock.release()  # some systems rename no folder of which a file is open
             if self._published.exists():
                 raise ParticipantTaken(
@@ -105,7 +105,7 @@ def create(
     name = FolderName(participant, session, utc_label(clock.utc()))
     new = NewFolder(data, loaded.study.id, name)
     # Two programs that start the same participant at once must not both find the place free.
-    with _creating(data):
+    with creating(data):
         _clear(study)
         _refuse(data, loaded, name)
         access.own_folder(new.home.path, exist_ok=False)
@@ -122,7 +122,7 @@ def clear(data: Path, study: str) -> None:
     """Give sessions that killed starts have stored their names: they hold places of the study that
     nobody else may get. Raises SessionBusy, DataFolderError."""
     if any((data / study).glob(f"{MAKING}*")):
-        with _creating(data):
+        with creating(data):
             _clear(data / study)
 
 
@@ -131,7 +131,7 @@ def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str
     which takes long. A participant who is free now may still be taken by then."""
     study = data / loaded.study.id
     if study.is_dir():  # which a first session makes
-        with _creating(data):
+        with creating(data):
             _clear(study)
     _refuse(data, loaded, FolderName(participant, session, ""))
 
@@ -147,8 +147,8 @@ def discard(path: Path) -> None:
 
 
 @contextmanager
-def _creating(data: Path) -> Iterator[None]:
-    """One program at a time makes sessions under a data root."""
+def creating(data: Path) -> Iterator[None]:
+    """One program at a time makes sessions under a data root, or moves one there."""
     try:
         with FileLock(data / CREATING, timeout=PATIENCE_S):
             yield

@@ -34,6 +34,7 @@ from labapp.events.lifecycle import SessionPlanned
 from labapp.events.lsl import LslOpened
 from labapp.journal import anchor
 from labapp.journal.comments import forget_comments
+from labapp.journal.decisions import moves
 from labapp.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
 from labapp.journal.read import read_rows
@@ -42,7 +43,7 @@ from labapp.journal.sessions import export_problems, exports_of
 from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.messages import Message
 from labapp.reading import files
-from labapp.resources import PILOT
+from labapp.resources import PILOT, twin_of
 from labapp.session import exports, private, shifts
 from labapp.session.condition_assignment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of
@@ -163,7 +164,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
             consented = str(planned.payload["study"])
             pilot = bool(planned.payload.get("pilot", False))
         else:
-            pilot = study.parent.name.endswith(PILOT)
+            moved = moves(study).get(folder.name) is not None  # only pilots are ever moved
+            pilot = moved or study.parent.name.endswith(PILOT)
         consented = private.book_of(consented, pilot=pilot)
         consents = private.forget_consent(private_root, consented, left.participant, left.session)
     others = tuple(
@@ -177,8 +179,9 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     videos = len(video_names(folder))
     if not left.kept:
         annotated = forget_annotations(folder)
-        forget_comments(folder)
-        forget_comments(folder, DECISIONS)
+        for path in (folder, twin_of(study) / folder.name):  # also what a broken-off move left
+            forget_comments(path)
+            forget_comments(path, DECISIONS)
         if not others:
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)
@@ -234,7 +237,8 @@ def _forget_waveforms(folder: Path) -> None:
 def _handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:
     """What was handed out of a session, and what cannot be told of it."""
     try:
-        return tuple(holders(folder.parent, folder.name)), ()
+        studies = (folder.parent, twin_of(folder.parent))
+        return tuple(entry for study in studies for entry in holders(study, folder.name)), ()
     except AnnotationError as error:
         return (), (Message("handed_out_unreadable", why=error.what),)
 

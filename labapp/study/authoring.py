@@ -121,6 +121,7 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     title = name.replace("-", " ").capitalize()
     text = _with_value(text, "id", name)
     text = _with_value(text, "title", f'"{title}"')
+    text = re.sub(r"(?m)^summary:.*\n", "", text)  # it is of the original
     text = _with_value(text, "version", "1")
     text = _with_value(text, "language", study.language, after="version")
     if not translated and not re.search(r"(?m)^fallback_language:", text):
@@ -201,6 +202,8 @@ _EXAMPLES_OF_ITEMS = {
 }
 _EXAMPLES = {
     "assignment": '{hint: {odd: "with", even: "without"}}',
+    "summary": '"One line about the study."',
+    "minutes": "45",
     "replicates": '{paper: "000", study: mnist-crowd, run: lab}',
     "related": "[another-study]",
     "incentive": '{text: texts/{language}/incentive.md, currency: "$", base: 10}',

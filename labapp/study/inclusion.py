@@ -13,7 +13,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from labapp.events import Event, Payload
-from labapp.events.lifecycle import InclusionDecided, PartEnded, PaymentComputed
+from labapp.events.lifecycle import (
+    InclusionDecided,
+    PartEnded,
+    PartSkipped,
+    PaymentComputed,
+)
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.study.rules import Incentive, Inclusion, to_the_cent
@@ -44,6 +49,8 @@ class Tally:
             return self._without(part)
         if isinstance(payload, PartEnded):
             return replace(self, outcomes={**self.outcomes, part: payload.outcome})
+        if isinstance(payload, PartSkipped):
+            return replace(self, outcomes={**self.outcomes, part: "skipped"})
         score = registry.scored().get(event.kind)
         if score is None or event.trial is None or (came_to := score(payload)) is None:
             return self

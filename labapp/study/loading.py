@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -172,26 +173,52 @@ def find(study: str | Path) -> Path:
     return named
 
 
+class StudyHead(NamedTuple):
+    """What a study file says at its top about itself. minutes: how long a session takes, as it is
+    written; published: whether it repeats a published study."""
+
+    title: str = ""
+    summary: str = ""
+    minutes: str = ""
+    published: bool = False
+
+
+HEAD_KEYS = ("title", "summary", "minutes", "replicates")
+
+
 def title_of(path: Path) -> str:
     """The title in a study file, read without the rest of it: many are listed before one is used.
 
     Returns "" where there is none, or the file cannot be read so far.
     """
+    return head_of(path, {"title"}).title
+
+
+def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
+    """What a study file says of itself, read only as far as these keys, or to the flow, go; empty
+    where it does not say, or cannot be read so far."""
+    found: dict[str, str] = {}
     depth, key = 0, ""
     try:
         for event in yaml.parse(reading.content(path, LARGEST), Loader=yaml.SafeLoader):
             if depth == 1 and isinstance(event, yaml.ScalarEvent):
-                if key == "title":
-                    return str(event.value)
-                key = "" if key else event.value
+                if key:
+                    found |= {key: str(event.value)} if key in keys else {}
+                    key = ""
+                else:
+                    key = event.value
             elif isinstance(event, yaml.CollectionStartEvent):
+                found |= {key: key} if key in keys else {}
                 depth += 1
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
                 key = "" if depth == 1 else key
+            if key == "flow" or found.keys() >= set(keys):
+                break
     except (OSError, yaml.YAMLError, ValueError):
         pass
-    return ""
+    words = {name: text for name, text in found.items() if name in StudyHead._fields}
+    return StudyHead(**words, published="replicates" in found)
 
 
 def load(study: str | Path, language: str | None = None) -> LoadedStudy:

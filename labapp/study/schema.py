@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -53,6 +54,9 @@ def _number_in(pattern: str, label: str) -> int | None:
     return None
 
 
+PILOT = "pilot"
+"""Before the label of a pilot's participant."""
+
 StudyId = Annotated[str, Field(pattern=SLUG, max_length=80), NotReserved]
 PATTERN = re.compile(r"[A-Za-z0-9]{0,30}\{(0?(:0?[0-9]{0,2}d?)?)\}[A-Za-z0-9]{0,30}")
 """A format of one number of at most 99 digits. Others can do what no label needs: `{:0900000000d}`
@@ -91,8 +95,21 @@ class Participants(Strict):
         return self.pattern.format(number)
 
     def number(self, label: str) -> int | None:
-        """The number in a label, or None for a label of another form."""
+        """The number in a label, also a pilot's, or None for a label of another form."""
+        own = self.own_number(label)
+        return self.own_number(label.removeprefix(PILOT)) if own is None else own
+
+    def own_number(self, label: str) -> int | None:
+        """The number in a label of the study's own, which no pilot gets; None for another form."""
         return _number_in(self.pattern, label)
+
+    def next_free(self, taken: Iterable[str], *, pilot: bool = False) -> str:
+        """The label after the highest one that is taken. pilot: that of a pilot, which no
+        participant of the study ever gets, so that the session can be moved into the study."""
+        before = PILOT if pilot else ""
+        own = (label.removeprefix(before) for label in taken if label.startswith(before))
+        numbers = [number for label in own if (number := self.own_number(label)) is not None]
+        return f"{before}{self.label(max(numbers, default=0) + 1)}"
 
 
 GERMAN_PROMPTS = ("Bitte sprechen Sie weiter",)
@@ -180,6 +197,8 @@ class Study(Strict):
     id : the study's name in folders and files: small letters, digits and -. Sessions of one id
         belong together.
     title : what people read on the home page and in the report.
+    summary : one line about the study, for the list on the home page.
+    minutes : about how long a session takes, for that list; leave it out where nobody knows yet.
     version : a whole number from 1. Raise it when the study changes; old sessions keep theirs.
     language : of the participant's screens and texts: `en`, `de`, or another one for which there
         are texts (`labapp studies texts NAME --missing`).
@@ -208,6 +227,8 @@ class Study(Strict):
 
     id: StudyId
     title: str = Field(min_length=1)
+    summary: str = Field(default="", max_length=160)
+    minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=LANGUAGE)
     fallback_language: str | None = Field(

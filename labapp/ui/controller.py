@@ -20,6 +20,7 @@ from labapp.events import Source
 from labapp.events.commands import Pause, Resume
 from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import AlarmRaised
+from labapp.journal.decisions import is_pilot
 from labapp.session.opening import OpenSession
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import FAST, Pace
@@ -122,7 +123,8 @@ class SessionController(QObject):
             opened.loaded.study.presentation,
             self._consent,
         )
-        if opened.planned.pilot:
+        pilot = is_pilot(opened.folder.path, opened.planned)
+        if pilot:
             self.participant.mark_pilot()
         down.callback(self.participant.deleteLater)
         down.callback(self.participant.close_for_good)
@@ -137,7 +139,7 @@ class SessionController(QObject):
             past_peaks=_past_peaks(opened),
             blind=opened.blind,
         )
-        if opened.planned.pilot:
+        if pilot:
             self.console.mark_pilot()
         if not self._home:
             self.console.header.done.setText(tr("Close the console"))

@@ -15,6 +15,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from labapp.errors import Fault, LabappError, ModelError, ProgramError, faults_of
 from labapp.representations.sheets import TraversalSheet
+from labapp.resources import pilot_root
 from labapp.session import condition_assignment, folder, opening, private
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.models import WarmDecoders, load_warm
@@ -31,7 +32,8 @@ from labapp.ui.language import tr
 from labapp.ui.microphone import HomeMicrophone
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Warm
-from labapp.ui.moderator.choices import StartRequest
+from labapp.ui.moderator.choices import GROUPS, StartRequest, about, lasts
+from labapp.ui.moderator.combo import Described
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_making import NewStudy
@@ -95,12 +97,14 @@ class HomeController(QObject):
     def _connect(self) -> None:
         view = self.view
         view.study_changed.connect(self.choose_study)
+        view.session.set_describe(self._described, [tr(text) for text in GROUPS.values()])
         view.participant_changed.connect(lambda participant, session: self._show_plan())
         view.audio_device_changed.connect(self._choose_microphone)
         view.screen_changed.connect(self._choose_screen)
         view.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
+        view.pilot_changed.connect(lambda pilot: self._show_study())
         view.blind_changed.connect(lambda blind: self._remember(blind=blind))
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
@@ -168,6 +172,8 @@ class HomeController(QObject):
 
     def choose_study(self, study: str) -> None:
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
+        if study != self.shelf.chosen:
+            self.view.forget_pilot()
         self.view.set_study_note("")
         try:
             with mistakes.worded(tr("This study file cannot be used.")):
@@ -201,8 +207,15 @@ class HomeController(QObject):
         self.lists.show_study(study_.id)
         self.lists.refresh()
 
+    def _described(self, study: str) -> Described:
+        """What the list says of a study."""
+        head = self.shelf.head(study)
+        group = tr(GROUPS[self.shelf.group(study, head)])
+        return Described(group, head.summary, lasts(head))
+
     def _show_chosen(self, study: str) -> None:
         self._chosen = study
+        self.view.session.set_about(about(self.shelf.head(study)))
         self.view.study.making.set_chosen(study)
 
     def check_study(self) -> None:
@@ -271,11 +284,20 @@ class HomeController(QObject):
 
     def _show_participants(self, study: Study) -> None:
         try:
-            taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
+            if self.view.pilot:
+                taken = folder.taken_by_pilots(self.data, study.id)
+                refused = folder.refused(self._root, study)
+            else:
+                taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
         except LabappError as error:  # nobody can tell who withdrew: no session can begin
             self.view.show_error(error)
             taken, refused = {}, {}
-        self.view.set_participants(study.participants, taken, refused)
+        self.view.set_participants(study.participants, taken, refused, pilot=self.view.pilot)
+
+    @property
+    def _root(self) -> Path:
+        """Where the session that would start is kept."""
+        return pilot_root(self.data) if self.view.pilot else self.data
 
     def _show_plan(self) -> None:
         if self._loaded is None:
@@ -292,7 +314,7 @@ class HomeController(QObject):
         )
         try:
             with mistakes.worded(tr("The plan cannot be made.")):
-                drawn = condition_assignment.preview(self.data, self._loaded, participant)
+                drawn = condition_assignment.preview(self._root, self._loaded, participant)
                 made = realise(drawn=drawn)
         except LabappError as error:
             self._needed = None
@@ -409,7 +431,8 @@ class HomeController(QObject):
         problem = ""
         if self._consent is not None:
             try:
-                private.check_private(self.private, self._loaded.study.id)
+                book = private.book_of(self._loaded.study.id, pilot=self.view.pilot)
+                private.check_private(self.private, book)
             except LabappError as error:
                 problem = error.what
         self.view.set_checklist([checklist.consent_row(self._consent, problem)])
@@ -417,11 +440,10 @@ class HomeController(QObject):
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""
         options = replace(self._options(request.audio), blind=request.blind, pilot=request.pilot)
-        participant = "" if request.pilot else request.participant
         self._open(
             lambda: open_new(
                 request.study,
-                participant,
+                request.participant,
                 request.session,
                 options,
                 self._warm,
@@ -480,6 +502,7 @@ class HomeController(QObject):
         self.microphone.rest()
         self._slow.stop()
         self.window.hide()
+        self.view.forget_pilot()  # the next session is none unless somebody says so
 
     def _back(self) -> None:
         """The moderator leaves a session: to the home, with everything looked at afresh."""

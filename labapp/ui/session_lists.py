@@ -17,8 +17,9 @@ from labapp.journal.comments import add_comment
 from labapp.journal.read import last_utc
 from labapp.journal.session_index import SessionIndex
 from labapp.journal.sessions import SessionSummary
+from labapp.resources import pilot_root
 from labapp.session import resuming
-from labapp.session.deciding import decide_by_hand
+from labapp.session.deciding import decide_by_hand, move_pilot
 from labapp.session.withdrawal import withdraw
 from labapp.ui import mistakes
 from labapp.ui.language import tr, translate_message
@@ -37,12 +38,19 @@ PARTIAL_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """sessions: newest first; interrupted: those of them that can be asked about; whole: all were
-    read, and none are left out."""
+    """sessions: newest first; pilots: those that are kept apart; interrupted: those of the sessions
+    that can be asked about; whole: all were read, and none are left out."""
 
     sessions: tuple[SessionSummary, ...] = ()
+    pilots: tuple[SessionSummary, ...] = ()
     interrupted: tuple[Interrupted, ...] = ()
     whole: bool = True
+
+    @property
+    def all(self) -> list[SessionSummary]:
+        """Sessions and pilots, newest first."""
+        every = (*self.sessions, *self.pilots)
+        return sorted(every, key=lambda line: line.started, reverse=True)
 
     @property
     def forbidden(self) -> frozenset[Path]:
@@ -55,6 +63,7 @@ class Reader:
 
     def __init__(self, data: Path) -> None:
         self._index = SessionIndex(data)
+        self._pilots = SessionIndex(pilot_root(data))
         self._asked: dict[Path, tuple[SessionSummary, Interrupted]] = {}
 
     def read(self, partly: Callable[[Listing], None], stop: threading.Event) -> Listing:
@@ -71,8 +80,9 @@ class Reader:
                 partly(Listing(tuple(so_far()), whole=False))
 
         lines = tuple(self._index.read(progress))
+        pilots = tuple(self._pilots.read())
         self._asked = {line.path: self._ask(line) for line in lines if _open_ended(line)}
-        return Listing(lines, tuple(asked for _, asked in self._asked.values()))
+        return Listing(lines, pilots, tuple(asked for _, asked in self._asked.values()))
 
     def _ask(self, line: SessionSummary) -> tuple[SessionSummary, Interrupted]:
         known = self._asked.get(line.path)
@@ -131,6 +141,7 @@ class SessionLists(QObject):
         page.withdraw_requested.connect(self.withdraw)
         page.remarked.connect(self.remark)
         page.decided.connect(self.decide)
+        page.moved.connect(self.move)
         view.leave_requested.connect(self.leave)
         self.coding = CodingWork(view.coding, self)
         view.coding_opened.connect(self.coding.set_shown)
@@ -197,6 +208,13 @@ class SessionLists(QObject):
             self._view.sessions_page.say("\n".join(map(translate_message, lines)))
         self.refresh()
 
+    def move(self, path: Path, into_study: bool, reason: str) -> None:
+        """Move a pilot into the study, or back, with the reason."""
+        with mistakes.caught(self._view.show_error, tr("The session could not be moved.")):
+            _, lines = move_pilot(path, into_study, reason)
+            self._view.sessions_page.say("\n".join(map(translate_message, lines)))
+        self.refresh()
+
     def withdraw(self, path: Path, delete: bool) -> None:
         """Withdraw a session's participant, in the thread: deleting may take a while."""
         if self._closed:
@@ -245,7 +263,7 @@ class SessionLists(QObject):
         if listing == self._shown and not anew:
             return
         self._shown = listing
-        self._view.set_all_sessions(listing.sessions, listing.forbidden, whole=listing.whole)
+        self._view.set_all_sessions(listing.all, listing.forbidden, whole=listing.whole)
         self._researcher.set_sessions(listing.sessions, whole=listing.whole)
         self.coding.set_sessions(listing.sessions)
         own = [line for line in listing.sessions if line.study == self._study]

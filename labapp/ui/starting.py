@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labapp import resources
-from labapp.errors import DataFolderError, LslError, NoMicrophone, UsageError
+from labapp.errors import DataFolderError, LslError, NoMicrophone, SessionError, UsageError
 from labapp.ui.language import N_
 
 if TYPE_CHECKING:
@@ -239,9 +239,15 @@ def open_new(
     session = loaded.study.first_session if session is None else session
     data = resources.data_root(options.data)
     if options.pilot:
+        participant = participant or folder.next_pilot(data, loaded.study)
         data = resources.pilot_root(data)
-        if not participant:
-            participant = folder.next_free(data, loaded.study)
+    elif loaded.study.participants.own_number(participant) is None:
+        example = loaded.study.participants.label(1)
+        raise SessionError(
+            f"{participant!r} is not a participant of this study: its participants are named "
+            f"like {example}.",
+            todo=f"Use a label like {example} (the study file's participants.pattern).",
+        )
     _check_room(data, folder.check_data_root(data), options)
     _check_screen(options.screen)
     new_folder.refuse_taken(data, loaded, participant, session)

@@ -10,7 +10,7 @@ from labapp.errors import LabappError
 from labapp.representations import package
 from labapp.study import loading
 from labapp.study.flow import blinds
-from labapp.study.loading import LoadedStudy
+from labapp.study.loading import LoadedStudy, StudyHead
 from labapp.study.schema import Study
 from labapp.ui import remembered
 from labapp.ui.language import tr
@@ -86,7 +86,7 @@ class StudyShelf:
         return USUAL if USUAL in known else next(iter(known), "")
 
     def offered(self) -> list[StudyChoice]:
-        """Own studies first, by their titles; a file that is gone says so."""
+        """Own studies first, the others by their titles; a file that is gone says so."""
         studies = []
         for path, title in self.choices.own.items():
             name = f"{title} ({Path(path).name})"
@@ -97,6 +97,19 @@ class StudyShelf:
         if self._chosen not in [choice.study for choice in studies]:  # it could not be loaded yet
             studies.insert(0, StudyChoice(self._chosen, Path(self._chosen).name))
         return studies
+
+    def head(self, study: str) -> StudyHead:
+        """What a study that is offered says of itself; read when somebody looks at the list."""
+        path = Path(study)
+        if study in [choice.study for choice in self._shipped]:
+            path = next((each for each in loading.installed() if each.stem == study), path)
+        return loading.head_of(path)
+
+    def group(self, study: str, head: StudyHead) -> str:
+        """Under which heading a study is listed: own, published or shipped."""
+        if study not in [choice.study for choice in self._shipped]:
+            return "own"
+        return "published" if head.published else "shipped"
 
     def keep(self, **changed: object) -> None:
         """Remember a choice besides the study. Raises DataFolderError."""

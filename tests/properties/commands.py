@@ -8,6 +8,7 @@ from labapp.events.commands import AskToLeave, ConfirmSkip, SkipStage, StayHere,
 
 UNDOING = st.one_of(
     st.builds(SkipStage),
+    st.builds(SkipStage, st.none(), st.integers(0, 9)),
     st.builds(TakeBackSkip, st.sampled_from(["trial", "part"])),
     st.builds(ConfirmSkip),
     st.builds(AskToLeave, st.just("escape")),

@@ -185,7 +185,7 @@ def test_a_question_waits_before_it_is_left() -> None:
     play, last = skipped(stage_machine(skip="always"))
     assert (last.kind, last.payload, last.trial) == (
         "skip.requested",
-        {"what": "trial", "index": 0},
+        {"what": "trial", "index": 0, "to": None},
         1,
     )
     before = task_state(play)

@@ -36,7 +36,7 @@ class Desk:
 
     def alarms(self) -> list[str]:
         self.console.refresh()
-        return [c.text.full() for c in self.console.alarms.chips if not c.isHidden()]
+        return [c.text.text() for c in self.console.alarms.chips if not c.isHidden()]
 
 
 def closed_forms() -> dict[str, FormulaDecoder]:

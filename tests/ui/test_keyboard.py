@@ -95,7 +95,7 @@ class Table:
         there, here = self.participant.top.keyboard, self.console.alarms.keyboard
         return (
             "" if there.isHidden() else there.text(),
-            "" if here.isHidden() else here.text.full(),
+            "" if here.isHidden() else here.text.text(),
         )
 
 

@@ -18,7 +18,7 @@ from labapp.audio.recorder import Level
 from labapp.clock import NS, FakeClock
 from labapp.events import Event, Source
 from labapp.events.commands import EndSession, GiveConsent, Next, Pause, Resume
-from labapp.events.lifecycle import ScreenChanged
+from labapp.events.lifecycle import AlarmRaised, ScreenChanged
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.tasks.questionnaire.commands import Answer
@@ -173,7 +173,7 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     desk.room.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
     desk.level = SILENT
     desk.wait(1)
-    assert voice.headline.text() == "Silent for 18 s"
+    assert (voice.headline.text(), voice.detail.text()) == ("Silent", "Nobody has to speak now.")
     assert voice.prompt.isHidden()  # the consent form is read, not thought aloud about
     skip_to(desk.room, "practice")
     desk.level = HEARD
@@ -181,6 +181,9 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     assert (voice.headline.text(), voice.prompt.isHidden()) == ("Voice heard", True)
     desk.level = SILENT
     desk.wait(1)
+    assert (voice.headline.text(), voice.prompt.isHidden()) == ("Silent for 1 s", True)
+    desk.level = replace(SILENT)
+    desk.wait(20)
     assert voice.headline.text() == "Silent for 18 s"
     assert voice.prompt.text() == "Say: “Please keep talking”\nF8 records that you said it"
     assert voice.prompt.isVisible()
@@ -249,13 +252,32 @@ ON = Sound("Jabra", "ALSA", 48_000)
 def test_states_of_the_voice_are_told_apart(
     level: Level | None, sound: Sound, headline: str, prompt: bool
 ) -> None:
-    said = voice_panel.hearing_of(level, sound, 15.0)
+    said = voice_panel.hearing_of(level, sound, 15.0, expected_s=60.0)
+    assert (said.headline, said.prompt) == (headline, prompt)
+
+
+@pytest.mark.parametrize(
+    ("expected_s", "headline", "prompt"),
+    [
+        (None, "Silent", False),
+        (2.0, "Silent for 2 s", False),
+        (14.9, "Silent for 15 s", False),
+        (15.0, "Silent for 15 s", True),
+    ],
+)
+def test_silence_counts_from_when_speech_is_expected(
+    expected_s: float | None, headline: str, prompt: bool
+) -> None:
+    said = voice_panel.hearing_of(SILENT, ON, 15.0, expected_s=expected_s)
     assert (said.headline, said.prompt) == (headline, prompt)
 
 
 def test_sound_that_is_over_is_not_said_to_come() -> None:
-    assert voice_panel.hearing_of(None, ON, 15.0).detail == ""
-    assert "once consent is given" in voice_panel.hearing_of(None, Sound(), 15.0).detail
+    assert voice_panel.hearing_of(None, ON, 15.0, expected_s=None).detail == ""
+    assert (
+        "once consent is given"
+        in voice_panel.hearing_of(None, Sound(), 15.0, expected_s=None).detail
+    )
 
 
 def test_the_facts_are_marked_when_they_are_wrong(desk: Desk) -> None:
@@ -281,14 +303,20 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     desk.runner.emit(AudioDeviceLost("Jabra", "unplugged"))
     desk.runner.emit(ScreenChanged("removed", "DP-1", 1))
     desk.runner.emit(AudioState("zeros", 0))
+    desk.runner.emit(AlarmRaised("decoder_slow", "one in a hundred takes 40 ms or more"))
     assert [a.split(":")[0] for a in desk.alarms()] == [
         "The microphone gives exact silence", "Screen DP-1 is gone", "The microphone is gone",
+        "The participant wants to stop",
     ]  # fmt: skip
     assert desk.console.alarms.more.text() == "and 1 more"
+    qtbot.mouseClick(desk.console.alarms.more, Qt.MouseButton.LeftButton)
+    assert desk.alarms()[-1].startswith("Pictures follow the dials slowly: one in a hundred")
+    assert desk.console.alarms.more.isHidden()
     qtbot.mouseClick(desk.console.alarms.chips[0].dismiss, Qt.MouseButton.LeftButton)
-    assert (
-        desk.alarms()[-1] == "The participant wants to stop: pressed Escape; ask, then Pause or End"
-    )
+    qtbot.mouseClick(desk.console.alarms.chips[0].dismiss, Qt.MouseButton.LeftButton)
+    stop = "The participant wants to stop: pressed Escape; ask, then Pause or End"
+    assert stop in desk.alarms(), "a double click dismisses one"
+    assert len(desk.alarms()) == 4
     assert desk.console.header.recording.text() == "! no microphone"
 
 
@@ -297,12 +325,19 @@ def test_silence_is_an_alarm_only_where_one_thinks_aloud(desk: Desk) -> None:
     desk.runner.emit(AudioState("silent", 0))
     assert desk.alarms() == []
     skip_to(desk.room, "practice")
-    assert desk.alarms() == ["Nobody speaks"]
+    silent = "Nobody speaks. Ask the participant to keep talking, and record the prompt."
+    assert desk.alarms() == [], "the silence of the texts before it does not count"
+    desk.wait(14.9)
+    assert desk.alarms() == []
+    desk.wait(0.2)
+    assert desk.alarms() == [silent]
     desk.runner.send(Pause("moderator"), Source.MODERATOR)
     assert desk.alarms() == []
     assert desk.console.header.recording.text() == "‖ paused, 0:00, sound goes on"
     desk.runner.send(Resume("moderator"), Source.MODERATOR)
-    assert desk.alarms() == ["Nobody speaks"]
+    assert desk.alarms() == [], "nor does that of a pause"
+    desk.wait(15.1)
+    assert desk.alarms() == [silent]
     desk.runner.send(EndSession("enough"), Source.MODERATOR)
     assert desk.alarms() == []
 

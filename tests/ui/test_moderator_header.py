@@ -154,7 +154,7 @@ def test_ending_and_skipping_ask_once_more_in_the_line(desk: Desk, qtbot: QtBot)
     desk.runner.send(GiveConsent())
     desk.wait(1)
     qtbot.mouseClick(header.skip, LEFT)
-    assert asked.question.text() == "Skip the rest of “Tutorial”?"
+    assert asked.question.text() == "Skip “Tutorial”?"
     qtbot.mouseClick(asked.no, LEFT)
     assert desk.runner.part is not None
     assert desk.runner.part.id == "tutorial"

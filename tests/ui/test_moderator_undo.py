@@ -42,9 +42,9 @@ def test_a_skipped_stage_counts_down_and_is_taken_back(stage: Desk, qtbot: QtBot
     line, ended = stage.console.header.skipping, stage.room.count("part.ended")
     skip(stage, qtbot)
     assert line.isVisible()
-    assert line.text.text() == "Skipping “Stage 1” in 3 s"
+    assert line.text.text() == "Skipping “Stage 1 (sinelines/vae)” in 3 s"
     stage.wait(1.5)
-    assert line.text.text() == "Skipping “Stage 1” in 2 s"
+    assert line.text.text() == "Skipping “Stage 1 (sinelines/vae)” in 2 s"
     qtbot.mouseClick(line.back, LEFT)
     stage.wait(0)
     assert not line.isVisible()

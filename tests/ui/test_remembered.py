@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.audio import devices
@@ -16,10 +18,13 @@ from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import AudioError, DataFolderError
 from labapp.ui import microphone as microphone_module
-from labapp.ui import remembered
+from labapp.ui import remembered, theme
 from labapp.ui.home import HomeController
+from labapp.ui.moderator.choices import StartRequest
+from labapp.ui.moderator.combo import TEXT_MARGIN
 from labapp.ui.remembered import MOST_STUDIES, Remembered
 from labapp.ui.study_shelf import StudyShelf
+from labapp.ui.widgets.painting import metrics
 from tests.helpers.studies import write_study
 
 MICROPHONES = [
@@ -268,3 +273,89 @@ def test_shipped_studies_are_offered_by_their_titles() -> None:
     titles = [choice.title for choice in StudyShelf().offered() if choice.study]
     assert len(titles) > 10
     assert titles == sorted(titles, key=str.casefold)
+
+
+def test_the_home_promises_what_runs_also_of_a_pilot(
+    open_home: OpenHome, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """The participant and the order on the page are those of the session that starts; the tick is
+    of one session and one study."""
+    home = open_home()
+    card = home.view.session
+    assert card.participant.text() == "P01"
+    card.participant.setText("P07")
+    card.pilot.click()
+    assert card.participant.text() == "pilotP01"
+    assert card.participant_row().state == "ok"
+    asked: list[StartRequest] = []
+    home.view.start_requested.disconnect()
+    home.view.start_requested.connect(asked.append)
+    home.view._start()
+    assert (asked[0].participant, asked[0].pilot) == ("pilotP01", True)
+    card.participant.setText("P01")
+    card.participant.textEdited.emit("P01")
+    home.choose_study("dsprites-demo")
+    assert not card.pilot.isChecked()
+    assert card.participant.text() == "P01"
+    card.participant.setText("pilotP01")
+    assert card.participant_row().state == "missing", "no participant of the study has such a label"
+    card.pilot.click()
+    home.view.forget_pilot()
+    home._show_study()
+    assert card.participant.text() == "P01"
+
+
+def test_the_list_of_studies_is_grouped_described_and_searched(
+    open_home: OpenHome, tmp_path: Path, qtbot: QtBot
+) -> None:
+    home = open_home()
+    path = write_study(tmp_path / "mine", "sinelines/gt")
+    home.choose_study(str(path))
+    combo = home.view.session.study
+    combo.showPopup()
+    finder = combo.finder
+    rows = [finder.list.item(row) for row in range(finder.list.count())]
+    headings = [row.text() for row in rows if row not in finder.shown]
+    assert headings == ["Your studies", "Shipped studies", "Published studies, repeated"]
+    assert len(finder.shown) == combo.count()
+    for row in finder.shown[1:]:
+        title, line, end = row.toolTip().split("\n")
+        assert title
+        assert line, title
+        assert re.fullmatch(r"about \d+ min", end), title
+    for row in finder.shown:
+        room = finder.list.viewport().width() - 2 * theme.SPACE_M
+        said = row.toolTip().split("\n")
+        assert metrics(theme.BODY_PX).horizontalAdvance(said[0]) < room
+        assert metrics(theme.SECONDARY_PX).horizontalAdvance(said[1]) < room if said[1:] else True
+    qtbot.keyClicks(finder.search, "heatmaps bagnet labels")
+    assert [row.text() for row in finder.shown] == ["HIVE: BagNet with labels, distinction"]
+    finder.search.clear()
+    qtbot.keyClicks(finder.search, "wavy lines, quick")
+    finder.search.clear()
+    qtbot.keyClicks(finder.search, "quick wavy")
+    qtbot.keyClick(finder.search, Qt.Key.Key_Return)
+    assert not finder.isVisible()
+    assert combo.currentData() == "quickstart"
+    assert home.shelf.chosen == "quickstart"
+    assert "15 min" in home.view.session.about.text()
+    combo.showPopup()
+    qtbot.keyClick(finder.search, Qt.Key.Key_Escape)
+    finder.hide()
+
+
+def test_no_title_of_a_study_is_cut(open_home: OpenHome) -> None:
+    home = open_home()
+    combo = home.view.session.study
+    for wide in (911, 1366):
+        home.window.resize(wide, 512)
+        for choice in home.shelf.offered():
+            home.view.set_studies(home.shelf.offered(), choice.study)
+            QApplication.processEvents()
+            room = combo.width() - TEXT_MARGIN
+            flags = int(Qt.TextFlag.TextWordWrap)
+            needed = combo.fontMetrics().boundingRect(
+                QRect(0, 0, room, 1000), flags, combo.currentText()
+            )
+            assert needed.width() <= room
+            assert needed.height() <= combo.height(), choice.title

@@ -64,7 +64,7 @@ class Folded:
             record.source,
             record.running,
             session.deidentified,
-            planned.pilot,
+            record.pilot,
             len(record.rows),
             pieces(session),
             snapshots_piece(session.who, session.traced),
@@ -122,7 +122,16 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         for _, payload in events
         if isinstance(payload, DecoderWarmed) and payload.card_sha256
     }
-    return Folded.of(session, place, record, cards, speech.annotations.remarks)
+    remarks = (*speech.annotations.remarks, *_moved(record))
+    return Folded.of(session, place, record, cards, remarks)
+
+
+def _moved(record: Record) -> tuple[str, ...]:
+    """That a session counts which was recorded as a pilot."""
+    if not record.planned.pilot or record.pilot or (move := record.move) is None:
+        return ()
+    why = f": {move.reason}" if move.reason else ""
+    return (f"{record.name} was recorded as a pilot and moved into the study{why}.",)
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:

@@ -1,11 +1,13 @@
-"""The line below the header: alarms, or that all is well. It always takes the same room."""
+"""Below the header: a line for each alarm, with what to do, or that all is well."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
@@ -15,8 +17,11 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
 HEIGHT = 36
-MOST = 3
+MOST = 4
+"""Alarms that are shown before the others are asked for."""
 ICON_PX = 16
+TWICE_S = 0.8
+"""A second click so soon is meant for the line that has just moved away."""
 
 
 class _Chip(QFrame):
@@ -25,7 +30,7 @@ class _Chip(QFrame):
         self.setProperty("role", "band")
         self.key = ""
         self.icon = bits.StatusIcon(palette, "warn", ICON_PX)
-        self.text = bits.ElidedLabel(role="secondary")
+        self.text = bits.label(role="secondary", wrap=True)
         self.dismiss = Button(tr("Dismiss"))
         self.dismiss.setProperty("role", "chip")
         self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -40,7 +45,7 @@ class _Chip(QFrame):
         self.icon.set_state("missing" if loud else "warn")
         bits.set_property(self, "tone", alarm.severity)
         bits.set_property(self.text, "tone", alarm.severity)
-        self.text.set_full(alarm.sentence)
+        bits.set_text(self.text, alarm.sentence)
         self.dismiss.setAccessibleName(tr("Dismiss: {alarm}", alarm=alarm.sentence))
 
 
@@ -62,7 +67,7 @@ class _KeyboardChip(QFrame):
         super().__init__()
         self.setProperty("role", "band")
         self.setProperty("tone", "warn")
-        self.text = bits.ElidedLabel(role="secondary")
+        self.text = bits.label(role="secondary", wrap=True)
         self.text.setProperty("tone", "warn")
         self.back = Button(tr("Give back"))
         self.back.setProperty("role", "chip")
@@ -82,50 +87,87 @@ class AlarmBar(QWidget):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
-        self.setFixedHeight(HEIGHT)
-        self._alarms = False
-        self.chips = [_Chip(palette) for _ in range(MOST)]
-        self.more = bits.label(role="secondary")
+        self._alarms: Sequence[Alarm] = ()
+        self._all = False
+        self._dismissed_s = 0.0
+        self._palette = palette
+        self.chips: list[_Chip] = []
+        self.more = Button()
+        self.more.setProperty("role", "chip")
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more.clicked.connect(self._show_all)
         self.well = QWidget()
         calm = bits.row(self.well, theme.SPACE_S, (theme.SPACE_M, 0, 0, 0))
         calm.addWidget(bits.StatusIcon(palette, "ok", ICON_PX))
         calm.addWidget(bits.label(tr("All is well"), "secondary"))
         calm.addStretch(1)
-        row = bits.row(self, theme.SPACE_S)
-        row.addWidget(self.well, 1)
+        self._lines = bits.column(self, theme.SPACE_XS)
         self.keyboard = _KeyboardChip(palette)
         self.keyboard.back.clicked.connect(self.keyboard_back)
         self.keyboard.hide()
-        row.addWidget(self.keyboard, 1)
-        for chip in self.chips:
-            chip.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-            chip.dismiss.clicked.connect(lambda _=False, chip=chip: self.dismissed.emit(chip.key))
-            row.addWidget(chip, 1)
-            chip.hide()
-        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignVCenter)
+        for line in (self.well, self.keyboard):
+            self._lines.addWidget(line)
+        self._lines.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         self.more.hide()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as its lines are at this width: no end of a sentence is lost."""
+        height = 0
+        for line in (self.well, self.keyboard, *self.chips, self.more):
+            if not line.isHidden():
+                layout = line.layout()
+                asks = line.sizeHint().height()
+                if layout is not None and layout.hasHeightForWidth():
+                    asks = layout.heightForWidth(self.width()) + 2 * theme.SPACE_XS
+                line.setFixedHeight(max(HEIGHT, asks))
+                height += line.height() + (self._lines.spacing() if height else 0)
+        self.setFixedHeight(max(HEIGHT, height))
 
     def show_keyboard(self, where: str) -> None:
         """Say where the keyboard is, unless the participant has it."""
         text = KEYBOARD.get(where, "")
         if text:
-            self.keyboard.text.set_full(tr(text))
+            bits.set_text(self.keyboard.text, tr(text))
         self.keyboard.back.setVisible(where not in ("waiting", "refused"))
         self.keyboard.setVisible(bool(text))
         self._show_well()
+        self._fit()
 
     def _show_well(self) -> None:
         self.well.setVisible(not self._alarms and self.keyboard.isHidden())
 
     def show_alarms(self, alarms: Sequence[Alarm]) -> None:
-        """The gravest first; those without room are counted."""
-        self._alarms = bool(alarms)
+        """One line each, the gravest first; those beyond the first few are counted, and shown when
+        asked for."""
+        self._alarms = tuple(alarms)
         self._show_well()
+        shown = self._alarms if self._all else self._alarms[:MOST]
+        while len(self.chips) < len(shown):
+            chip = _Chip(self._palette)
+            chip.dismiss.clicked.connect(lambda _=False, chip=chip: self._dismiss(chip))
+            self._lines.insertWidget(self._lines.count() - 1, chip)
+            self.chips.append(chip)
         for index, chip in enumerate(self.chips):
-            chip.setVisible(index < len(alarms))
-            if index < len(alarms):
-                chip.show_alarm(alarms[index])
-        hidden = alarms[MOST:]
+            chip.setVisible(index < len(shown))
+            if index < len(shown):
+                chip.show_alarm(shown[index])
+        hidden = len(self._alarms) - len(shown)
+        self._all &= len(self._alarms) > MOST
         self.more.setVisible(bool(hidden))
-        bits.set_text(self.more, tr("and {n} more", n=len(hidden)))
-        self.more.setToolTip("\n".join(alarm.sentence for alarm in hidden))
+        self.more.setText(tr("and {n} more", n=hidden))
+        self._fit()
+
+    def _show_all(self) -> None:
+        self._all = True
+        self.show_alarms(self._alarms)
+
+    def _dismiss(self, chip: _Chip) -> None:
+        now_s = time.monotonic()
+        if now_s - self._dismissed_s > TWICE_S:
+            self._dismissed_s = now_s
+            self.dismissed.emit(chip.key)

@@ -6,7 +6,7 @@ disk), these functions judge them, and the home shows the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -90,12 +90,6 @@ def _needed(row: Row) -> str:
     return tr(NEEDED.get(row.key, row.key))
 
 
-def next_free(participants: Participants, taken: Iterable[str]) -> str:
-    """The id after the highest one that is taken."""
-    numbers = [participants.number(label) for label in taken]
-    return participants.label(max((n for n in numbers if n is not None), default=0) + 1)
-
-
 def unknown(key: str) -> Row:
     """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
     text = "" if key in (PICTURES, LSL) else tr("Not known before the study can be used.")
@@ -108,16 +102,20 @@ def participant_row(
     label: str,
     session: str,
     refused: Mapping[str, str] | None = None,
+    *,
+    pilot: bool = False,
 ) -> Row:
     """Whether this participant can have this session.
 
     taken: the participants that have sessions in this study, with their session labels; refused:
-    those who may have no further one (`session.folder.refused`).
+    those who may have no further one (`session.folder.refused`); pilot: all of this is of pilots.
     """
     refused = refused or {}
-    free = next_free(participants, [*taken, *refused])
-    example = participants.label(1)
-    number = participants.number(label) if label else None
+    free = participants.next_free([*taken, *refused], pilot=pilot)
+    example = participants.next_free((), pilot=pilot)
+    number = None
+    if label:
+        number = participants.number(label) if pilot else participants.own_number(label)
     if not label:
         return Row("participant", "missing", tr("Type an id like {example}.", example=example))
     if number is None or number < 1 or not LABEL.fullmatch(label):

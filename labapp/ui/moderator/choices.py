@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.journal.sessions import SessionSummary
+from labapp.study.loading import StudyHead
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 
@@ -24,6 +25,24 @@ class StudyChoice:
 
     study: str
     title: str
+
+
+GROUPS = {
+    "own": N_("Your studies"),
+    "shipped": N_("Shipped studies"),
+    "published": N_("Published studies, repeated"),
+}
+"""Headings of the list of studies, by `StudyShelf.group`, in their order."""
+
+
+def about(head: StudyHead) -> str:
+    """A line about a study: what it is, and how long a session takes."""
+    return " · ".join(filter(None, (head.summary, lasts(head))))
+
+
+def lasts(head: StudyHead) -> str:
+    """How long a session takes; empty where the study does not say."""
+    return tr("about {n} min", n=head.minutes) if head.minutes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +81,8 @@ def state_text(line: SessionSummary) -> str:
         state = tr("{state}, included by hand", state=state)
     elif line.not_counted and line.state == "complete":
         state = tr("{state}, does not count", state=state)
+    if line.pilot:
+        state = tr("{state}, pilot", state=state)
     if line.withdrawn:
         state = tr("{state}, withdrawn", state=state)
     return tr("{state}, exported", state=state) if line.exported else state

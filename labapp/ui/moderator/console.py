@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.audio.recorder import Level
+from labapp.clock import NS
 from labapp.errors import JournalError
 from labapp.events import Event, Source
 from labapp.events.commands import (
@@ -136,6 +137,8 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._changed_ns = 0
         self._waits = False
         self._ticks = 0
+        self._talks_from_ns: int | None = None
+        self._counted = False
         self._free_bytes: int | None = None
         self._level: Level | None = None
         self._open = True
@@ -333,7 +336,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         hushed: set[str] = set()
         if self._runner.finished:
             hushed |= SOUND
-        if not self._talking():
+        if not self._silence_counts:
             hushed.add(SILENT)
         self.alarms.show_alarms([a for a in self.state.alarms.visible() if a.key not in hushed])
 
@@ -342,6 +345,26 @@ class ConsoleWindow(Fitted, QMainWindow):
         part = self._runner.part
         thinks = part is not None and part.asks_to_think_aloud()
         return thinks and not self._runner.state.pauses.held
+
+    def _count_silence(self, now_ns: int) -> None:
+        """Silence counts from the moment the study expects somebody to speak."""
+        if not self._talking():
+            self._talks_from_ns = None
+        elif self._talks_from_ns is None:
+            self._talks_from_ns = now_ns
+
+    @property
+    def _silence_counts(self) -> bool:
+        """Whether speech has been expected for so long that silence is an alarm."""
+        expected_s = self._expected_s
+        return expected_s is not None and expected_s >= self._study.recording.silence_prompt_s
+
+    @property
+    def _expected_s(self) -> float | None:
+        """For how many seconds the participant has been expected to speak."""
+        if self._talks_from_ns is None:
+            return None
+        return (self._runner.clock.now_ns() - self._talks_from_ns) / NS
 
     def _take(self, event: Event) -> None:
         self._inbox.append(event)
@@ -390,6 +413,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         if self._blind and runner.state.blind is False:
             self._unblind()
         changed, state.changed = state.changed, set()
+        self._count_silence(now_ns)
         self.header.show_state(state, now_ns)
         if self._dirty or second:
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
@@ -399,7 +423,8 @@ class ConsoleWindow(Fitted, QMainWindow):
         if self._mirror_dirty and mirror:
             self.mirror.show_session()
             self._mirror_dirty = not self.mirror.shown.rests
-        if dirty or "alarms" in changed:
+        if dirty or "alarms" in changed or self._silence_counts != self._counted:
+            self._counted = self._silence_counts
             self._show_alarms()
         if "notes" in changed:
             self.notes.show_notes(state.notes)
@@ -424,7 +449,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         held = runner.state.pauses.held
         if level is not self._level or facts or anew:
             self._level = level
-            self.voice.show_voice(level, state.sound, talking=self._talking())
+            self.voice.show_voice(level, state.sound, expected_s=self._expected_s)
         peak = None
         recorded = bool(state.sound.device) and not state.sound.lost
         if level is not None and level.envelope and recorded and not held and not runner.finished:

@@ -14,12 +14,14 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from labapp.clock import NS
 from labapp.events import Source
-from labapp.events.commands import Command, Pause, Reopen, Resume, TakeBackSkip
+from labapp.events.commands import Command, Pause, Reopen, Resume, SkipStage, TakeBackSkip
+from labapp.plugins.part import section_of
 from labapp.session.runner import Runner
 from labapp.ui import theme
 from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.header_questions import Questions, Reasons, SkipLine
+from labapp.ui.moderator.header_questions import ContinueAt, Questions, Reasons, SkipLine
+from labapp.ui.moderator.part_words import contents_of, section_title, title_of
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.wording import pause_reason
 from labapp.ui.theme import Palette
@@ -27,7 +29,11 @@ from labapp.ui.widgets.buttons import Button
 
 HEIGHT, ROOMY = 52, 1100
 PAUSE_KEY = "F9"
-RUN, CONFIRM, SKIPPING = range(3)
+RUN, CONFIRM, SKIPPING, CONTINUING = range(4)
+LONGEST_CAPTION = 16
+"""Letters of a part's title on the button that skips it."""
+WIDE = 1300
+"""Logical pixels of a header in which that button says what it skips; the question always does."""
 
 
 class _PauseButton(Button):
@@ -46,6 +52,7 @@ class ConsoleHeader(QFrame):
         super().__init__()
         self._runner = runner
         self._asked_of: int | None = None
+        self._blind = False
         self.setProperty("role", "bar")
         self.setFixedHeight(HEIGHT)
         self.elapsed = bits.label("00:00:00", "clock")
@@ -60,7 +67,9 @@ class ConsoleHeader(QFrame):
             )
         )
         self.blind.hide()
-        self.skip = Button(tr("Skip stage"))
+        self.skip = Button(tr("Skip…"))
+        self.jump = Button(tr("Continue at…"))
+        self.jump.setToolTip(tr("Skip everything up to a later part of the plan"))
         self.end = Button(tr("End…"))
         self.reopen = Button(tr("Take the end back"))
         self.done = Button(tr("Back to start"))
@@ -77,6 +86,8 @@ class ConsoleHeader(QFrame):
         self.pages.addWidget(self.questions)
         self.skipping = SkipLine()
         self.pages.addWidget(self.skipping)
+        self.continuing = ContinueAt()
+        self.pages.addWidget(self.continuing)
         self.pages.currentChanged.connect(self._fit)
         row = bits.row(self, theme.SPACE_L, (theme.SPACE_XL, 0, theme.SPACE_M, 0))
         row.addWidget(bits.label(participant, "brand"))
@@ -87,6 +98,8 @@ class ConsoleHeader(QFrame):
         self.reasons.left.connect(self._back)
         self.questions.decided.connect(self._decided)
         self.questions.left.connect(self._back)
+        self.continuing.decided.connect(self._decided)
+        self.continuing.left.connect(self._back)
         self.skipping.taken_back.connect(lambda: self._send(TakeBackSkip("part")))
 
     def event(self, event: QEvent) -> bool:
@@ -97,13 +110,13 @@ class ConsoleHeader(QFrame):
 
     def _fit(self) -> None:
         """In a narrow window a question takes the place of the clock, and more lines."""
-        asked = self.pages.currentIndex() == CONFIRM or not self.reasons.isHidden()
+        asks = self.pages.currentIndex() in (CONFIRM, CONTINUING)
+        asked = asks or not self.reasons.isHidden()
         self.elapsed.setVisible(not asked or self.width() >= ROOMY)
-        confirms = self.pages.currentIndex() == CONFIRM
         wraps = self.width() < ROOMY
         if wraps != self.recording.wordWrap():  # a label asks for a new layout even if it is as set
             self.recording.setWordWrap(wraps)
-        self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
+        self.recording.setVisible(not asks and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
         layout = None if page is None else page.layout()
         needed = 0
@@ -122,7 +135,7 @@ class ConsoleHeader(QFrame):
         row.addWidget(self.reasons, 1)
         self.others = QWidget()
         others = bits.row(self.others, theme.SPACE_S)
-        for button in (self.blind, self.skip, self.end, self.reopen, self.done):
+        for button in (self.blind, self.skip, self.jump, self.end, self.reopen, self.done):
             others.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.others)
         # On the right: it stays where it is when the reasons come, for a second press.
@@ -130,6 +143,7 @@ class ConsoleHeader(QFrame):
         self.pause.clicked.connect(self.press_pause)
         self.blind.clicked.connect(self._ask_unblind)
         self.skip.clicked.connect(self._ask_skip)
+        self.jump.clicked.connect(self._ask_where)
         self.end.clicked.connect(self.ask_end)
         self.reopen.clicked.connect(self._reopen)
         self.done.clicked.connect(self.done_requested)
@@ -158,12 +172,43 @@ class ConsoleHeader(QFrame):
         self.questions.ask_end()
 
     def _ask_skip(self) -> None:
-        part = self._runner.part
-        if part is not None:
+        index, machine = self._runner.state.index, self._runner.machine
+        if self._runner.part is not None:
             self._show_reasons(False)
             self.pages.setCurrentIndex(CONFIRM)
-            self._asked_of = self._runner.state.index
-            self.questions.ask_skip(part.title, self._asked_of)
+            self._asked_of = index
+            end = section_of(machine.parts, index).stop
+            title = section_title(machine.parts, index, blind=self._blind)
+            whole = end > index + 1 or machine.parts[index].has_trials
+            contents = self._contents(end) if whole else ""
+            self.questions.ask_skip(title, SkipStage(index, end), contents)
+
+    def _contents(self, to: int) -> str:
+        """What is left out if the session continues at a place in the plan: the sections by name
+        where it is more than one, and what is in them."""
+        runner, parts = self._runner, self._runner.machine.parts
+        state = runner.state
+        trial = runner.machine.tasks[state.index].trial(state.part_state)
+        places = range(state.index, to)
+        what = contents_of(parts, places, 0 if trial is None else trial[0] - 1)
+        whole = [place for place in places if section_of(parts, place).stop <= to]
+        titles = [section_title(parts, place, blind=self._blind) for place in whole]
+        named = list(dict.fromkeys(titles))
+        return f"{', '.join(named)} – {what}" if len(named) > 1 else what
+
+    def _ask_where(self) -> None:
+        """Ask at which later part the session continues."""
+        index, machine = self._runner.state.index, self._runner.machine
+        if self._runner.part is None:
+            return
+        self._show_reasons(False)
+        self._asked_of = index
+        places = [
+            place for place in machine.later(self._runner.state) if place < len(machine.parts)
+        ]
+        titles = [title_of(machine.parts, place, blind=self._blind) for place in places]
+        self.continuing.ask(index, list(zip(titles, places, strict=True)), self._contents)
+        self.pages.setCurrentIndex(CONTINUING)
 
     def _ask_unblind(self) -> None:
         self._show_reasons(False)
@@ -172,6 +217,7 @@ class ConsoleHeader(QFrame):
 
     def show_blind(self, blind: bool) -> None:
         """Whether the console hides the representations, and can be told to name them."""
+        self._blind = blind
         self.blind.setVisible(blind)
 
     def _pause(self, reason: str) -> None:
@@ -228,9 +274,22 @@ class ConsoleHeader(QFrame):
         part = runner.part
         skippable = part is not None and not part.consents and (part.rests or not paused)
         self.skip.setEnabled(skippable)
+        self.jump.setEnabled(skippable and len(runner.machine.later(runner.state)) > 1)
+        if part is not None:
+            self._name_skip()
         self._show_skipping(now_ns)
         if ended == self.done.isHidden():
             self._show_end(ended)
+
+    def _name_skip(self) -> None:
+        """The button says what it skips."""
+        parts, index = self._runner.machine.parts, self._runner.state.index
+        title = section_title(parts, index, blind=True)
+        short = len(title) <= LONGEST_CAPTION and self.width() >= WIDE
+        caption = tr("Skip “{part}”…", part=title) if short else tr("Skip…")
+        if self.skip.text() != caption:
+            self.skip.setText(caption)
+            self.skip.setToolTip(tr("Skip “{part}”?", part=title))
 
     def _show_skipping(self, now_ns: int) -> None:
         """While a part is being skipped, say so in place of what could be done to it."""
@@ -240,7 +299,14 @@ class ConsoleHeader(QFrame):
             if shown:
                 self._back()
             return
-        self.skipping.show_left(part.title, max(0, ceil((pending.until_ns - now_ns) / NS)))
+        machine, index, to = self._runner.machine, self._runner.state.index, pending.to
+        title = wording.part_title(part.title)
+        goal = ""
+        if to == section_of(machine.parts, index).stop:
+            title = section_title(machine.parts, index, blind=self._blind)
+        elif to is not None:
+            goal = title_of(machine.parts, to, blind=self._blind)
+        self.skipping.show_left(title, max(0, ceil((pending.until_ns - now_ns) / NS)), goal)
         if self.pages.currentIndex() == RUN:
             self.pages.setCurrentIndex(SKIPPING)
 
@@ -248,7 +314,7 @@ class ConsoleHeader(QFrame):
         """What can be done to a session that is over, or that goes on after all."""
         self.pages.setCurrentIndex(RUN)
         can_reopen = ended and self._runner.machine.can_reopen(self._runner.state)
-        for button in (self.pause, self.skip, self.end):
+        for button in (self.pause, self.skip, self.jump, self.end):
             button.setVisible(not ended)
         self.reopen.setVisible(can_reopen)
         self.done.setVisible(ended)

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
@@ -102,10 +102,12 @@ class SkipLine(QWidget):
         row.addWidget(self.text)
         row.addWidget(self.back, 0, Qt.AlignmentFlag.AlignVCenter)
 
-    def show_left(self, title: str, seconds: int) -> None:
-        """Say which part is skipped, and in how many seconds."""
-        part = wording.part_title(title)
-        bits.set_text(self.text, tr("Skipping “{part}” in {seconds} s", part=part, seconds=seconds))
+    def show_left(self, part: str, seconds: int, to: str = "") -> None:
+        """Say what is skipped, or to what the session skips, and in how many seconds."""
+        text = tr("Skipping “{part}” in {seconds} s", part=part, seconds=seconds)
+        if to:
+            text = tr("Continuing at “{part}” in {seconds} s", part=to, seconds=seconds)
+        bits.set_text(self.text, text)
 
     def take_key(self, event: QKeyEvent) -> bool:
         """Escape takes back. False for any other key."""
@@ -167,11 +169,12 @@ class Questions(QWidget):
         way = QBoxLayout.Direction
         self._row.setDirection(way.TopToBottom if narrow else way.LeftToRight)
 
-    def ask_skip(self, title: str, index: int) -> None:
-        """Whether to skip the rest of a part; index: its place in the plan."""
+    def ask_skip(self, title: str, skip: SkipStage, contents: str = "") -> None:
+        """Whether to skip a stage or another part; contents: what is left out with it."""
         self._ask(
-            tr("Skip the rest of “{part}”?", part=wording.part_title(title)),
-            _Answer(tr("Skip it"), SkipStage(index)),
+            tr("Skip “{part}”?", part=title),
+            _Answer(tr("Skip it"), skip),
+            detail=tr("Left out: {what}.", what=contents) if contents else "",
             no=tr("Don’t skip"),
         )
 
@@ -252,3 +255,73 @@ class Questions(QWidget):
             return False
         self.left.emit()
         return True
+
+
+ROW_PX, ROWS = 26, 5
+
+
+class ContinueAt(QWidget):
+    """Asks at which later part of the plan the session continues. It takes clicks only, never the
+    keyboard. decided(SkipStage); left(): it goes on as it was.
+
+    *Cancel* comes to lie where the pointer is, and nothing is chosen until a part is clicked.
+    """
+
+    decided = Signal(object)
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._contents: Callable[[int], str] = str
+        self._index = 0
+        self.list = QListWidget()
+        self.list.setAccessibleName(tr("Continue at…"))
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setFixedHeight(ROW_PX * ROWS)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.detail = bits.label(role="caption", wrap=True)
+        self.cancel = Button(tr("Don’t skip"))
+        self.go = Button(tr("Continue there"))
+        row = bits.row(self, theme.SPACE_M)
+        row.addWidget(self.list, 3)
+        answers = bits.column(None, theme.SPACE_XS)
+        answers.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignRight)
+        answers.addWidget(self.detail, 1)
+        answers.addWidget(self.go, 0, Qt.AlignmentFlag.AlignRight)
+        row.addLayout(answers, 2)
+        self.list.itemSelectionChanged.connect(self._chosen)
+        self.cancel.clicked.connect(self.left)
+        self.go.clicked.connect(self._answer)
+
+    def ask(
+        self, index: int, places: Sequence[tuple[str, int]], contents: Callable[[int], str]
+    ) -> None:
+        """Offer parts by their titles and places in the plan. index: the part that runs; contents:
+        what is left out on the way to a place."""
+        self._index, self._contents = index, contents
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for title, place in places:
+                item = QListWidgetItem(title)
+                item.setData(Qt.ItemDataRole.UserRole, place)
+                item.setSizeHint(QSize(0, ROW_PX))
+                self.list.addItem(item)
+        self._chosen()
+
+    @property
+    def place(self) -> int | None:
+        """The place in the plan of the part that is chosen."""
+        chosen = self.list.selectedItems()
+        return int(chosen[0].data(Qt.ItemDataRole.UserRole)) if chosen else None
+
+    def _chosen(self) -> None:
+        self.go.setEnabled(self.place is not None)
+        self.list.scrollToItem(self.list.currentItem())
+        text = tr("Click the part to continue at. Everything before it is left out.")
+        if self.place is not None:
+            text = tr("Left out: {what}.", what=self._contents(self.place))
+        bits.set_text(self.detail, text)
+
+    def _answer(self) -> None:
+        if self.place is not None:
+            self.decided.emit(SkipStage(self._index, self.place))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -68,6 +68,7 @@ class HomeView(QWidget):
     screen_changed(str) : name of the participant's screen.
     show_cards() : show each screen's number on it (see screens.show_cards).
     resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
+    pilot_changed(bool) : whether the session is a pilot, with participants and order of its own.
     blind_changed(bool) : whether the moderator's windows are to name no representation.
     consent_pdf_wanted(Path) : write the blank consent form to this file.
     study_opened() : the study's page is looked at; `study_shown` says whether it still is.
@@ -90,6 +91,7 @@ class HomeView(QWidget):
     show_cards = Signal()
     resume_requested = Signal(object)
     leave_requested = Signal(object)
+    pilot_changed = Signal(bool)
     blind_changed = Signal(bool)
     consent_pdf_wanted = Signal(object)
     study_opened = Signal()
@@ -215,6 +217,7 @@ class HomeView(QWidget):
         self.pages.currentChanged.connect(self._page_changed)
         self.session.blind.toggled.connect(self.study.set_blind)
         self.session.blind.clicked.connect(self.blind_changed)
+        self.session.pilot.toggled.connect(self.pilot_changed)
         self.sessions_page.resume_requested.connect(self.resume_requested)
 
     def set_data(self, folder: Path, free_bytes: int | None) -> None:
@@ -235,6 +238,16 @@ class HomeView(QWidget):
     def set_blind(self, blind: bool) -> None:
         """Tick or untick the box of a blind session."""
         self.session.blind.setChecked(blind)
+
+    @property
+    def pilot(self) -> bool:
+        """Whether the session that would start is a pilot."""
+        return self.session.pilot.isChecked()
+
+    def forget_pilot(self) -> None:
+        """Untick *Pilot*; whoever calls this shows participants and plan again."""
+        with QSignalBlocker(self.session.pilot):
+            self.session.pilot.setChecked(False)
 
     def set_study(self, study: Study) -> None:
         """The chosen study, for its page; and whether its events can be sent."""
@@ -276,9 +289,12 @@ class HomeView(QWidget):
         participants: Participants,
         taken: Mapping[str, Sequence[str]],
         refused: Mapping[str, str] | None = None,
+        *,
+        pilot: bool = False,
     ) -> None:
-        """The study's naming, `session.folder.taken` and `refused`; proposes the next free id."""
-        self.session.set_participants(participants, taken, refused or {})
+        """The study's naming, `session.folder.taken` and `refused`; proposes the next free id.
+        pilot: all of this is of pilots."""
+        self.session.set_participants(participants, taken, refused or {}, pilot=pilot)
         self._judge()
 
     def participant(self) -> tuple[str, str]:

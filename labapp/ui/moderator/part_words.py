@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
@@ -11,8 +11,8 @@ from labapp import discovery
 from labapp.events.commands import Command
 from labapp.plugins import registry
 from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
-from labapp.ui.language import tr
+from labapp.plugins.part import PlannedPart, section_of
+from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
 
 if TYPE_CHECKING:
@@ -135,6 +135,45 @@ class PartWords(Generic[P]):
     def lanes(self, part: P) -> frozenset[str]:
         """The marks that the timeline names in its legend because of a part."""
         return frozenset()
+
+
+def title_of(parts: Sequence[PlannedPart], place: int, *, blind: bool) -> str:
+    """What a part is called where the whole plan is spoken of: a stage with what it is about, a
+    questionnaire with the stage that it asks about."""
+    part = parts[place]
+    title = wording.part_title(part.title)
+    owner = next((each for each in parts if each.id == part.belongs_to()), None)
+    if owner is not None:
+        return f"{title} · {wording.part_title(owner.title)}"
+    detail = words_of(part).detail(part, blind=blind)
+    return f"{title} ({detail})" if detail else title
+
+
+def section_title(parts: Sequence[PlannedPart], place: int, *, blind: bool) -> str:
+    """What the section of a part is called: the stage in it, or the part where there is none."""
+    section = section_of(parts, place)
+    stage = next((each for each in section if parts[each].has_trials), section.start)
+    return title_of(parts, stage, blind=blind)
+
+
+def contents_of(parts: Sequence[PlannedPart], places: Iterable[int], asked: int = 0) -> str:
+    """What is left out with some parts, such as “1 text, 7 questions and 2 questionnaires”. asked:
+    how many questions of them are over."""
+    left = [parts[place] for place in places]
+    questions = sum(part.trial_count() for part in left) - asked
+    others = [part for part in left if not part.has_trials]
+    asks = sum(part.questionnaire() is not None for part in others)
+    rests = sum(part.rests for part in others)
+    talks = sum(part.talks for part in others)
+    counts = (
+        (len(others) - asks - rests - talks, N_("1 text"), N_("{n} texts")),
+        (questions, N_("1 question"), N_("{n} questions")),
+        (asks, N_("1 questionnaire"), N_("{n} questionnaires")),
+        (rests, N_("1 break"), N_("{n} breaks")),
+        (talks, N_("1 interview"), N_("{n} interviews")),
+    )
+    told = [counted(n, one, many) for n, one, many in counts if n > 0]
+    return wording.listed(told) if told else ""
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -22,7 +22,7 @@ from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits, checklist
 from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.choices import StudyChoice
-from labapp.ui.moderator.combo import Combo
+from labapp.ui.moderator.combo import Combo, Described, FindingCombo
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -47,10 +47,12 @@ class SessionCard(QFrame):
         self._parts: Sequence[PlannedPart] = ()
         self._problem = ""
         self._proposed = ""
+        self._pilots = False
 
-        self.study = Combo(palette, tr("Study"))
+        self.study = FindingCombo(palette, tr("Study"))
         self.study.setMinimumContentsLength(4)
         self.open_file = Button(tr("Open file…"))
+        self.about = bits.label(role="secondary", wrap=True)
         self.study_note = bits.label(role="secondary", wrap=True)
         self.study_note.hide()
         self.participant = QLineEdit()
@@ -64,7 +66,9 @@ class SessionCard(QFrame):
         self.order = bits.label(wrap=True)
         self.blind = QCheckBox(tr("Blind: do not name the models"))
         self.pilot = QCheckBox(tr("Pilot"))
-        self.pilot.setToolTip(tr("Pilot: a trial run, kept apart and never analysed"))
+        self.pilot.setToolTip(
+            tr("A trial run, kept apart from the study. It is off again for the next session.")
+        )
 
         layout = bits.column(self, theme.SPACE_L, theme.SPACE_XL)
         layout.addWidget(bits.label(tr("Session"), "title"))
@@ -74,11 +78,12 @@ class SessionCard(QFrame):
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
         grid.addWidget(self._name(tr("Study"), self.study), 0, 0)
-        choose = bits.row(None, theme.SPACE_S)
-        choose.addWidget(self.study, 1)
-        choose.addWidget(self.open_file)
-        grid.addLayout(choose, 0, 1)
-        grid.addWidget(self.study_note, 1, 1)
+        grid.addWidget(self.study, 0, 1)
+        below = bits.column(None, theme.SPACE_XS)
+        below.addWidget(self.about)
+        below.addWidget(self.study_note)
+        below.addWidget(self.open_file, 0, Qt.AlignmentFlag.AlignLeft)
+        grid.addLayout(below, 1, 1)
         grid.addWidget(self._name(tr("Participant"), self.participant), 2, 0)
         who = bits.row(None, theme.SPACE_M)
         who.addWidget(self.participant, 1)
@@ -110,17 +115,29 @@ class SessionCard(QFrame):
         """The studies to choose from; current: the `study` of the one that is chosen."""
         self.study.set_choices([(c.title, c.study) for c in choices], current)
 
+    def set_describe(self, describe: Callable[[str], Described], groups: Sequence[str]) -> None:
+        """What the list of studies says of each, by its id or path; groups: its headings."""
+        self.study.describe, self.study.groups = describe, groups
+
+    def set_about(self, text: str) -> None:
+        """A line about the chosen study."""
+        bits.set_text(self.about, text)
+
     def set_participants(
         self,
         participants: Participants,
         taken: Mapping[str, Sequence[str]],
         refused: Mapping[str, str],
+        *,
+        pilot: bool = False,
     ) -> None:
         """How participants are named, which have sessions, and which may have none (see
-        `session.folder.refused`); proposes the next free id unless the person typed one."""
+        `session.folder.refused`); proposes the next free id unless the person typed one. pilot: all
+        of this is of pilots."""
         self._participants, self._taken, self._refused = participants, taken, refused
-        untouched = self.participant.text() in ("", self._proposed)
-        self._proposed = checklist.next_free(participants, [*taken, *refused])
+        untouched = self.participant.text() in ("", self._proposed) or pilot != self._pilots
+        self._pilots = pilot
+        self._proposed = participants.next_free([*taken, *refused], pilot=pilot)
         if untouched:
             self.participant.setText(self._proposed)
         self._show_verdict()
@@ -141,6 +158,7 @@ class SessionCard(QFrame):
             self.participant.text().strip(),
             self.session_label,
             self._refused,
+            pilot=self._pilots,
         )
 
     def plan_row(self) -> Row:

@@ -76,8 +76,8 @@ class WithdrawLine(QWidget):
 
 
 class DecisionLine(QWidget):
-    """Asks in place why a session is excluded, or counts all the same. answered(str: reason);
-    left(): nothing is decided."""
+    """Asks in place why a session is excluded, counts all the same, or is moved between the study
+    and its pilots. answered(str: reason); left(): nothing is decided."""
 
     answered = Signal(str)
     left = Signal()
@@ -110,12 +110,25 @@ class DecisionLine(QWidget):
             if exclude
             else tr("{id} ({study}) counts in the analysis, whatever the rules say. Why?")
         )
+        self._ask(line, told, tr("Exclude") if exclude else tr("Include"))
+
+    def ask_move(self, line: SessionSummary) -> None:
+        """Ask why a pilot is moved into the study, or back."""
+        self._needed = True
+        told = (
+            tr("{id} ({study}) was a pilot. It counts in the study from now on. Why?")
+            if line.pilot
+            else tr("{id} ({study}) becomes a pilot again and counts nowhere. Why?")
+        )
+        self._ask(line, told, tr("Move"))
+
+    def _ask(self, line: SessionSummary, told: str, decide: str) -> None:
         bits.set_text(self.text, told.format(id=label_text(line), study=line.study))
-        placeholder = tr("Reason") if exclude else tr("Reason, if any")
+        placeholder = tr("Reason") if self._needed else tr("Reason, if any")
         self.reason.setPlaceholderText(placeholder)
         self.reason.setAccessibleName(placeholder)
         self.reason.clear()
-        self.decide.setText(tr("Exclude") if exclude else tr("Include"))
+        self.decide.setText(decide)
         self._changed()
         self.show()
         self.reason.setFocus()
@@ -137,8 +150,8 @@ class DecisionLine(QWidget):
 class SessionsPage(QFrame):
     """replay_requested(Path), resume_requested(Path), folder_requested(Path),
     withdraw_requested(Path, bool: delete), decided(Path, bool: included, str: reason),
-    remarked(Path, str): what is to be done with the selected session. A remark stands in its field
-    until whoever keeps it clears that."""
+    moved(Path, bool: into the study, str: reason), remarked(Path, str): what is to be done with the
+    selected session. A remark stands in its field until whoever keeps it clears that."""
 
     replay_requested = Signal(object)
     resume_requested = Signal(object)
@@ -146,6 +159,7 @@ class SessionsPage(QFrame):
     withdraw_requested = Signal(object, bool)
     remarked = Signal(object, str)
     decided = Signal(object, bool, str)
+    moved = Signal(object, bool, str)
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -154,6 +168,7 @@ class SessionsPage(QFrame):
         self._said = ""
         self._chosen: Path | None = None
         self._asked: SessionSummary | None = None
+        self._moves = False
         self.setProperty("role", "card")
         self.table = SessionTable(palette, wide=True, more=(REMARK,))
         header = self.table.horizontalHeader()
@@ -172,6 +187,7 @@ class SessionsPage(QFrame):
         self.replay = Button(tr("Replay"))
         self.folder = Button(tr("Open folder"))
         self.exclude = Button(tr("Exclude…"))
+        self.move_ = Button(tr("Move into the study…"))
         self.withdraw = Button(tr("Withdraw…"))
         self.resume = Button(tr("Recover and resume"))
         self.asking = WithdrawLine()
@@ -188,7 +204,9 @@ class SessionsPage(QFrame):
         foot = bits.column(self._foot, theme.SPACE_S)
         foot.addWidget(self.remark)
         buttons = FlowLayout(theme.SPACE_S, theme.SPACE_S)
-        self.buttons = (self.replay, self.folder, self.exclude, self.withdraw, self.resume)
+        self.buttons = (
+            *(self.replay, self.folder, self.exclude, self.move_, self.withdraw, self.resume),
+        )
         for button in self.buttons:
             buttons.addWidget(button)
         foot.addLayout(buttons)
@@ -207,6 +225,7 @@ class SessionsPage(QFrame):
         self.resume.clicked.connect(lambda: self._emit(self.resume_requested))
         self.withdraw.clicked.connect(self._ask)
         self.exclude.clicked.connect(self._ask_why)
+        self.move_.clicked.connect(self._ask_move)
         self.deciding.answered.connect(self._decided)
         self.asking.answered.connect(self._answered)
         self.remark.returnPressed.connect(self._remarked)
@@ -258,6 +277,11 @@ class SessionsPage(QFrame):
         self.exclude.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
         counts = line is None or _counts(line)
         self.exclude.setText(tr("Exclude…") if counts else tr("Include…"))
+        # Only what was recorded as a pilot is ever moved.
+        self.move_.setVisible(line is not None and (line.pilot or bool(line.moved)))
+        self.move_.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
+        into = line is None or line.pilot
+        self.move_.setText(tr("Move into the study…") if into else tr("Move to the pilots…"))
         self.folder.setEnabled(line is not None)
         self.replay.setEnabled(replayable(line))
         self.remark.setEnabled(line is not None)
@@ -321,8 +345,14 @@ class SessionsPage(QFrame):
         if asked is not None:
             self.withdraw_requested.emit(asked.path, delete)
 
+    def _ask_move(self) -> None:
+        self._asked, self._moves = self.table.selected(), True
+        if self._asked is not None:
+            self._foot.hide()
+            self.deciding.ask_move(self._asked)
+
     def _ask_why(self) -> None:
-        self._asked = self.table.selected()
+        self._asked, self._moves = self.table.selected(), False
         if self._asked is not None:
             self._foot.hide()
             self.deciding.ask(self._asked, _counts(self._asked))
@@ -330,7 +360,11 @@ class SessionsPage(QFrame):
     def _decided(self, reason: str) -> None:
         asked = self._asked
         self._stop_asking()
-        if asked is not None:
+        if asked is None:
+            return
+        if self._moves:
+            self.moved.emit(asked.path, asked.pilot, reason)
+        else:
             self.decided.emit(asked.path, not _counts(asked), reason)
 
 
@@ -341,9 +375,13 @@ def _counts(line: SessionSummary) -> bool:
 
 def _decision(line: SessionSummary) -> tuple[str, ...]:
     """What was decided by hand, and why; or the rules for which a session does not count."""
+    moved: tuple[str, ...] = ()
+    if line.moved:
+        where = tr("Moved to the pilots") if line.pilot else tr("Moved into the study")
+        moved = (f"{where}: {line.moved}",)
     if not line.decision:
         rules = ", ".join(map(wording.not_counted, line.not_counted))
-        return (tr("Does not count: {why}", why=rules),) if rules else ()
+        return (*moved, *((tr("Does not count: {why}", why=rules),) if rules else ()))
     excluded = line.decision == "excluded"
     told = tr("Excluded by hand") if excluded else tr("Included by hand")
-    return (": ".join(filter(None, (told, line.decision_reason))),)
+    return (*moved, ": ".join(filter(None, (told, line.decision_reason))))

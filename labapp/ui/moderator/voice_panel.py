@@ -91,6 +91,8 @@ BARS = 44
 PROMPT_HEIGHT = 56
 MOST_BARS_HEIGHT = 120
 SAVED_LATE_S = 2.0
+QUIET_S = 2.0
+"""Pauses between words are shorter."""
 FACTS = (
     N_("Microphone"),
     N_("Lost sound"),
@@ -112,12 +114,13 @@ class Hearing:
 
 
 def hearing_of(
-    level: Level | None, sound: Sound, prompt_after_s: float, *, talking: bool = True
+    level: Level | None, sound: Sound, prompt_after_s: float, *, expected_s: float | None
 ) -> Hearing:
     """Tell the states of the voice apart.
 
-    talking: the participant is to think aloud now, and a prompt is due after prompt_after_s of
-    silence; not so in a pause, or while a text is read.
+    expected_s: for how long the participant has been expected to think aloud, None where they are
+    not: in a pause, or while a text is read. Silence counts from then on, and a prompt is due
+    after prompt_after_s of it.
     """
     if sound.off is not None:
         why = translate_message(sound.off)
@@ -142,15 +145,14 @@ def hearing_of(
             return Hearing(tr("Stopped"), translate_message(level.problem), "")
     if level.problem:
         return Hearing(tr("Sound is not written"), translate_message(level.problem), "alarm")
-    if level.silent_for_s >= prompt_after_s and talking:
-        return Hearing(_silent(level), "", "warn", prompt=True)
-    if level.silent_for_s >= 2.0:
-        return Hearing(_silent(level), "", "")
-    return Hearing(tr("Voice heard"), "", "good")
-
-
-def _silent(level: Level) -> str:
-    return tr("Silent for {seconds} s", seconds=f"{level.silent_for_s:.0f}")
+    if level.silent_for_s < QUIET_S:
+        return Hearing(tr("Voice heard"), "", "good")
+    if expected_s is None:
+        return Hearing(tr("Silent"), tr("Nobody has to speak now."), "")
+    silent_s = min(level.silent_for_s, expected_s)
+    text = tr("Silent for {seconds} s", seconds=f"{silent_s:.0f}")
+    due = silent_s >= prompt_after_s
+    return Hearing(text, "", "warn" if due else "", prompt=due)
 
 
 class VoicePanel(QFrame):
@@ -230,9 +232,9 @@ class VoicePanel(QFrame):
         self.show_lsl(None, received=False)
         layout.addLayout(grid)
 
-    def show_voice(self, level: Level | None, sound: Sound, *, talking: bool) -> Hearing:
-        """Meter, state and prompt; returns what it says."""
-        hearing = hearing_of(level, sound, self._prompt_after_s, talking=talking)
+    def show_voice(self, level: Level | None, sound: Sound, *, expected_s: float | None) -> Hearing:
+        """Meter, state and prompt; returns what it says. expected_s: see `hearing_of`."""
+        hearing = hearing_of(level, sound, self._prompt_after_s, expected_s=expected_s)
         self.bars.set_peaks(level.envelope if level else ())
         clipping = level is not None and level.state == "clipping"
         self.clip.setVisible(clipping)

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from labapp.audio import portaudio
 from labapp.clock import NS
 from labapp.messages import decoded
 from labapp.ui.language import N_, Phrases, number, phrases, tr, translate_message, translate_phrase
@@ -24,7 +25,9 @@ GAPS = {
 def detail_of(payload: Mapping[str, Any]) -> str:
     """The text of an event (`detail` or `reason`), translated."""
     text = str(payload.get("detail", payload.get("reason", "")))
-    return translate_message(decoded(text, payload.get("message")))
+    said = translate_message(decoded(text, payload.get("message")))
+    # Earlier versions stored PortAudio's own words.
+    return portaudio.in_words(said, translate_message) if "PaErrorCode" in said else said
 
 
 def pause_reason(reason: str) -> str:

@@ -102,6 +102,26 @@ AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
         N_("the sound is cut off; move the microphone or lower its level"),
     ),
 }
+TODO: dict[str, str] = {
+    "journal_stalled": N_("Make room on the disk: the session then continues by itself."),
+    "sound_disk_low": N_("Make room on the disk: when it is full, sound is lost."),
+    "sound_write_failed": N_("Check the disk. The session continues, and sound is missing."),
+    "disk_low": N_("Make room on the disk: when it is full, the session waits."),
+    "microphone_failed": N_("Check its cable, and close other programs that use it."),
+    "lsl_failed": N_("The session continues. Check the other devices of the lab."),
+    "program_error": N_("The session continues. Note what you did, and report it afterwards."),
+    "exclusion_undecided": N_("There is nothing to do now: the analysis decides it."),
+    "decoder_slow": N_("Close other programs on this computer."),
+    "audio_silent": N_("Ask the participant to keep talking, and record the prompt."),
+    "audio_zeros": N_("Unmute it, or allow labapp to use it in the system’s settings."),
+    "audio_gated": N_("Switch off its noise gate, or unmute it."),
+    "gap": N_("If it happens again, close other programs on this computer."),
+    "device": N_("Plug it in again."),
+    "screen": N_("Plug it in again: the windows go back to where they were."),
+}
+"""What to do, by the key of an alarm; nothing where its words say that themselves."""
+SAYS_WHAT_TO_DO = frozenset({"audio_clipping", "close", "consent_not_stored", "network_drive"})
+"""Keys of the alarms whose own words do."""
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 """Keys of the alarms about what the microphone hears."""
 
@@ -144,7 +164,12 @@ class Alarm:
 
     @property
     def sentence(self) -> str:
-        return ": ".join(part for part in (self.text, self.detail) if part)
+        """What happened, and what to do."""
+        what = ": ".join(part for part in (self.text, self.detail) if part)
+        todo = tr(TODO.get(self.key.split()[0], ""))
+        if not todo:
+            return what
+        return f"{what}{'' if what.endswith(('.', '!', '?')) else '.'} {todo}"
 
 
 def raised(code: str) -> tuple[Severity, str]:

@@ -104,7 +104,7 @@ class ConsoleState:
         self.timeline = Timeline(parts)
         self.sound = Sound()
         self.notes: list[Note] = []
-        self.deviations = DeviationLog()
+        self.deviations = DeviationLog({part.id: part.title for part in parts})
         self.warmed: dict[str, tuple[str, float]] = {}
         self.changed: set[str] = set()
         self.last_seq = 0

@@ -5,6 +5,8 @@ The fold is the analysis's: what the console lists is what the tables will hold.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from labapp.analysis.deviations import Deviation, Deviations
 from labapp.clock import NS
 from labapp.events import Event, payload_of
@@ -49,10 +51,14 @@ WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")
 
 
 class DeviationLog:
-    """deviations: in the order of their events."""
+    """deviations: in the order of their events.
 
-    def __init__(self) -> None:
+    titles: of the parts of the plan, by their ids.
+    """
+
+    def __init__(self, titles: Mapping[str, str] | None = None) -> None:
         self._fold = Deviations()
+        self._titles = titles or {}
         self._details: dict[int, str] = {}
 
     @property
@@ -76,7 +82,10 @@ class DeviationLog:
 
     def words_of(self, deviation: Deviation) -> str:
         """One deviation: what, the detail, how long."""
-        return _words(deviation, self._details.get(deviation.seq or 0))
+        told = self._details.get(deviation.seq or 0)
+        if deviation.kind == "part_skipped" and (title := self._titles.get(deviation.stage or "")):
+            told = wording.part_title(title)
+        return _words(deviation, told)
 
     def _together(self, away: list[Deviation]) -> str:
         if len(away) == 1:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from labapp.plugins.part import PlannedPart
+from labapp.plugins.part import PlannedPart, introduces
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
@@ -47,7 +47,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
         if (about := part.belongs_to()) is not None and about in owner:
             row = rows[owner[about]]
             rows[owner[about]] = PlanRow(row.title, row.detail, (*row.parts, index))
-        elif _introduces(parts, index):
+        elif introduces(parts, index):
             waiting.append(index)
         else:
             detail = words_of(part).detail(part, blind=blind)
@@ -56,12 +56,6 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)
-
-
-def _introduces(parts: Sequence[PlannedPart], index: int) -> bool:
-    """Whether this is a text right before a stage or the practice."""
-    part = parts[index]
-    return part.introduces and index + 1 < len(parts) and parts[index + 1].has_trials
 
 
 def view_of(
@@ -78,8 +72,8 @@ def view_of(
         started = next((r.started_ns for r in records if r.started_ns is not None), None)
         outcomes = [r.outcome for r in records]
         standing: RowState
-        if started is None:
-            standing, length = "todo", None
+        if started is None:  # or skipped before it began
+            standing, length = "todo" if None in outcomes else "skipped", None
         elif None in outcomes and state.ended is None:
             standing, length = "current", _length(work, started, now_ns)
         else:
