@@ -39,7 +39,7 @@ from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
-from labapp.ui.keyboard import leave_focus_to_fields
+from labapp.ui.keyboard import is_field, leave_focus_to_fields
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, notes_panel, style
 from labapp.ui.moderator.alarm_bar import AlarmBar
@@ -141,6 +141,7 @@ class ConsoleWindow(QMainWindow):
         self._open = True
         self._narrow: bool | None = None
         self._blind = blind
+        self._finished = False
         veil = veil_of(models_of(runner.machine.parts)) if blind else no_veil
         self.state = ConsoleState(runner.machine.parts, past, veil)
         self._rows = rows_of(runner.machine.parts, blind=blind)
@@ -333,8 +334,9 @@ class ConsoleWindow(QMainWindow):
     def leave_field(self) -> None:
         """Nothing is written any more. The focus rests where keys do nothing: on the question that
         is open, else on the ground. Qt would put it on a button as soon as the window has the
-        keyboard."""
-        (self.asking or self._ground).setFocus()
+        keyboard. After the end it rests in the notes."""
+        rest = self.note_field if self._finished else self._ground
+        (self.asking or rest).setFocus()
         self.notes.say_unfinished()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -413,6 +415,10 @@ class ConsoleWindow(QMainWindow):
             self._unblind()
         changed, state.changed = state.changed, set()
         self.header.show_state(state, now_ns)
+        if runner.finished != self._finished:
+            self._finished = runner.finished
+            if not (self._finished and is_field(self.focusWidget())):
+                self.leave_field()
         if self._dirty or second:
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)

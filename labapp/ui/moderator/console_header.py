@@ -129,6 +129,7 @@ class ConsoleHeader(QFrame):
         over = bits.row(self.over, theme.SPACE_S)
         for button in (self.reopen, self.done):
             over.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.over)
         self.over.hide()
         self._run_row, self._arming = row, Arming(self.over)
         for button in (self.blind, self.skip, self.end, self.pause):
@@ -280,15 +281,15 @@ class ConsoleHeader(QFrame):
         can_reopen = ended and self._runner.machine.can_reopen(self._runner.state)
         for button in (self.pause, self.skip, self.end):
             button.setVisible(not ended)
-        self.reopen.setVisible(can_reopen)
-        self.done.setVisible(ended)
-        self.over.setVisible(ended)
         if ended:
             # At the other end of the line than the button that was pressed last.
             self._run_row.removeWidget(self.over)
             left = self._pressed_x is None or self._pressed_x > self.width() // 2
             self._run_row.insertWidget(0 if left else self._run_row.count(), self.over)
             self._arming.begin()
+        self.reopen.setVisible(can_reopen)
+        self.done.setVisible(ended)
+        self.over.setVisible(ended)
         self._pressed_x = None
 
     def _recording(

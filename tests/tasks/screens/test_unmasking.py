@@ -366,7 +366,7 @@ def test_without_the_keyboard_a_picture_stays_or_is_shown_again_as_the_study_say
     room, window, screen = stage(keyboard_away=rule)
     shown = screen.field.shown
     window.show_keyboard(away=True, refused=False)
-    assert window.top.keyboard.text() == "The keyboard is away for a moment."
+    assert window.top.keyboard.text() == "The moderator is using the keyboard."
     assert (screen.field.shown is None) == (rule == "repeat")
     qtbot.wait(30)
     window.show_keyboard(away=False, refused=False)

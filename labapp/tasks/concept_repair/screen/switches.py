@@ -57,7 +57,8 @@ stands once above all switches."""
 STATES = (OFF, AS_IT_IS, ON)
 """What the options of a switch set, from left to right."""
 SET_MARK = "✓"
-_KEYS = {Qt.Key.Key_Left: OFF, Qt.Key.Key_Right: ON}
+SETS = {Qt.Key.Key_Left: OFF, Qt.Key.Key_Right: ON}
+"""The keys that set a switch, and to what."""
 _ROWS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
@@ -154,8 +155,8 @@ class ConceptSwitch(Choice):
             self.left_for.emit(_ROWS[key])
         elif self.locked:
             event.ignore()
-        elif key in _KEYS or event.text() == "0":
-            self.ask(STATES.index(_KEYS.get(key, AS_IT_IS)), "keyboard")
+        elif key in SETS or event.text() == "0":
+            self.ask(STATES.index(SETS.get(key, AS_IT_IS)), "keyboard")
         else:
             event.ignore()
 
