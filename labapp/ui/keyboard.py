@@ -8,9 +8,9 @@ it with every question that it asks (`ConsoleWindow.asking`), and gives it back 
 closed. A click on anything else of the console moves no key. Every change is an event, from which
 the analysis knows the trials that it fell into (`labapp.analysis.keyboard.trials_away`).
 
-On a single screen a question can come up while the participant's window is in front: F9 pauses from
-there. Then no key does anything in that window until the question is closed or the console comes to
-the front.
+On a single screen F9 pauses while the participant's window is in front. That window stays in front
+and says that the session is paused. No key does anything in it until the pause is over, or the
+console comes to the front with the question why.
 
 That a window takes no keyboard by itself while the other person has it is asked of the window
 system (`WindowDoesNotAcceptFocus`). Not every one obeys (Wayland has no such wish): what the
@@ -260,7 +260,9 @@ class Keyboard(QObject):
         self._unanswered.start()
         if not (self._console.isActiveWindow() and is_field(self._console.focusWidget())):
             self._console.leave_field()
-        if not before and self._alone() and self._had == "participant":
+        waits = self._alone() and self._had == "participant" and self._participant.covered
+        if not before and waits:
+            # Both see there that the session is paused; why is said when the console is in front.
             self._lent = True
             self._purpose = QUESTION
             self._give("moderator", QUESTION)
