@@ -5,8 +5,10 @@
 Starts Xvfb with one or two monitors and a window manager (openbox), opens each study through the
 real controller and goes through its plan. Over each kind of screen it opens every question that the
 console asks (why a pause was made, whether to skip, end, withdraw, delete, name the
-representations, take a flag back), a note and the line of a skip that can be taken back. It clicks
-into the participant's window, as a participant does who goes on with the mouse. Then it presses Space, Enter, digits, arrow keys and letters by XTEST, closes the question by Escape, and
+representations, take a flag back), a note, and the line of a skip that can be taken back.
+
+Then it clicks into the participant's window, as a participant does who goes on with the mouse. It
+presses Space, Enter, digits, arrow keys and letters by XTEST, closes the question by Escape, and
 presses a key of the participant's. At the end it ends the session and types a sentence without a
 click. It ends with 1 unless
 
@@ -43,16 +45,17 @@ if TYPE_CHECKING:
 
 INSIDE = "--inside"
 STUDIES = (
-    "calibration", "mnist-crowd", "synthetic-think-aloud", "quickstart", "unmasking-faces",
-    "gradcam-distinction", "bagnet-distinction", "protopnet-agreement", "protopnet-distinction",
-    "prototree-agreement", "prototree-agreement-tree", "prototree-distinction", "concept-repair",
-    "concept-audit", "concept-foresight",
+    "unmasking-faces", "gradcam-distinction", "prototree-agreement-tree", "concept-repair",
+    "synthetic-crowd", "dsprites-demo", "calibration", "concept-foresight", "protopnet-distinction",
+    "prototree-distinction", "quickstart", "concept-audit", "protopnet-agreement", "mnist-crowd",
 )  # fmt: skip
 """Between them they have every kind of part and screen."""
 LOOKS = ("part", "task", "instrument", "visualisation", "sign", "labels_editable", "instruction")
 PRESSED = ("space", "Return", "1", "2", "Left", "Down", "f", "z", "BackSpace")
 """What is pressed while a question is open."""
-BY_ITSELF = frozenset({"stimulus.hidden", "window.focus", "keyboard.given", "window.shown"})
+BY_ITSELF = frozenset(
+    {"stimulus.shown", "stimulus.hidden", "window.focus", "keyboard.given", "window.shown"}
+)
 """Kinds that a window's being left makes, whoever is named as their source."""
 SENTENCE = "so 1 2 that was it"
 ARMED_S = 1.15
@@ -332,6 +335,22 @@ class Trial:
             self.fail(f"the notes are {notes}")
 
 
+def without_sound(study: str, folder: Path) -> Path:
+    """A shipped study that needs no microphone, in a folder of its own."""
+    import yaml
+
+    from labapp.resources import assets
+
+    for name in ("texts", "instruments", "stimuli"):
+        (folder / name).symlink_to(assets() / name)
+    path = folder / "studies" / f"{study}.yaml"
+    path.parent.mkdir()
+    asked = yaml.safe_load((assets() / "studies" / path.name).read_text("utf-8"))
+    asked.setdefault("recording", {})["audio"] = "off"
+    path.write_text(yaml.safe_dump(asked, sort_keys=False, allow_unicode=True), "utf-8")
+    return path
+
+
 def inside(asked: argparse.Namespace) -> int:
     from PySide6.QtCore import QTimer
 
@@ -349,7 +368,8 @@ def inside(asked: argparse.Namespace) -> int:
             options = RunOptions(
                 data=folder / "data", private=folder / "private", audio="off", blind=True
             )
-            opened = open_new(study, "P01", "1", options)
+            folder.mkdir()
+            opened = open_new(str(without_sound(study, folder)), "P01", "1", options)
             shown = SessionController(opened, options)
             shown.closed.connect(app.exit)
             shown.start()

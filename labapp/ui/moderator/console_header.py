@@ -83,12 +83,19 @@ class ConsoleHeader(QFrame):
         row.addWidget(self.elapsed)
         row.addWidget(self.recording)
         row.addWidget(self.pages, 1)
+        self.over = QWidget()
+        over = bits.row(self.over, theme.SPACE_S)
+        for button in (self.reopen, self.done):
+            over.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.over)
+        self.over.hide()
+        self._row, self._arming = row, Arming(self.over)
         self.reasons.chosen.connect(self._explain)
         self.reasons.left.connect(self._back)
         self.reasons.cancelled.connect(self._resume)
         self.questions.decided.connect(self._decided)
         self.questions.left.connect(self._back)
-        self.skipping.taken_back.connect(lambda: self._send(TakeBackSkip("part")))
+        self.skipping.taken_back.connect(lambda: self._decided(TakeBackSkip("part")))
         for button in self.findChildren(Button):
             button.pressed.connect(lambda button=button: self._remember_press(button))
 
@@ -125,13 +132,6 @@ class ConsoleHeader(QFrame):
         page = QWidget()
         row = bits.row(page, theme.SPACE_S)
         row.addWidget(self.study, 1)
-        self.over = QWidget()
-        over = bits.row(self.over, theme.SPACE_S)
-        for button in (self.reopen, self.done):
-            over.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.over)
-        self.over.hide()
-        self._run_row, self._arming = row, Arming(self.over)
         for button in (self.blind, self.skip, self.end, self.pause):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.pause.clicked.connect(self.press_pause)
@@ -283,9 +283,9 @@ class ConsoleHeader(QFrame):
             button.setVisible(not ended)
         if ended:
             # At the other end of the line than the button that was pressed last.
-            self._run_row.removeWidget(self.over)
+            self._row.removeWidget(self.over)
             left = self._pressed_x is None or self._pressed_x > self.width() // 2
-            self._run_row.insertWidget(0 if left else self._run_row.count(), self.over)
+            self._row.insertWidget(0 if left else self._row.count(), self.over)
             self._arming.begin()
         self.reopen.setVisible(can_reopen)
         self.done.setVisible(ended)

@@ -344,6 +344,17 @@ def test_who_asks_to_leave_sees_no_picture_and_gets_it_again(
     assert QApplication.focusWidget() is screen.responses
 
 
+def test_a_key_that_is_printed_on_a_button_answers_wherever_the_focus_is(
+    stage: Open, qtbot: QtBot
+) -> None:
+    room, window, screen = stage()
+    qtbot.waitUntil(lambda: trial_of(room).open)
+    window.setFocus()
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_F)
+    assert len(answers(room)) == 1
+    assert QApplication.focusWidget() is screen.responses
+
+
 def test_another_window_in_front_takes_the_picture_away(stage: Open, qtbot: QtBot) -> None:
     room, window, screen = stage()
     other = QWidget()
