@@ -364,7 +364,9 @@ class Keyboard(QObject):
         elif has == "participant" and before != has:
             self._first.stop()
             self._refused = False
-            if not self._lent:
+            # An earlier wish of ours may come true only now that the console is asked for.
+            overtaken = bool(self._purpose) and self._asked.isActive()
+            if not (self._lent or overtaken):
                 self._take_from_moderator()
         elif not has:
             self.keys.forget()
@@ -445,8 +447,8 @@ class Keyboard(QObject):
             counts = self._key(event)
             if on_console:
                 return self._typed_there(event)
-            if not counts or self._lent:
-                return True
+            if not counts or self._written == "moderator":
+                return True  # on its way to the console, or held back
         elif on_console and kind == QEvent.Type.MouseButtonPress:
             assert isinstance(event, QMouseEvent)
             if self._asking:

@@ -11,7 +11,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp.clock import NS
 from labapp.events import Source
@@ -23,6 +23,7 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.header_questions import Arming, Questions, Reasons, SkipLine
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.wording import pause_reason
+from labapp.ui.participant.body import PageStack
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
@@ -69,7 +70,7 @@ class ConsoleHeader(QFrame):
         self.reasons.hide()
         self.questions = Questions(participant, runner.journal.path.parent.name)
 
-        self.pages = QStackedWidget()
+        self.pages = PageStack()
         self.pages.addWidget(self._run_page())
         self.pages.addWidget(self.questions)
         self.skipping = SkipLine()
