@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.two_hands import Hands, key, middle, on_two_monitors, typed
+from scripts.two_hands import Hands, key, middle, on_monitors, typed
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -289,8 +289,8 @@ class Player:
             self.moderated.add("flag")
             self.hands.do(key("Control_L", "1"))
         else:
-            self.moderated.add("pause")  # the second press pauses without a reason
-            self.do({**middle(console.header.pause), "then_ms": 400}, middle(console.header.pause))
+            self.moderated.add("pause")
+            self.do({**middle(console.header.pause), "then_ms": 400})
 
     def times(self, where: tuple[str, int], what: str) -> int:
         rows = actions(self.arguments.folder)
@@ -441,7 +441,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         arguments.folder = (arguments.out or Path(temporary)).resolve()
         arguments.folder.mkdir(parents=True, exist_ok=True)
-        return on_two_monitors(
+        return on_monitors(
             arguments.display, lambda environment: play_and_judge(arguments, environment)
         )
 

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.two_hands import Hands, key, middle, on_two_monitors, typed
+from scripts.two_hands import Hands, key, middle, on_monitors, typed
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -252,7 +252,7 @@ class Trial:
         yield at()
         hand.do(middle(console.timeline.view))
         yield at()
-        hand.do(key("F9", then_ms=120), key("F9"))
+        hand.do(key("F9"))
         self.pauses += 1
         yield at()
         hand.do(middle(console.header.pause))
@@ -472,7 +472,7 @@ def main() -> int:
     if asked.inside:
         return inside(asked)
     command = [sys.executable, __file__, INSIDE, *sys.argv[1:]]
-    return on_two_monitors(
+    return on_monitors(
         asked.display, lambda environment: subprocess.run(command, env=environment).returncode
     )
 

@@ -123,19 +123,19 @@ def middle(widget: QWidget) -> dict[str, Any]:
     return {"at": (round(at.x() * ratio), round(at.y() * ratio)), "then_ms": 60}
 
 
-def on_two_monitors(display: str, run: Callable[[dict[str, str]], int]) -> int:
-    """Run something on an X server of two monitors with a window manager."""
+def on_monitors(display: str, run: Callable[[dict[str, str]], int], monitors: int = 2) -> int:
+    """Run something on an X server of one or two monitors with a window manager."""
     environment = {**os.environ, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with ExitStack() as stack:
-        size = f"{2 * WIDE}x{HIGH}x24"
+        size = f"{monitors * WIDE}x{HIGH}x24"
         server = ["Xvfb", display, "-screen", "0", size, "-noreset"]
         for command in (server, ["openbox", "--sm-disable"]):
             process = subprocess.Popen(command, env=environment, **quiet)  # type: ignore[call-overload]
             stack.callback(process.wait, 10)
             stack.callback(process.terminate)
             time.sleep(1.0)
-            if command[0] == "Xvfb":
+            if command[0] == "Xvfb" and monitors == 2:
                 for number, output in enumerate(("screen", "none")):
                     place = f"{WIDE}/361x{HIGH}/203+{number * WIDE}+0"
                     monitor = ["xrandr", "--setmonitor", f"M{number + 1}", place, output]

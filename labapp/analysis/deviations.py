@@ -19,6 +19,7 @@ from labapp.events.lifecycle import (
     PartRestarted,
     PartSkipped,
     PartStarted,
+    PauseExplained,
     ProgramStalled,
     ScreenChanged,
     SegmentStarted,
@@ -151,6 +152,11 @@ class Deviations:
             else:
                 self.deviations.append(replace(deviation, stage=deviation.stage or self._running))
             changed = True
+        if isinstance(payload, PauseExplained) and "pause" in self._lasting:
+            at = self._lasting["pause"]
+            if self.deviations[at].kind == "paused":
+                self.deviations[at] = replace(self.deviations[at], detail=payload.reason)
+                changed = True
         if isinstance(payload, NoteCorrected) and payload.seq in self._noted:
             at = self._noted[payload.seq]
             kind = "noted" if payload.text else "noted_taken_back"

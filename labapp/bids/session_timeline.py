@@ -20,6 +20,7 @@ from labapp.events.lifecycle import (
     NoteAdded,
     PartEnded,
     PartStarted,
+    PauseExplained,
     ProgramStalled,
     SegmentEnded,
     SegmentStarted,
@@ -100,7 +101,8 @@ WITHOUT_ROW = frozenset(
     {
         *("session.planned", "environment.recorded", "participant.simulated", "decoder.warmed"),
         *("inclusion.decided", "payment.computed", "stimuli.kept", "audio.block", "pointer.moved"),
-        *("session.paused", "session.resumed", "segment.ended", "part.ended"),
+        *("session.paused", "pause.explained", "session.resumed"),
+        *("segment.ended", "part.ended"),
         *("screen.page", "screen.scrolled", "screen.enlarged"),
     }
 )
@@ -181,6 +183,9 @@ class _Fold:
             case SessionPaused() if not was_paused:
                 kind = "break" if self._running in self._breaks else "pause"
                 self._begin("pause", kind, event, event.t_ns, text=payload.reason)
+            case PauseExplained():
+                if (pause := self._open.get("pause")) is not None:
+                    pause.cells["text"] = payload.reason
             case SessionResumed():
                 self._close("pause", event.t_ns, None)
             case PartStarted():

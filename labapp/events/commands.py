@@ -128,6 +128,13 @@ class Pause(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainPause(Command):
+    """The moderator says why the session is paused."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resume(Command):
     reason: str
 

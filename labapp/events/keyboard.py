@@ -14,11 +14,12 @@ class KeyboardGiven(Payload):
     ----------
     to : moderator or participant, to whom keys count from here on.
     why : of the moderator: note, deviation, correction, reason or text (something is typed on the
-        console), console (it is in front of the participant's window, on the only screen), window
-        (the window system put it there, as a click into the console can do), refused (the window
-        system does not let the participant have it). Of the participant: enter, escape, idle
-        (nothing was typed for a while), left (the field was left), button, console (no longer in
-        front), window.
+        console), question (the console asks something), console (it is in front of the
+        participant's window, on the only screen), window (the window system put it there, as a
+        click into the console can do), refused (the window system does not let the participant have
+        it). Of the participant: enter, escape, idle (nothing was typed for a while), left (the
+        field was left), answered (the question was closed), button, console (no longer in front),
+        window.
     """
 
     to: str

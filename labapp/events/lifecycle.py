@@ -160,6 +160,18 @@ class SessionPaused(Payload):
     reason: str
 
 
+@kind("pause.explained", durable=True)
+class PauseExplained(Payload):
+    """The moderator says why the session is paused; the pause itself began before.
+
+    Attributes
+    ----------
+    reason : why it is paused, in place of the reason of session.paused.
+    """
+
+    reason: str
+
+
 @kind("session.resumed", durable=True)
 class SessionResumed(Payload):
     """A pause, or the gap after a crash, ends.

@@ -186,9 +186,8 @@ def note_gone(study: Path, path: Path, why: str) -> None:
 
 
 def carry(session: Path, goal: Path) -> None:
-    """Before a session's annotations are moved to another data folder: write down in its anchor what
-    the present one says of them, redacted stretches and locks among it, and then that they are gone
-    from here. Raises OSError, RecordError."""
+    """Take what the anchor says of a session's annotations along to another data folder, redacted
+    stretches and locks included, before they move there. Raises OSError, RecordError."""
     study, arrives = session.absolute().parent, goal.absolute().parent
     if anchor_of(study) == anchor_of(arrives):
         return

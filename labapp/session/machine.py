@@ -19,6 +19,7 @@ from labapp.events.commands import (
     ConfirmSkip,
     CorrectNote,
     EndSession,
+    ExplainPause,
     GivePrompt,
     MovePointer,
     Pause,
@@ -42,6 +43,7 @@ from labapp.events.lifecycle import (
     PartRestarted,
     PartSkipped,
     PartStarted,
+    PauseExplained,
     PaymentComputed,
     ProgramStalled,
     PromptGiven,
@@ -270,6 +272,8 @@ class SessionMachine:
         match command:
             case Pause(reason):
                 return () if state.pauses.paused else (UnstampedEvent(SessionPaused(reason)),)
+            case ExplainPause(reason) if state.pauses.paused and reason.strip():
+                return (UnstampedEvent(PauseExplained(reason.strip())),)
             case Resume(reason):
                 return self._resume(state, reason, "completed")
             case EndSession(reason, withdrawal):

@@ -1,15 +1,21 @@
-"""One keyboard, two people: it is the participant's, and the console borrows it to write.
+"""One keyboard, two people: it is the participant's, and the console borrows it to write and while
+it asks something.
 
-No key is ever passed on from one window to the other. The console gets the keyboard when the
-moderator begins to write (a click into a field, Ctrl+N) and gives it back at Enter, at Escape and
-when nothing was typed for a while; a click on anything else of the console moves no key. Every
-change is an event, from which the analysis knows the trials that it fell into
-(`labapp.analysis.keyboard.trials_away`).
+A key goes to one person, the one whose window says so, and is never passed on from one window to
+the other. The console gets the keyboard when the moderator begins to write (a click into a field,
+Ctrl+N) and gives it back at Enter, at Escape and when nothing was typed for a while. It also gets
+it with every question that it asks (`ConsoleWindow.asking`), and gives it back when the question is
+closed. A click on anything else of the console moves no key. Every change is an event, from which
+the analysis knows the trials that it fell into (`labapp.analysis.keyboard.trials_away`).
 
-That the console takes no keyboard by itself is asked of the window system
-(`WindowDoesNotAcceptFocus`). Not every one obeys (Wayland has no such wish): what the console got
-unasked is given back at once. Nor does every one move the keyboard when asked: then both windows
-say that a click into the participant's window does it.
+On a single screen F9 pauses while the participant's window is in front. That window stays in front
+and says that the session is paused. No key does anything in it until the pause is over, or the
+console comes to the front with the question why.
+
+That a window takes no keyboard by itself while the other person has it is asked of the window
+system (`WindowDoesNotAcceptFocus`). Not every one obeys (Wayland has no such wish): what the
+console got unasked is given back at once. Nor does every one move the keyboard when asked: then
+both windows say that a click into the participant's window does it.
 """
 
 from __future__ import annotations
@@ -34,6 +40,9 @@ if TYPE_CHECKING:
 
 IDLE_MS = 20_000
 """After so long without a key the participant gets the keyboard back."""
+QUESTION_MS = 60_000
+"""A question that nobody answers or touches for so long is closed, unless the participant waits
+anyway, as in a pause."""
 REFUSED_MS = 700
 """A window system that has not moved the keyboard by then does not do it."""
 FIRST_MS = 3_000
@@ -44,16 +53,23 @@ got its release."""
 PURPOSE = "purpose"
 """Property of a text field: what is typed there, see `labapp.events.keyboard.KeyboardGiven`."""
 
+QUESTION = "question"
+"""The purpose of the keyboard while a question is open and nothing is typed for it."""
+FIELD_ENDS = ("enter", "escape", "left")
+"""Why the keyboard is given back when a field is left."""
 FIELDS = (QLineEdit, QPlainTextEdit, QTextEdit)
 Holder = Literal["participant", "moderator", ""]
-Where = Literal["participant", "waiting", "writing", "front", "console", "refused", "elsewhere"]
+Where = Literal[
+    "participant", "waiting", "writing", "asking", "front", "console", "refused", "elsewhere"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """where: the participant has the keyboard; waiting, will have it once all keys are up; writing,
-    the moderator writes; front, the console is in front on the only screen; console, it got there
-    unasked; refused, the window system does not move it; elsewhere, another program has it."""
+    the moderator writes; asking, the moderator is asked something; front, the console is in front
+    on the only screen; console, it got there unasked; refused, the window system does not move it;
+    elsewhere, another program has it."""
 
     where: Where
 
@@ -105,6 +121,8 @@ class Keyboard(QObject):
         self._written: Holder = "participant"  # what the events say
         self._had: Holder = ""
         self._purpose = ""
+        self._asking = False  # a question of the console is open
+        self._lent = False  # and the participant's window is in front of it, on the only screen
         self._front = False  # the console was brought in front, on the only screen
         self._why = "window"
         self._refused = False
@@ -115,6 +133,7 @@ class Keyboard(QObject):
         self.keys = KeysHeld()
         self._windows: list[QWindow] = []
         self._idle = self._timer(IDLE_MS, self._look_idle)
+        self._unanswered = self._timer(QUESTION_MS, self._look_unanswered)
         self._asked = self._timer(REFUSED_MS, self._look_refused)
         self._first = self._timer(FIRST_MS, self._look_refused)
         self._held = self._timer(HELD_MS, self._let_go)
@@ -122,6 +141,7 @@ class Keyboard(QObject):
         participant.moderator_requested.connect(self.toggle_front)
         console.toggle_requested.connect(self.toggle_front)
         console.write_requested.connect(self.write)
+        console.asking_changed.connect(self._follow_question)
 
     def _timer(self, after_ms: int, function: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
@@ -146,7 +166,7 @@ class Keyboard(QObject):
         self._on = True
         # Where the end was taken back, nothing of what was before it holds any more.
         self._had = self._purpose = ""
-        self._front = self._refused = False
+        self._front = self._refused = self._asking = self._lent = False
         self.keys.forget()
         self._watch_windows()
         self._console.field_left.connect(self._look_whether_left)
@@ -167,7 +187,10 @@ class Keyboard(QObject):
         if not self._on:
             return
         self._on = False
-        for timer in (self._idle, self._asked, self._first, self._held, self._soon):
+        self._asking = self._lent = False
+        for timer in (
+            *(self._idle, self._unanswered, self._asked, self._first, self._held, self._soon),
+        ):
             timer.stop()
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -177,15 +200,19 @@ class Keyboard(QObject):
         for window in self._windows:
             window.removeEventFilter(self)
         self._windows.clear()
-        self._accepts(True)
+        self._accepts(console=True, participant=True)
         self._show(Standing("participant"))
 
     def follow(self, *, finished: bool) -> None:
         """End with the session, and begin again where its end is taken back."""
-        if finished:
-            self._over = self._over or self._on
+        if finished and self._on:
+            self._over = True
             self.end()
-        elif self._over:
+            if not self._alone():
+                # The participant needs no key any more, and the moderator takes notes.
+                self._console.activateWindow()
+                self._participant.show_keyboard(away=True, refused=False)
+        elif self._over and not finished:
             self._over = False
             # The moderator has just taken the end back there, and says next when it goes on.
             self.begin(behind=self._alone() and self._console.isActiveWindow())
@@ -208,14 +235,46 @@ class Keyboard(QObject):
             self._take(self._console.note_field)
 
     def _take(self, field: QWidget) -> None:
-        if not self._on:
-            return
-        self._purpose = str(field.property(PURPOSE) or "text")
-        self._restart_idle()
+        if self._on:
+            self._restart_idle()
+            self._borrow(str(field.property(PURPOSE) or "text"))
+
+    def _borrow(self, purpose: str) -> None:
+        """The moderator gets the keyboard for something."""
+        self._purpose, self._lent = purpose, False
         if not self._console.isActiveWindow():
             # From here on: on its way a key can get lost between the windows.
-            self._give("moderator", self._purpose)
+            self._give("moderator", purpose)
             self._ask_for(self._console)
+        else:
+            self._show_standing()
+
+    def _follow_question(self) -> None:
+        """The console asks something, or has its answer: the keyboard goes along."""
+        asking = self._console.asking is not None
+        before, self._asking = self._asking, asking and self._on
+        if not self._asking:
+            if before:
+                self.give_back("answered")
+            return
+        self._unanswered.start()
+        if not (self._console.isActiveWindow() and is_field(self._console.focusWidget())):
+            self._console.leave_field()
+        waits = self._alone() and self._had == "participant" and self._participant.covered
+        if not before and waits:
+            # Both see there that the session is paused; why is said when the console is in front.
+            self._lent = True
+            self._purpose = QUESTION
+            self._give("moderator", QUESTION)
+            self._show_standing()
+        elif not self._lent and (not before or not self._purpose):
+            self._borrow(QUESTION)
+
+    def _look_unanswered(self) -> None:
+        if self._participant.covered:
+            self._unanswered.start()
+        else:
+            self.give_back("idle")
 
     def toggle_front(self) -> None:
         """Ctrl+Shift+M. On the only screen: the console in front, with the keyboard, and back. On
@@ -229,7 +288,7 @@ class Keyboard(QObject):
         elif in_front:
             self.give_back("console")
         else:
-            self._front = True
+            self._front, self._lent = True, False
             self._give("moderator", "console")
             self._ask_for(self._console)
 
@@ -240,10 +299,24 @@ class Keyboard(QObject):
         """The participant gets the keyboard back."""
         if not self._on:
             return
+        if self._asking and why in FIELD_ENDS:
+            # A field was left; the question that is open still has the keyboard.
+            self._purpose = QUESTION
+            self._console.leave_field()
+            return
+        self._asking = False
+        self._console.leave_question()
         stays = self._front and why not in ("console", "button")
         self._purpose = ""
         self._idle.stop()
+        self._unanswered.stop()
         self._console.leave_field()
+        if self._lent:
+            self._lent = False
+            self.keys.hand_over()
+            self._why = why
+            self._count_soon()
+            return
         if stays:
             # The console was brought in front to be looked at: only the field is left.
             self._show_standing()
@@ -257,17 +330,18 @@ class Keyboard(QObject):
     def _ask_for(self, window: QWidget) -> None:
         """Ask for the keyboard for a window, and see later whether it came."""
         to_console = window is self._console
-        self._accepts(to_console)
+        self._accepts(console=to_console, participant=not to_console)
         if self._alone():
             to_top(window)
         window.activateWindow()
         (self._asked if self._ever else self._first).start()
         self._show_standing()
 
-    def _accepts(self, accepts: bool) -> None:
-        """Whether a click into the console may bring it the keyboard."""
-        window = self._console.windowHandle()
-        window.setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, not accepts)
+    def _accepts(self, *, console: bool, participant: bool) -> None:
+        """Whether a click into a window may bring it the keyboard."""
+        for widget, accepts in ((self._console, console), (self._participant, participant)):
+            window = widget.windowHandle()
+            window.setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, not accepts)
 
     def _moved(self) -> None:
         """The keyboard is with another window."""
@@ -289,18 +363,36 @@ class Keyboard(QObject):
                 QTimer.singleShot(0, self, self._give_back_unasked)
         elif has == "participant" and before != has:
             self._first.stop()
-            self._purpose, self._front, self._refused = "", False, False
-            self._idle.stop()
-            self._accepts(False)
-            if self._written != "participant":
-                self.keys.hand_over()
-            if self.keys.waiting:
-                self._held.start()
-            else:
-                self._counts_again()
+            self._refused = False
+            # An earlier wish of ours may come true only now that the console is asked for.
+            overtaken = bool(self._purpose) and self._asked.isActive()
+            if not (self._lent or overtaken):
+                self._take_from_moderator()
         elif not has:
             self.keys.forget()
         self._show_standing()
+
+    def _take_from_moderator(self) -> None:
+        """The participant's window has got the keyboard, whether it was asked to or not."""
+        self._purpose, self._front = "", False
+        self._idle.stop()
+        self._unanswered.stop()
+        self._accepts(console=False, participant=True)
+        if self._asking:
+            # A window system that gives the keyboard to whatever is clicked.
+            self._asking = False
+            self._console.leave_question()
+        if self._written != "participant":
+            self.keys.hand_over()
+        self._count_soon()
+
+    def _count_soon(self) -> None:
+        """Let keys count for the participant once all of them are up."""
+        if self.keys.waiting:
+            self._held.start()
+            self._show_standing()
+        else:
+            self._counts_again()
 
     def _give_back_unasked(self) -> None:
         if self._on and self._had == "moderator" and not (self._purpose or self._front):
@@ -330,6 +422,7 @@ class Keyboard(QObject):
             # The moderator clicks into the field; until then nothing is written.
             self._purpose, self._front = "", False
             self._idle.stop()
+            self._accepts(console=True, participant=True)
             if self._had == "participant":
                 self._give("participant", "window")
         self._show_standing()
@@ -354,10 +447,12 @@ class Keyboard(QObject):
             counts = self._key(event)
             if on_console:
                 return self._typed_there(event)
-            if not counts:
-                return True
+            if not counts or self._written == "moderator":
+                return True  # on its way to the console, or held back
         elif on_console and kind == QEvent.Type.MouseButtonPress:
             assert isinstance(event, QMouseEvent)
+            if self._asking:
+                self._unanswered.start()
             self._field_before = self._console.focusWidget()
             if is_field(self._console.childAt(event.position().toPoint())):
                 self._field_before = None
@@ -389,21 +484,29 @@ class Keyboard(QObject):
         self._pressed_there.add(key)
         if not self._purpose:
             return False
+        if self._asking:
+            self._unanswered.start()
+        if self._purpose == QUESTION:
+            return False
         self._restart_idle()
         plain = event.modifiers() in (
             Qt.KeyboardModifier.NoModifier,
             Qt.KeyboardModifier.KeypadModifier,
         )
         if plain and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            QTimer.singleShot(0, self, lambda: self.give_back("enter"))
+            QTimer.singleShot(0, self, lambda: self._end_field("enter"))
         elif event.key() == Qt.Key.Key_Escape:
-            QTimer.singleShot(0, self, lambda: self.give_back("escape"))
+            QTimer.singleShot(0, self, lambda: self._end_field("escape"))
         elif event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             QTimer.singleShot(0, self, self._look_whether_left)
         return False
 
+    def _end_field(self, why: str) -> None:
+        if self._purpose:  # the same key may have answered a question
+            self.give_back(why)
+
     def _look_whether_left(self) -> None:
-        if self._purpose and not is_field(self._console.focusWidget()):
+        if self._purpose not in ("", QUESTION) and not is_field(self._console.focusWidget()):
             self.give_back("left")
 
     def _look_at_field(self) -> None:
@@ -433,6 +536,8 @@ class Keyboard(QObject):
     def _look_idle(self) -> None:
         if self._text() != self._typed:
             self._restart_idle()
+        elif self._asking:
+            self.give_back("left")
         elif self._purpose:
             self.give_back("idle")
 
@@ -441,13 +546,15 @@ class Keyboard(QObject):
     @property
     def standing(self) -> Standing:
         """Where the keyboard is now."""
+        if self._lent:
+            return Standing("asking")
         if self._had == "participant":
             return Standing("waiting" if self.keys.waiting else "participant")
         if self._refused:
             return Standing("refused")
         if self._had == "moderator":
             if self._purpose:
-                return Standing("writing")
+                return Standing("asking" if self._purpose == QUESTION else "writing")
             return Standing("front" if self._front else "console")
         return Standing("elsewhere")
 

@@ -127,6 +127,7 @@ class SessionLists(QObject):
         self._withdrawals: list[Future[list[str]]] = []
         self._stop = threading.Event()
         self._reading = self._again = self._closed = False
+        self._fresh = True  # nothing has happened since the lists were read
         # Queued: all come from the thread.
         queued = Qt.ConnectionType.QueuedConnection
         self._partly.connect(self._show_some, queued)
@@ -166,7 +167,13 @@ class SessionLists(QObject):
         done.add_done_callback(self._ended.emit)
 
     def hold(self) -> None:
-        """A session begins: the machine is its own. `refresh` goes on where this stopped."""
+        """A session begins: the machine is its own. `refresh` goes on where this stopped.
+
+        What was interrupted may be complete afterwards, so nothing is offered until it is read
+        again.
+        """
+        self._fresh = False
+        self._view.set_interrupted(())
         self.replays.stop()
         self.coding.stop()
         self._again = False
@@ -253,7 +260,9 @@ class SessionLists(QObject):
             except _Stopped:
                 pass  # a session begins
             else:
-                self._show(self._listing)
+                # What was read before a session began says nothing about it.
+                stale, self._fresh = not self._fresh, not self._stop.is_set()
+                self._show(self._listing, anew=stale)
                 self.changed.emit()
         if self._again:
             self.refresh()
@@ -269,4 +278,4 @@ class SessionLists(QObject):
         own = [line for line in listing.sessions if line.study == self._study]
         self._view.set_sessions(own, whole=listing.whole)
         asked = [line for line in listing.interrupted if line.path not in self._left]
-        self._view.set_interrupted(asked)
+        self._view.set_interrupted(asked if self._fresh else ())

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.ui import controller
 from labapp.ui.bridge import Bridge, QtScheduler
+from labapp.ui.moderator import header_questions
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, make_runner
@@ -49,6 +50,12 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(controller, "settle_memory", lambda: told.append(True))
     monkeypatch.setattr(controller, "unsettle_memory", lambda: told.append(False))
     return told
+
+
+@pytest.fixture(autouse=True)
+def _armed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What destroys something takes clicks at once; tests of just that set it back."""
+    monkeypatch.setattr(header_questions, "ARMED_MS", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.events import Source
-from labapp.events.commands import EndSession
+from labapp.events.commands import EndSession, Resume
 from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.ui.moderator.console import SECOND_TICKS
 from tests.helpers.rooms import skip_to
@@ -50,6 +50,7 @@ def test_nothing_is_laid_out_while_nothing_happens(desk: Desk, width: int) -> No
     header.press_pause()
     header.ask_end()
     assert not restless_widgets()
+    runner.send(Resume("moderator"), Source.MODERATOR)
     skip_to(desk.room, "stage-1")
     desk.wait(1)
     assert not restless_widgets()

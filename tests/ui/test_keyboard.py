@@ -140,7 +140,7 @@ def test_a_note_borrows_the_keyboard(
     QApplication.processEvents()
     assert table.console.isActiveWindow()
     assert field.hasFocus()
-    assert table.said[0] == "The keyboard is away for a moment."
+    assert table.said[0] == "The moderator is using the keyboard."
     assert "Enter saves, Esc gives it back" in table.said[1]
     table.type(table.console, "hm")
     table.press(table.console, key)
@@ -180,7 +180,7 @@ def test_no_click_on_the_console_moves_a_key(table: Table) -> None:
     console = table.console
     for widget in (
         console.notes.buttons[1], console.notes.list, console.notes.tabs[1], console.timeline.view,
-        console.header.pause, console.header.reasons.no, console.plan, console.voice,
+        console.header.elapsed, console.header.study, console.plan, console.voice,
     ):  # fmt: skip
         console.windowHandle().setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, False)
         console.activateWindow()  # as a window system that knows no windows without keyboard
@@ -235,23 +235,27 @@ def test_the_chords_work_from_the_participants_window(table: Table, qtbot: QtBot
     assert table.room.last("flag.added") == {"number": 2, "meaning": "prompt"}
     table.chord(Qt.Key.Key_F8, plain)
     assert table.room.count("prompt.given") == 1
-    for _ in range(2):
-        table.chord(Qt.Key.Key_F9, plain)
-    assert table.room.count("session.paused") == 1
     assert table.given == []
+    table.chord(Qt.Key.Key_F9, plain)
+    assert table.room.count("session.paused") == 1
+    assert table.given == [("moderator", "question")]
+    table.chord(Qt.Key.Key_F9, plain)
+    assert table.room.count("session.resumed") == 1
+    assert table.given == [("moderator", "question"), ("participant", "answered")]
 
 
 def test_a_reason_borrows_the_keyboard_like_a_note(table: Table) -> None:
     header = table.console.header
     table.click(header.pause)
     table.click(header.reasons.buttons[-1])
-    assert table.given == [("moderator", "reason")]
+    assert table.room.last("session.paused") == {"reason": "moderator"}
+    assert table.given == [("moderator", "question")]
     table.type(table.console, "fire")
     table.press(table.console, Qt.Key.Key_Return)
     table.release(table.console, Qt.Key.Key_Return)
     QApplication.processEvents()
-    assert table.room.last("session.paused") == {"reason": "fire"}
-    assert table.given[-1] == ("participant", "enter")
+    assert table.room.last("pause.explained") == {"reason": "fire"}
+    assert table.given[-1] == ("participant", "answered")
 
 
 def test_a_window_system_that_refuses_is_told(
@@ -352,7 +356,8 @@ def test_after_the_end_a_note_is_begun_from_the_participants_window(
     table = lay(screens=screens)
     table.room.runner.send(EndSession("enough"))
     table.keyboard.follow(finished=True)
-    assert table.participant.isActiveWindow()
+    assert table.participant.isActiveWindow() == (screens == 1)
+    table.participant.activateWindow()
     table.console.refresh()
     table.chord(Qt.Key.Key_N, CONTROL)
     qtbot.waitUntil(table.console.notes.input.hasFocus)
@@ -367,7 +372,7 @@ def test_after_the_end_the_console_is_a_window_like_any_other(table: Table) -> N
     table.console.activateWindow()
     QApplication.processEvents()
     assert table.console.isActiveWindow()
-    assert table.said == ("", "")
+    assert table.said == ("The moderator is using the keyboard.", "")
     assert not table.console.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
     table.keyboard.follow(finished=False)  # the end was taken back
     QApplication.processEvents()

@@ -47,14 +47,18 @@ def test_the_clock_is_working_time_and_stops_at_the_end(desk: Desk, qtbot: QtBot
     assert header.recording.text() == "■ ended: enough"
 
 
-def test_pause_asks_why_and_pressed_once_more_does_not_wait(desk: Desk, qtbot: QtBot) -> None:
+def test_pause_pauses_at_once_asks_why_and_pressed_once_more_goes_on(
+    desk: Desk, qtbot: QtBot
+) -> None:
     header = desk.console.header
     qtbot.mouseClick(header.pause, LEFT)
+    assert paused_for(desk) == ["moderator"]
     assert header.reasons.isVisible()
-    assert not desk.runner.state.pauses.paused
+    desk.wait(3)
+    assert (header.pause.text(), header.recording.text()) == ("Continue", "‖ paused, 0:03")
     qtbot.mouseClick(header.pause, LEFT)
     assert not header.reasons.isVisible()
-    assert paused_for(desk) == ["moderator"]
+    assert not desk.runner.state.pauses.paused
 
 
 def test_a_double_click_on_pause_pauses(desk: Desk, qtbot: QtBot) -> None:
@@ -67,6 +71,7 @@ def test_a_double_click_on_pause_pauses(desk: Desk, qtbot: QtBot) -> None:
         held = LEFT if kind == QEvent.Type.MouseButtonDblClick else Qt.MouseButton.NoButton
         QApplication.sendEvent(pause, QMouseEvent(kind, where, at, LEFT, held, none))
     assert paused_for(desk) == ["moderator"]
+    assert desk.runner.state.pauses.paused
 
 
 @pytest.mark.parametrize("width", [900, 1366, 1920])
@@ -82,20 +87,16 @@ def test_pause_stays_in_its_place_when_it_asks_why(desk: Desk, qtbot: QtBot, wid
     assert pressed is header.pause
 
 
-def test_the_pause_key_twice_pauses_at_once(desk: Desk, qtbot: QtBot) -> None:
+def test_the_pause_key_pauses_and_goes_on(desk: Desk, qtbot: QtBot) -> None:
     field = desk.console.notes.input
     field.setFocus()
-    qtbot.keyClick(field, Qt.Key.Key_F9)
-    assert field.hasFocus()  # what is being written goes on
-    qtbot.keyClick(field, Qt.Key.Key_F9)
-    assert paused_for(desk) == ["moderator"]
-    desk.wait(1)
-    qtbot.keyClick(field, Qt.Key.Key_F9)
-    assert not desk.runner.state.pauses.paused
-    desk.wait(1)
-    qtbot.keyClick(field, Qt.Key.Key_F9)
-    qtbot.keyClick(field, Qt.Key.Key_F9)
-    assert paused_for(desk) == ["moderator"] * 2
+    for times in (1, 2):
+        qtbot.keyClick(field, Qt.Key.Key_F9)
+        assert field.hasFocus()  # what is being written goes on
+        assert paused_for(desk) == ["moderator"] * times
+        desk.wait(1)
+        qtbot.keyClick(field, Qt.Key.Key_F9)
+        assert not desk.runner.state.pauses.paused
 
 
 @pytest.mark.parametrize(("place", "reason"), list(enumerate(PAUSE_REASONS)))
@@ -108,9 +109,10 @@ def test_a_reason_takes_one_click_and_no_plain_key(
         qtbot.keyClick(header.pause, key)
     assert desk.room.count("flag.added") == 0
     assert desk.console.notes.input.text() == ""
-    assert paused_for(desk) == []
     qtbot.mouseClick(header.reasons.buttons[place], LEFT)
-    assert paused_for(desk) == [reason]
+    assert not header.reasons.isVisible()
+    assert paused_for(desk) == ["moderator"]
+    assert desk.room.last("pause.explained") == {"reason": reason}
     desk.wait(130)
     assert header.recording.text() == f"‖ {PAUSE_REASONS[reason]}, 2:10"
     desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
@@ -126,22 +128,27 @@ def test_another_reason_is_typed(desk: Desk, qtbot: QtBot) -> None:
     assert typed.hasFocus()
     qtbot.keyClicks(typed, "2 fire alarms")
     qtbot.keyClick(typed, Qt.Key.Key_Return)
-    assert paused_for(desk) == ["2 fire alarms"]
+    assert desk.room.last("pause.explained") == {"reason": "2 fire alarms"}
     desk.wait(7)
     assert header.recording.text() == "‖ 2 fire alarms, 0:07"
 
 
-def test_escape_and_a_button_leave_the_question_of_a_pause(desk: Desk, qtbot: QtBot) -> None:
+def test_escape_leaves_the_question_of_a_pause_and_cancel_takes_the_pause_back(
+    desk: Desk, qtbot: QtBot
+) -> None:
     header = desk.console.header
     qtbot.mouseClick(header.pause, LEFT)
     qtbot.mouseClick(header.reasons.buttons[-1], LEFT)
     qtbot.keyClick(header.reasons.typed, Qt.Key.Key_Escape)
     assert not header.reasons.isVisible()
+    assert desk.runner.state.pauses.paused
+    qtbot.mouseClick(header.pause, LEFT)
     qtbot.mouseClick(header.pause, LEFT)
     qtbot.mouseClick(header.reasons.no, LEFT)
     assert not header.reasons.isVisible()
+    assert not desk.runner.state.pauses.paused
+    assert desk.room.count("pause.explained") == 0
     qtbot.mouseClick(header.pause, LEFT)
-    assert paused_for(desk) == []
     desk.runner.send(EndSession("enough"), Source.MODERATOR)
     desk.wait(1)
     assert not header.reasons.isVisible()

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from labapp.clock import NS
@@ -25,6 +25,7 @@ from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.choice import COMMANDS
 from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.responses import Press, Response, ResponseRow
 from labapp.ui.widgets.stimulus import EDGE, StimulusField
@@ -239,6 +240,11 @@ class UnmaskingScreen(Screen):
 
     def foot(self) -> Foot:
         return Foot()
+
+    key_places = (ResponseRow,)
+
+    def announces(self, event: QKeyEvent) -> bool:
+        return not event.modifiers() & COMMANDS and self.responses.has_key(Qt.Key(event.key()))
 
     def entrance(self) -> QWidget:
         return self.responses

@@ -52,6 +52,7 @@ class _Chip(QFrame):
 KEYBOARD: dict[str, str] = {
     "waiting": N_("The participant gets the keyboard once all keys are released."),
     "writing": N_("You have the keyboard, not the participant. Enter saves, Esc gives it back."),
+    "asking": N_("You have the keyboard until you answer or close the question (Esc)."),
     "front": N_("The participant has neither view nor keyboard. Ctrl+Shift+M gives both back."),
     "console": N_("The participant has no keyboard."),
     "refused": N_("The system keeps the keyboard here: click into the participant’s window."),

@@ -12,10 +12,11 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QGridLayout,
     QMainWindow,
@@ -40,7 +41,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
-from labapp.ui.keyboard import leave_focus_to_fields
+from labapp.ui.keyboard import is_field, leave_focus_to_fields
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, notes_panel, style
 from labapp.ui.moderator.alarm_bar import AlarmBar
@@ -100,6 +101,7 @@ class ConsoleWindow(Fitted, QMainWindow):
     done_requested : the session is over and the moderator goes back to the home.
     toggle_requested : Ctrl+Shift+M: bring the console to the front, or back behind.
     write_requested : Ctrl+N, in whichever window: something is to be written into `note_field`.
+    asking_changed : another question is open on it, or none any more (`asking`).
     field_left : a click ended what was written.
     keyboard_back : the moderator gives the participant the keyboard.
 
@@ -112,6 +114,7 @@ class ConsoleWindow(Fitted, QMainWindow):
     done_requested = Signal()
     toggle_requested = Signal()
     write_requested = Signal()
+    asking_changed = Signal()
     field_left = Signal()
     keyboard_back = Signal()
 
@@ -144,6 +147,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._open = True
         self._narrow: bool | None = None
         self._blind = blind
+        self._finished = False
         veil = veil_of(models_of(runner.machine.parts)) if blind else no_veil
         self.state = ConsoleState(runner.machine.parts, past, veil)
         self._rows = rows_of(runner.machine.parts, blind=blind)
@@ -254,11 +258,13 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.notes.flag_set.connect(self.set_flag)
         self.notes.corrected.connect(self._correct)
         self.notes.correction_begun.connect(self._begin_note)
+        self.notes.correction_asked.connect(self.asking_changed)
         self.notes.correction_left.connect(self._left_correction)
         self.voice.prompt_given.connect(self.give_prompt)
         self.alarms.dismissed.connect(self._dismiss)
         self.alarms.keyboard_back.connect(self.keyboard_back)
         self.header.done_requested.connect(self.done_requested)
+        self.header.asking_changed.connect(self.asking_changed)
         # The participant's window has this one of its own: two of a kind would cancel each other.
         self._shortcut("Ctrl+Shift+M", self.toggle_requested.emit)
         anywhere = Qt.ShortcutContext.ApplicationShortcut
@@ -307,6 +313,7 @@ class ConsoleWindow(Fitted, QMainWindow):
     def _left_correction(self) -> None:
         self.leave_field()
         self.field_left.emit()
+        self.asking_changed.emit()
 
     def _begin_note(self) -> None:
         """Write into the field that is in front."""
@@ -318,11 +325,32 @@ class ConsoleWindow(Fitted, QMainWindow):
         """Where something is written down: the field that is in front."""
         return self.notes.field
 
+    @property
+    def asking(self) -> QWidget | None:
+        """The question that is open; None for none. Its keys are the moderator's until it is
+        closed."""
+        correction = self.notes.correction
+        return self.header.asking or (correction if correction.asks else None)
+
+    def leave_question(self) -> None:
+        """Close the question unanswered: nothing that it asks about is done."""
+        self.header.leave_question()
+        if self.notes.correction.asks:
+            self.notes.correction.close_line()
+
     def leave_field(self) -> None:
-        """Nothing is written any more. The focus rests where keys do nothing: Qt would put it on a
-        button as soon as the window has the keyboard."""
-        self._ground.setFocus()
+        """Nothing is written any more. The focus rests where keys do nothing: on the question that
+        is open, else on the ground. Qt would put it on a button as soon as the window has the
+        keyboard. After the end it rests in the notes."""
+        rest = self.note_field if self._finished else self._ground
+        (self.asking or rest).setFocus()
         self.notes.say_unfinished()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        asking = self.asking
+        taker = self.header if asking is self.header.asking else self.notes.correction
+        if asking is None or not taker.take_key(event):
+            super().keyPressEvent(event)
 
     def show_keyboard(self, where: str) -> None:
         """Say where the keyboard is (`labapp.ui.keyboard.Standing`)."""
@@ -415,6 +443,10 @@ class ConsoleWindow(Fitted, QMainWindow):
         changed, state.changed = state.changed, set()
         self._count_silence(now_ns)
         self.header.show_state(state, now_ns)
+        if runner.finished != self._finished:
+            self._finished = runner.finished
+            if not (self._finished and is_field(self.focusWidget())):
+                self.leave_field()
         if self._dirty or second:
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
@@ -485,6 +517,8 @@ class ConsoleWindow(Fitted, QMainWindow):
         """Stop for good and close. Call before the session is closed."""
         if not self._open:
             return
+        with suppress(JournalError):  # the session is closed already
+            self.notes.keep_begun()
         self._open = False
         self._timer.stop()
         self._later.stop()

@@ -1,29 +1,45 @@
 """The console's top line: who, what, how long, and the three things a moderator does to a session.
 
-Pause offers reasons beside itself and, pressed once more, pauses without one; Skip stage and End
-ask once more in the line itself. What was skipped or ended can be taken back here, too.
+Pause pauses at once and asks why afterwards, in a second line; Skip stage and End ask once more in
+the line itself. What was skipped or ended can be taken back here, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp.clock import NS
 from labapp.events import Source
-from labapp.events.commands import Command, Pause, Reopen, Resume, SkipStage, TakeBackSkip
+from labapp.events.commands import (
+    Command,
+    ExplainPause,
+    Pause,
+    Reopen,
+    Resume,
+    SkipStage,
+    TakeBackSkip,
+)
 from labapp.plugins.part import section_of
 from labapp.session.runner import Runner
 from labapp.ui import theme
 from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.header_questions import ContinueAt, Questions, Reasons, SkipLine
+from labapp.ui.moderator.header_questions import (
+    Arming,
+    ContinueAt,
+    Questions,
+    Reasons,
+    SkipLine,
+)
 from labapp.ui.moderator.part_words import contents_of, section_title, title_of
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.wording import pause_reason
+from labapp.ui.participant.body import PageStack
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
@@ -36,28 +52,24 @@ WIDE = 1300
 """Logical pixels of a header in which that button says what it skips; the question always does."""
 
 
-class _PauseButton(Button):
-    """The second press of a double click counts: it pauses without a reason."""
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.mousePressEvent(event)
-
-
 class ConsoleHeader(QFrame):
-    """done_requested: the session is over and the moderator goes back to the home."""
+    """done_requested: the session is over and the moderator goes back to the home. asking_changed:
+    another question is asked, or none any more."""
 
     done_requested = Signal()
+    asking_changed = Signal()
 
     def __init__(self, palette: Palette, runner: Runner, participant: str, study: str) -> None:
         super().__init__()
         self._runner = runner
         self._asked_of: int | None = None
         self._blind = False
+        self._pressed_x: int | None = None
         self.setProperty("role", "bar")
         self.setFixedHeight(HEIGHT)
         self.elapsed = bits.label("00:00:00", "clock")
         self.recording = bits.label(role="state")
-        self.pause = _PauseButton(tr("Pause"))
+        self.pause = Button(tr("Pause"))
         self.blind = Button(tr("Blind"))
         self.blind.setProperty("role", "quiet")
         self.blind.setToolTip(
@@ -81,7 +93,7 @@ class ConsoleHeader(QFrame):
         self.reasons.hide()
         self.questions = Questions(participant, runner.journal.path.parent.name)
 
-        self.pages = QStackedWidget()
+        self.pages = PageStack()
         self.pages.addWidget(self._run_page())
         self.pages.addWidget(self.questions)
         self.skipping = SkipLine()
@@ -89,18 +101,34 @@ class ConsoleHeader(QFrame):
         self.continuing = ContinueAt()
         self.pages.addWidget(self.continuing)
         self.pages.currentChanged.connect(self._fit)
-        row = bits.row(self, theme.SPACE_L, (theme.SPACE_XL, 0, theme.SPACE_M, 0))
+        lines = bits.column(self, 0, (theme.SPACE_XL, 0, theme.SPACE_M, 0))
+        row = bits.row(None, theme.SPACE_L)
+        lines.addLayout(row, 1)
+        lines.addWidget(self.reasons)
         row.addWidget(bits.label(participant, "brand"))
         row.addWidget(self.elapsed)
         row.addWidget(self.recording)
         row.addWidget(self.pages, 1)
-        self.reasons.chosen.connect(self._pause)
+        self.over = QWidget()
+        over = bits.row(self.over, theme.SPACE_S)
+        for button in (self.reopen, self.done):
+            over.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.over)
+        self.over.hide()
+        self._row, self._arming = row, Arming(self.over)
+        self.reasons.chosen.connect(self._explain)
         self.reasons.left.connect(self._back)
+        self.reasons.cancelled.connect(self._resume)
         self.questions.decided.connect(self._decided)
         self.questions.left.connect(self._back)
         self.continuing.decided.connect(self._decided)
         self.continuing.left.connect(self._back)
-        self.skipping.taken_back.connect(lambda: self._send(TakeBackSkip("part")))
+        self.skipping.taken_back.connect(lambda: self._decided(TakeBackSkip("part")))
+        for button in self.findChildren(Button):
+            button.pressed.connect(lambda button=button: self._remember_press(button))
+
+    def _remember_press(self, button: Button) -> None:
+        self._pressed_x = button.mapTo(self, QPoint(button.width() // 2, 0)).x()
 
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
@@ -110,13 +138,12 @@ class ConsoleHeader(QFrame):
 
     def _fit(self) -> None:
         """In a narrow window a question takes the place of the clock, and more lines."""
-        asks = self.pages.currentIndex() in (CONFIRM, CONTINUING)
-        asked = asks or not self.reasons.isHidden()
-        self.elapsed.setVisible(not asked or self.width() >= ROOMY)
+        confirms = self.pages.currentIndex() in (CONFIRM, CONTINUING)
+        self.elapsed.setVisible(not confirms or self.width() >= ROOMY)
         wraps = self.width() < ROOMY
         if wraps != self.recording.wordWrap():  # a label asks for a new layout even if it is as set
             self.recording.setWordWrap(wraps)
-        self.recording.setVisible(not asks and self.elapsed.isVisibleTo(self))
+        self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
         layout = None if page is None else page.layout()
         needed = 0
@@ -126,20 +153,15 @@ class ConsoleHeader(QFrame):
             needed = max(needed, layout.totalMinimumSize().height())
             if layout.hasHeightForWidth():
                 needed = max(needed, layout.minimumHeightForWidth(page.width()))
-        self.setFixedHeight(max(HEIGHT, needed + 2 * theme.SPACE_XS))
+        below = 0 if self.reasons.isHidden() else self.reasons.sizeHint().height()
+        self.setFixedHeight(max(HEIGHT, needed + 2 * theme.SPACE_XS) + below)
 
     def _run_page(self) -> QWidget:
         page = QWidget()
         row = bits.row(page, theme.SPACE_S)
         row.addWidget(self.study, 1)
-        row.addWidget(self.reasons, 1)
-        self.others = QWidget()
-        others = bits.row(self.others, theme.SPACE_S)
-        for button in (self.blind, self.skip, self.jump, self.end, self.reopen, self.done):
-            others.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.others)
-        # On the right: it stays where it is when the reasons come, for a second press.
-        row.addWidget(self.pause, 0, Qt.AlignmentFlag.AlignVCenter)
+        for button in (self.blind, self.skip, self.jump, self.end, self.pause):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.pause.clicked.connect(self.press_pause)
         self.blind.clicked.connect(self._ask_unblind)
         self.skip.clicked.connect(self._ask_skip)
@@ -149,39 +171,42 @@ class ConsoleHeader(QFrame):
         self.done.clicked.connect(self.done_requested)
         return page
 
+    @property
+    def asking(self) -> QWidget | None:
+        """The question that is open; None for none."""
+        if self.pages.currentIndex() != RUN:
+            return self.pages.currentWidget()
+        return None if self.reasons.isHidden() else self.reasons
+
     def press_pause(self) -> None:
-        """Ask why; asked already, pause at once; paused, go on."""
+        """Pause at once and ask why; paused, go on."""
         if self._runner.finished:
             return
-        self.pages.setCurrentIndex(RUN)
         if self._runner.state.pauses.paused:
-            self._send(Resume("moderator"))
-        elif self.reasons.isHidden():
+            self._resume()
+            return
+        self._send(Pause(wording.PAUSED))
+        if self._runner.state.pauses.paused:
+            self.pages.setCurrentIndex(RUN)
             self.reasons.open()
             self._show_reasons(True)
-        else:
-            self.reasons.choose()
 
     def ask_end(self) -> None:
         """Ask, in the line, how to end the session."""
         if self._runner.finished:
             self.done_requested.emit()
             return
-        self._show_reasons(False)
-        self.pages.setCurrentIndex(CONFIRM)
-        self.questions.ask_end()
+        self._ask(self.questions.ask_end)
 
     def _ask_skip(self) -> None:
         index, machine = self._runner.state.index, self._runner.machine
         if self._runner.part is not None:
-            self._show_reasons(False)
-            self.pages.setCurrentIndex(CONFIRM)
             self._asked_of = index
             end = section_of(machine.parts, index).stop
             title = section_title(machine.parts, index, blind=self._blind)
             whole = end > index + 1 or machine.parts[index].has_trials
             contents = self._contents(end) if whole else ""
-            self.questions.ask_skip(title, SkipStage(index, end), contents)
+            self._ask(lambda: self.questions.ask_skip(title, SkipStage(index, end), contents))
 
     def _contents(self, to: int) -> str:
         """What is left out if the session continues at a place in the plan: the sections by name
@@ -209,47 +234,69 @@ class ConsoleHeader(QFrame):
         titles = [title_of(machine.parts, place, blind=self._blind) for place in places]
         self.continuing.ask(index, list(zip(titles, places, strict=True)), self._contents)
         self.pages.setCurrentIndex(CONTINUING)
+        self.asking_changed.emit()
 
     def _ask_unblind(self) -> None:
+        self._ask(self.questions.ask_unblind)
+
+    def _ask(self, ask: Callable[[], None]) -> None:
+        """Ask in place of the buttons, which stand on the right."""
+        self.questions.come_up(on_left=True)
+        ask()
         self._show_reasons(False)
         self.pages.setCurrentIndex(CONFIRM)
-        self.questions.ask_unblind()
+        self.asking_changed.emit()
 
     def show_blind(self, blind: bool) -> None:
         """Whether the console hides the representations, and can be told to name them."""
         self._blind = blind
         self.blind.setVisible(blind)
 
-    def _pause(self, reason: str) -> None:
-        self._show_reasons(False)
-        self._send(Pause(reason))
+    def _explain(self, reason: str) -> None:
+        self._back()
+        self._send(ExplainPause(reason))
+
+    def _resume(self) -> None:
+        self._back()
+        self._send(Resume("moderator"))
 
     def _reopen(self) -> None:
         if (seq := self._runner.state.end_seq) is not None:
             self._send(Reopen(seq))
 
     def _decided(self, command: Command) -> None:
-        self._back()
+        self._asked_of = None
         self._send(command)
+        self.pages.setCurrentIndex(RUN)
+        self._show_skipping(self._runner.clock.now_ns())
+        self.asking_changed.emit()
 
     def _send(self, command: Command) -> None:
         self._runner.send(command, Source.MODERATOR)
 
     def _back(self) -> None:
         self._asked_of = None
-        self._show_reasons(False)
         self.pages.setCurrentIndex(RUN)
+        self._show_reasons(False)
+
+    def leave_question(self) -> None:
+        """Close the question unanswered; nothing is skipped or ended, and a pause goes on."""
+        if self.pages.currentIndex() != SKIPPING:
+            self._back()
 
     def _show_reasons(self, asked: bool) -> None:
         self.reasons.setVisible(asked)
-        for widget in (self.study, self.others):
-            widget.setVisible(not asked)
         self._fit()
+        self.asking_changed.emit()
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Take a key for the question that is open; False where it is not one of its keys."""
+        asking = self.asking
+        asks = Reasons | Questions | SkipLine | ContinueAt
+        return isinstance(asking, asks) and asking.take_key(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        page = self.pages.currentWidget()
-        asked = page if isinstance(page, Questions | SkipLine) else self.reasons
-        if asked.isHidden() or not asked.take_key(event):
+        if not self.take_key(event):
             super().keyPressEvent(event)
 
     def show_state(self, state: ConsoleState, now_ns: int) -> None:
@@ -264,10 +311,10 @@ class ConsoleHeader(QFrame):
         if self.pause.text() != caption:
             self.pause.setText(caption)
             bits.set_property(self.pause, "role", "primary" if paused else "")
-        tip = N_("{key} continues") if paused else N_("{key} asks why; once more pauses at once")
+        tip = N_("{key} continues") if paused else N_("{key} pauses at once and then asks why")
         self.pause.setToolTip(tr(tip, key=PAUSE_KEY))
-        if paused or ended:
-            self._show_reasons(False)
+        if not self.reasons.isHidden() and (ended or not paused):
+            self._back()
         if self._asked_of is not None and self._asked_of != runner.state.index:
             self._back()  # the part that the question is about is over
         # A part that cannot be skipped (consent) is left by its own buttons, or by End.
@@ -309,18 +356,24 @@ class ConsoleHeader(QFrame):
         self.skipping.show_left(title, max(0, ceil((pending.until_ns - now_ns) / NS)), goal)
         if self.pages.currentIndex() == RUN:
             self.pages.setCurrentIndex(SKIPPING)
+            self.asking_changed.emit()
 
     def _show_end(self, ended: bool) -> None:
         """What can be done to a session that is over, or that goes on after all."""
-        self.pages.setCurrentIndex(RUN)
+        self._back()
         can_reopen = ended and self._runner.machine.can_reopen(self._runner.state)
         for button in (self.pause, self.skip, self.jump, self.end):
             button.setVisible(not ended)
+        if ended:
+            # At the other end of the line than the button that was pressed last.
+            self._row.removeWidget(self.over)
+            left = self._pressed_x is None or self._pressed_x > self.width() // 2
+            self._row.insertWidget(0 if left else self._row.count(), self.over)
+            self._arming.begin()
         self.reopen.setVisible(can_reopen)
         self.done.setVisible(ended)
-        # Going on makes an early end final: the focus never comes to stand on that by itself.
-        if ended:
-            (self.reopen if can_reopen else self.done).setFocus()
+        self.over.setVisible(ended)
+        self._pressed_x = None
 
     def _recording(
         self, state: ConsoleState, paused: bool, ended: bool, now_ns: int

@@ -103,6 +103,18 @@ class Correction(QFrame):
             self.field.setFocus(Qt.FocusReason.MouseFocusReason)
             self.field.selectAll()
 
+    @property
+    def asks(self) -> bool:
+        """Whether it only asks what is to become of a line, with nothing to write."""
+        return self._line is not None and not self._line.own_words
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Escape leaves the line as it is. False for any other key."""
+        if event.key() != Qt.Key.Key_Escape:
+            return False
+        self.close_line()
+        return True
+
     def close_line(self) -> None:
         """Correct nothing more."""
         if self._line is None:
@@ -123,11 +135,6 @@ class Correction(QFrame):
         self.close_line()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if (
-            event.type() == QEvent.Type.KeyPress
-            and isinstance(event, QKeyEvent)
-            and event.key() == Qt.Key.Key_Escape
-        ):
-            self.close_line()
-            return True
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self.take_key(event)
         return super().eventFilter(watched, event)

@@ -1,15 +1,20 @@
-"""What the console's top line asks before it acts: why a pause is made, and whether a stage is to
-be skipped, the session ended or the representations named. It asks in the line: nothing ever covers
-the session."""
+"""What the console's top line asks: why the session was paused, and whether a stage is to be
+skipped, the session ended or the representations named. It asks in the line: nothing ever covers
+the session.
+
+While one of them is open, the moderator has the keyboard (`labapp.ui.keyboard`). None of their
+answers has the focus by itself. An answer that destroys something comes up away from the button
+that was just clicked, and takes no click at first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
@@ -19,25 +24,45 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.widgets.buttons import Button
 
 REASON_LEAST, REASON_WIDTH = 140, 168
+ARMED_MS = 1000
+"""What destroys something takes no click for so long after it came up."""
+
+
+class Arming(QTimer):
+    """Keeps buttons switched off for a moment after they came up, so that no click meant for
+    something else reaches them."""
+
+    def __init__(self, buttons: QWidget) -> None:
+        super().__init__(buttons)
+        self._buttons = buttons
+        self.setSingleShot(True)
+        self.timeout.connect(lambda: buttons.setEnabled(True))
+
+    def begin(self) -> None:
+        """The buttons come up now."""
+        self._buttons.setEnabled(not ARMED_MS)
+        self.start(ARMED_MS)
 
 
 class Reasons(QWidget):
-    """Why the session pauses: one click each. chosen(reason); left(): no pause after all."""
+    """Why the session is paused: one click each. chosen(reason); left(): nobody says; cancelled():
+    the pause is taken back."""
 
     chosen = Signal(str)
     left = Signal()
+    cancelled = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.typed = QLineEdit()
-        self.typed.setPlaceholderText(tr("Why? Enter pauses"))
+        self.typed.setPlaceholderText(tr("Why? Enter saves it"))
         self.typed.setAccessibleName(tr("Reason of the pause"))
         self.typed.setFixedWidth(REASON_WIDTH)
         bits.limit(self.typed)
         self.typed.setProperty(PURPOSE, "reason")
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
-        row = bits.row(self, theme.SPACE_XS)
+        row = bits.row(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_XS))
         row.addStretch(1)
         row.addWidget(bits.label(tr("Why?"), "strong"))
         for text in (*wording.PAUSE_REASONS.values(), N_("Other…")):
@@ -49,20 +74,24 @@ class Reasons(QWidget):
         self.buttons[-1].clicked.connect(self._ask)
         row.addWidget(self.typed)
         self.typed.hide()
-        self.no = Button(tr("No pause"), "compact")
-        self.no.clicked.connect(self.left)
+        self.no = Button(tr("Cancel"), "compact")
+        self.no.setToolTip(tr("Takes the pause back: the session continues"))
+        self.no.clicked.connect(self.cancelled)
         row.addWidget(self.no)
 
     def open(self) -> None:
-        """Ask anew."""
+        """Ask again."""
         self.typed.clear()
         self.typed.hide()
         for button in self.buttons:
             button.show()
 
     def choose(self) -> None:
-        """Pause now, for what was typed so far if anything."""
-        self.chosen.emit(self.typed.text().strip() or wording.PAUSED)
+        """Take what was typed as the reason, if anything was."""
+        if reason := self.typed.text().strip():
+            self.chosen.emit(reason)
+        else:
+            self.left.emit()
 
     def _ask(self) -> None:
         for button in self.buttons:
@@ -141,19 +170,29 @@ class Questions(QWidget):
         bits.limit(self.reason)
         self.reason.setProperty(PURPOSE, "reason")
         self.yes, self.other, self.no = Button(), Button(), Button()
-        words = bits.column(None, 0)
+        self._words = QWidget()
+        words = bits.column(self._words, 0)
         words.addStretch(1)
         words.addWidget(self.question)
         words.addWidget(self.detail)
         words.addStretch(1)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(theme.SPACE_S)
-        self._row.addLayout(words, 1)
-        self._answering = bits.row(None, theme.SPACE_S)
-        self._row.addLayout(self._answering)
-        for widget in (self.reason, self.yes, self.other, self.no):
-            self._answering.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.answers, self._leaving = QWidget(), QWidget()
+        for group, widgets in (
+            (self.answers, (self.yes, self.other)),
+            (self._leaving, (self.reason, self.no)),
+        ):
+            row = bits.row(group, theme.SPACE_S)
+            for widget in widgets:
+                row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(theme.SPACE_L)
+        self._grid.setVerticalSpacing(theme.SPACE_XS)
+        self._grid.setColumnStretch(1, 1)
+        self._placed: tuple[bool, bool] | None = None
+        self._on_left = True
+        self._arming = Arming(self.answers)
+        self._fit()
         self.yes.clicked.connect(lambda: self._answer(0))
         self.other.clicked.connect(lambda: self._answer(1))
         self.no.clicked.connect(self.left)
@@ -163,11 +202,28 @@ class Questions(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """The answers come below the question where there is no room beside it."""
-        beside = self.question.sizeHint().width() + self._answering.sizeHint().width()
-        narrow = beside + theme.SPACE_S > self.width()
-        way = QBoxLayout.Direction
-        self._row.setDirection(way.TopToBottom if narrow else way.LeftToRight)
+        """The answers at one end, the way out at the other, and the question between them, or above
+        them where there is no room."""
+        groups = (self.answers, self._leaving)
+        asked = self.question.sizeHint().width() + sum(g.sizeHint().width() for g in groups)
+        narrow = asked + 2 * theme.SPACE_L > self.width()
+        if (narrow, self._on_left) == self._placed:
+            return
+        self._placed = narrow, self._on_left
+        left, right = groups if self._on_left else groups[::-1]
+        for widget in (left, self._words, right):
+            self._grid.removeWidget(widget)
+        ends = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+        middle = Qt.AlignmentFlag.AlignVCenter
+        row = 1 if narrow else 0
+        self._grid.addWidget(self._words, 0, *((0, 1, 3) if narrow else (1, 1, 1)))
+        self._grid.addWidget(left, row, 0, ends[0] | middle)
+        self._grid.addWidget(right, row, 2, ends[1] | middle)
+
+    def come_up(self, *, on_left: bool) -> None:
+        """Put the answers at the left end or at the right one."""
+        self._on_left = on_left
+        self._fit()
 
     def ask_skip(self, title: str, skip: SkipStage, contents: str = "") -> None:
         """Whether to skip a stage or another part; contents: what is left out with it."""
@@ -237,11 +293,14 @@ class Questions(QWidget):
             grave = isinstance(answer.then, Command) and not keeps
             bits.set_property(button, "role", "danger" if grave else "")
         self.other.setVisible(len(answers) > 1)
+        self._arming.begin()
         self._fit()
 
     def _answer(self, place: int) -> None:
         then = self._answers[place].then
         if not isinstance(then, Command):
+            # The next answers come up at the other end.
+            self.come_up(on_left=not self._on_left)
             then()
             return
         typed = self.reason.text().strip()
@@ -261,8 +320,8 @@ ROW_PX, ROWS = 26, 5
 
 
 class ContinueAt(QWidget):
-    """Asks at which later part of the plan the session continues. It takes clicks only, never the
-    keyboard. decided(SkipStage); left(): it goes on as it was.
+    """Asks at which later part of the plan the session continues, by clicks. decided(SkipStage);
+    left(): it goes on as it was.
 
     *Cancel* comes to lie where the pointer is, and nothing is chosen until a part is clicked.
     """
@@ -325,3 +384,10 @@ class ContinueAt(QWidget):
     def _answer(self) -> None:
         if self.place is not None:
             self.decided.emit(SkipStage(self._index, self.place))
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Escape leaves. False for any other key."""
+        if event.key() != Qt.Key.Key_Escape:
+            return False
+        self.left.emit()
+        return True

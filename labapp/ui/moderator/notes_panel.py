@@ -113,10 +113,11 @@ def text_of(note: Note) -> str:
 class NotesPanel(QFrame):
     """note_saved(text, began_ns), deviation_saved(text, began_ns), flag_set(number), corrected(seq,
     text, began_ns): what the moderator did. correction_begun(): its field is to be written into;
-    correction_left(): that is over."""
+    correction_asked(): it asks whether to take a line back; correction_left(): that is over."""
 
     corrected = Signal(int, str, object)
     correction_begun = Signal()
+    correction_asked = Signal()
     correction_left = Signal()
     note_saved = Signal(str, object)
     deviation_saved = Signal(str, object)
@@ -229,6 +230,14 @@ class NotesPanel(QFrame):
         self.correction.open_line(line)
         if line.own_words:
             self.correction_begun.emit()
+        else:
+            self.correction_asked.emit()
+
+    def keep_begun(self) -> None:
+        """Keep what stands in the fields of notes and deviations without its Enter."""
+        for field in (self.input, self.deviation):
+            if field.begun:
+                field.returnPressed.emit()
 
     def correct_newest(self) -> None:
         """Correct the newest line that can be."""

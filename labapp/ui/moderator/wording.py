@@ -114,7 +114,7 @@ PAUSED = "moderator"
 PAUSE_REASONS = {
     "break": N_("Break"),
     "technical problem": N_("Technical problem"),
-    "participant asks": N_("Participant asks"),
+    "participant asks": N_("Participant has a question"),
 }
 """Reasons as they are stored, and as they are read."""
 ENDED, WITHDREW = N_("ended by the moderator"), N_("the participant withdrew")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from labapp.events.commands import Command
 from labapp.plugins.part import PlannedPart
@@ -36,6 +37,35 @@ class Shown(QWidget):
 
     reminded: bool = False
     """Whether what is missing is marked, since the participant wanted to go on without it."""
+    key_places: tuple[type[QWidget], ...] = ()
+    """The kinds of widgets on it in which keys work that the page announces."""
+    key_place: QWidget | None = None
+    """Which of these had the focus last; the window keeps it."""
+
+    def announces(self, event: QKeyEvent) -> bool:
+        """Whether the page says of a key that it works, wherever the focus is. `key_place` gets it
+        then."""
+        return False
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Take a key of the page that nothing on it took where the focus is, such as a button;
+        False for any other key. Not asked while the focus is in a text field, whose keys are its
+        own."""
+        if self.announces(event) and self.give_key(event, self.key_place):
+            return True
+        inner = (shown for shown in self.findChildren(Shown) if shown.isVisible())
+        return any(shown.take_key(event) for shown in inner)
+
+    @staticmethod
+    def give_key(event: QKeyEvent, place: QWidget | None) -> bool:
+        """Let something on the page have the focus and a key that came to it elsewhere; False
+        where it does not take the key."""
+        if place is None or not (isValid(place) and place.isVisible() and place.isEnabled()):
+            return False
+        place.setFocus(Qt.FocusReason.OtherFocusReason)
+        event.accept()
+        place.keyPressEvent(event)
+        return event.isAccepted()
 
     @property
     def page_shown(self) -> int:

@@ -19,7 +19,14 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLineEdit,
+    QPlainTextEdit,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
@@ -120,6 +127,9 @@ class ParticipantWindow(Fitted, QWidget):
         shortcut.activated.connect(self.moderator_requested)
         self.show_recording(False)
         self.looks = LookWatcher(self, bridge.runner, self._on_top)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._remember_place)
         bridge.changed.connect(self.refresh)
         bridge.runner.ask_before_leaving(self._pending_commands)
         self.refresh()
@@ -281,7 +291,8 @@ class ParticipantWindow(Fitted, QWidget):
     def _release_focus(self) -> QWidget | None:
         """Take the focus from what is about to be hidden: Qt would hand it on, to some dial."""
         widget = self.focusWidget()
-        self._rest_focus()
+        # An editor that is covered stays open, as it does when another window has the keyboard.
+        self._focus(self, Qt.FocusReason.ActiveWindowFocusReason)
         return None if widget is self else widget
 
     def _rest_focus(self) -> None:
@@ -289,12 +300,14 @@ class ParticipantWindow(Fitted, QWidget):
         give it to whatever comes first as soon as the window has the keyboard again."""
         self._focus(self)
 
-    def _focus(self, widget: QWidget) -> None:
+    def _focus(
+        self, widget: QWidget, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason
+    ) -> None:
         """Give the focus to something in this window, unless what has it stands beside the window,
         as the list of a preview does."""
         current: QWidget | None = self.window().focusWidget()
         if current is None or current is self or self.isAncestorOf(current):
-            widget.setFocus(Qt.FocusReason.OtherFocusReason)
+            widget.setFocus(reason)
 
     def _return_focus(self, before: QWidget | None) -> bool:
         """Give the focus back to what had it; False where that is gone, or leaves something."""
@@ -458,7 +471,20 @@ class ParticipantWindow(Fitted, QWidget):
             else:
                 self._ask_to_leave("escape")
             return
-        super().keyPressEvent(event)
+        shown = self._on_top()
+        writing = isinstance(self.focusWidget(), QLineEdit | QPlainTextEdit)
+        if shown is None or writing or not self.leave.isHidden() or not shown.take_key(event):
+            super().keyPressEvent(event)
+
+    def _remember_place(self, _: QWidget | None, now: QWidget | None) -> None:
+        """Keep where on each page the keys were that it announces."""
+        passed: list[QWidget] = []
+        while now is not None and now is not self:
+            if isinstance(now, Shown):
+                place = next((each for each in passed if isinstance(each, now.key_places)), None)
+                now.key_place = place or now.key_place
+            passed.append(now)
+            now = now.parentWidget()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -50,7 +50,15 @@ _STEP_KEYS = {
     Qt.Key.Key_Down: -1,
 }
 _PAGE_KEYS = {Qt.Key.Key_PageUp: 1, Qt.Key.Key_PageDown: -1}
+_END_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End)
+_ALLOWED = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
+
+def moves_dial(event: QKeyEvent) -> bool:
+    """Whether a key is one of those that move a dial."""
+    key, held = Qt.Key(event.key()), event.modifiers() & ~_ALLOWED
+    return not held and (key in _STEP_KEYS or key in _PAGE_KEYS or key in _END_KEYS)
 
 
 @dataclass(slots=True)
@@ -242,10 +250,7 @@ class DialSlider(QAbstractSlider):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         d = self._dimension
         key = Qt.Key(event.key())
-        held = event.modifiers() & ~(
-            Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-        )
-        if held or self._locked:
+        if event.modifiers() & ~_ALLOWED or self._locked:
             event.ignore()
             return
         if key in _STEP_KEYS:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.ui import theme
@@ -15,26 +15,25 @@ from labapp.ui.widgets.label import PlainLabel
 
 
 class MarkRow(QWidget):
-    """marked(name): a button was pressed, or its key anywhere on the screen `of`.
+    """marked(name): a button or its key was pressed.
 
-    buttons: by name, the button's words and its key. The line's room is kept while it is empty.
+    buttons: by name, the button's words and its key, which is the whole page's (`take_key`). The
+    line's room is kept while it is empty.
     """
 
     marked = Signal(str)
 
-    def __init__(self, buttons: Mapping[str, tuple[str, str]], of: QWidget) -> None:
+    def __init__(self, buttons: Mapping[str, tuple[str, str]]) -> None:
         super().__init__()
         self.buttons: dict[str, Button] = {}
+        self._keys: dict[str, Callable[[], None]] = {}
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_M)
         for name, (words, key) in buttons.items():
             button = Button(words)
             mark = partial(self.marked.emit, name)
             button.clicked.connect(mark)
-            shortcut = QShortcut(QKeySequence(key), of)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.setAutoRepeat(False)
-            shortcut.activated.connect(mark)
+            self._keys[key.upper()] = mark
             self.buttons[name] = button
             row.addWidget(button, 1)
         self.line = PlainLabel(" ")
@@ -45,6 +44,15 @@ class MarkRow(QWidget):
         column.setSpacing(theme.SPACE_S)
         column.addLayout(row)
         column.addWidget(self.line)
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Mark something by its key; False for any other key."""
+        mark = self._keys.get(event.text().upper())
+        if mark is None or event.modifiers() != Qt.KeyboardModifier.NoModifier:
+            return False
+        if not event.isAutoRepeat():
+            mark()
+        return True
 
     def say(self, text: str) -> None:
         """Show what was marked and what is missing, on one line."""

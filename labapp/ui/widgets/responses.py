@@ -185,6 +185,10 @@ class ResponseRow(Group):
             grid.addWidget(button, *divmod(place, columns))
         self._places = {button.response.key: place for place, button in enumerate(self.buttons)}
 
+    def has_key(self, key: Qt.Key) -> bool:
+        """Whether a key is printed on one of the buttons."""
+        return key in self._places
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Of the row, and what its buttons leave to it."""
         at = time.perf_counter_ns()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QFocusEvent, QTextCursor
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from labapp.ui import theme
@@ -16,9 +16,18 @@ LONGEST_MS = 5000
 LINE_PX = 20
 
 
+def comes_back(event: QEvent) -> bool:
+    """Whether an editor loses the focus only while the keyboard is elsewhere: with the moderator,
+    with another program, or while something covers the page. It stays as it is until then."""
+    return isinstance(event, QFocusEvent) and event.reason() in (
+        Qt.FocusReason.ActiveWindowFocusReason,
+        Qt.FocusReason.PopupFocusReason,
+    )
+
+
 class TextField(QWidget):
-    """kept(text): the focus left, Enter was pressed in a single line, a second went by without a
-    key, or five seconds of writing. Only what a hand wrote is ever given.
+    """kept(text): the focus went elsewhere on the page, Enter was pressed in a single line, a
+    second went by without a key, or five seconds of writing. Only what a hand wrote is ever given.
 
     longest: characters at most; too_long: what is said to who writes more.
     """
@@ -96,7 +105,7 @@ class TextField(QWidget):
         self._timer.start(max(0, min(QUIET_MS, left)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.FocusOut:
+        if event.type() == QEvent.Type.FocusOut and not comes_back(event):
             self.keep()
         elif event.type() == QEvent.Type.Hide:
             self._timer.stop()

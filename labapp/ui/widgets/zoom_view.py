@@ -31,6 +31,11 @@ _KEYS = {
 }
 
 
+_LARGER = (Qt.Key.Key_Plus, Qt.Key.Key_Equal)
+KEYS = frozenset({*_KEYS, *_LARGER, Qt.Key.Key_Minus, Qt.Key.Key_0})
+"""The keys that zoom and move the picture."""
+
+
 class ZoomView(Picture):
     """At first the whole picture is seen. It never leaves the view."""
 
@@ -166,7 +171,7 @@ class ZoomView(Picture):
         key = Qt.Key(event.key())
         if key in _KEYS:
             self._move(_KEYS[key])
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+        elif key in _LARGER:
             self.zoom(FACTOR)
         elif key == Qt.Key.Key_Minus:
             self.zoom(1 / FACTOR)

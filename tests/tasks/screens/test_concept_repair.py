@@ -143,6 +143,27 @@ def test_a_picture_by_keyboard_alone(stage: Open) -> None:
     assert focused(switches[0])
 
 
+def test_its_keys_work_after_a_double_click_on_done(stage: Open) -> None:
+    room, window, screen = stage()
+    switches = screen.switches.switches
+    QTest.mouseClick(window.bottom.right, Qt.MouseButton.LeftButton)
+    QTest.mouseDClick(window.bottom.right, Qt.MouseButton.LeftButton)
+    window.bottom.right.setFocus()  # where the second half of a double click leaves it
+    assert trial_of(room).number == 2
+    press(Qt.Key.Key_Right)
+    assert trial_of(room).states == (2, 0, 0, 0)
+    for place in (window.bottom.right, window.bottom.left, window):
+        place.setFocus()
+        press(Qt.Key.Key_3)
+        assert focused(switches[2])
+        place.setFocus()
+        press(Qt.Key.Key_Left)
+        assert trial_of(room).states == (2, 0, 1, 0)
+        place.setFocus()
+        press(Qt.Key.Key_Backspace)
+        assert trial_of(room).states == (2, 0, 0, 0)
+
+
 def test_a_held_key_and_keys_with_control_do_nothing(stage: Open) -> None:
     room, _, screen = stage()
     for _ in range(5):
@@ -251,6 +272,14 @@ def test_the_grid_is_ticked_by_mouse_and_by_arrow_keys(stage: Open) -> None:
     )
     window.bottom.right.click()
     assert room.runner.part is None or room.runner.part.id != "stage-1-grid"
+
+
+def test_arrow_keys_come_back_to_the_grid_from_a_button(stage: Open) -> None:
+    _, window, screen = stage("stage-1-grid")
+    window.bottom.right.setFocus()
+    press(Qt.Key.Key_Down)
+    assert focused(screen.grid)
+    assert screen.grid.pairs[screen.grid._at] == (2, 1)
 
 
 def test_a_grid_is_not_passed_over_without_an_answer(stage: Open) -> None:

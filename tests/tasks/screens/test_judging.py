@@ -37,6 +37,42 @@ from tests.ui.keys import focus, places, press
 LEFT = Qt.MouseButton.LeftButton
 
 
+@pytest.mark.parametrize("by", ["keyboard", "mouse"])
+def test_digits_answer_after_the_method_description(stage, by: str):
+    room, window, screen = stage("heatmaps")
+    window.top.help.setFocus()
+    for _ in range(2):  # opened, and closed again
+        if by == "mouse":
+            QTest.mouseClick(window.top.help, LEFT)
+        else:
+            press(Qt.Key.Key_Return)
+            window.top.help.setFocus()
+        QApplication.processEvents()
+    assert window.opened is None
+    window.top.help.setFocus()
+    press(Qt.Key.Key_3)
+    assert trial_of(room).answers == {OUTPUT: 3}
+    for place in (window.bottom.right, window):
+        place.setFocus()
+        press(Qt.Key.Key_2)
+        assert trial_of(room).answers == {OUTPUT: 2}
+        assert focus() is screen.asked[OUTPUT].choice
+    press(Qt.Key.Key_Tab)
+    window.bottom.right.setFocus()
+    press(Qt.Key.Key_5)
+    assert trial_of(room).answers[OUTPUT_CONFIDENCE] == 5
+
+
+def test_digits_rate_the_row_that_had_the_focus(stage):
+    room, window, screen = stage("prototypes")
+    press(Qt.Key.Key_1)
+    assert screen.rows.row_with_focus() is screen.rows.rows[1]
+    window.bottom.right.setFocus()
+    press(Qt.Key.Key_4)
+    assert trial_of(room).answers == {SIMILARITY.format(1): 1, SIMILARITY.format(2): 4}
+    assert screen.rows.row_with_focus() is screen.rows.rows[2]
+
+
 def cut_off(window: ParticipantWindow, within: QWidget) -> list[tuple[QWidget, str]]:
     """Visible widgets that are not wholly on the screen, and labels with less room than needed."""
     out = []

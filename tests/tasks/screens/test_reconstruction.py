@@ -351,3 +351,49 @@ def test_a_stalled_disk_covers_the_task(stage, qapp, monkeypatch):
     monkeypatch.setattr(room.runner, "_stalled", False)
     room.bridge.changed.emit()
     assert not window.covered
+
+
+@pytest.mark.parametrize("how", ["another window", "a pause"])
+def test_a_name_that_is_being_written_comes_back_with_the_keyboard(named, qapp, qtbot, how: str):
+    room, window = named
+    row = screen_of(window).dials.rows[4]
+    row.control.setFocus()
+    QTest.keyClick(row.control, Qt.Key.Key_F2)
+    editor = row.name.editor
+    QTest.keyClicks(editor, "slan")
+    QTest.keyClick(editor, Qt.Key.Key_Left)
+    before = room.count("label.edited")
+    if how == "a pause":
+        room.runner.send(Pause("moderator"))
+        qapp.processEvents()
+        room.runner.send(Resume("moderator"))
+    else:
+        other = QWidget()
+        qtbot.addWidget(other)
+        other.show()
+        other.activateWindow()
+        qtbot.waitUntil(lambda: not window.isActiveWindow())
+        assert room.count("label.edited") == before
+        other.close()
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow)
+    qapp.processEvents()
+    assert row.name.editor is editor
+    assert QApplication.focusWidget() is editor
+    assert (editor.text(), editor.cursorPosition()) == ("slan", 3)
+    QTest.keyClick(editor, Qt.Key.Key_End)
+    QTest.keyClicks(editor, "t")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert room.last("label.edited")["text"] == "slant"
+
+
+def test_a_click_on_a_view_leaves_the_arrow_keys_with_the_dial(stage, qapp):
+    room, window = stage
+    screen = screen_of(window)
+    dial = screen.dials.rows[1].control
+    dial.setFocus()
+    QTest.mouseClick(screen.pictures.toggle.options[1], LEFT)
+    assert room.runner.state.part_state.trial.overlay
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_Right)
+    assert room.runner.state.part_state.trial.overlay
+    assert room.last("dial.moved")["dimension"] == 1

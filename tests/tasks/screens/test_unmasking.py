@@ -344,6 +344,17 @@ def test_who_asks_to_leave_sees_no_picture_and_gets_it_again(
     assert QApplication.focusWidget() is screen.responses
 
 
+def test_a_key_that_is_printed_on_a_button_answers_wherever_the_focus_is(
+    stage: Open, qtbot: QtBot
+) -> None:
+    room, window, screen = stage()
+    qtbot.waitUntil(lambda: trial_of(room).open)
+    window.setFocus()
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_F)
+    assert len(answers(room)) == 1
+    assert QApplication.focusWidget() is screen.responses
+
+
 def test_another_window_in_front_takes_the_picture_away(stage: Open, qtbot: QtBot) -> None:
     room, window, screen = stage()
     other = QWidget()
@@ -366,7 +377,7 @@ def test_without_the_keyboard_a_picture_stays_or_is_shown_again_as_the_study_say
     room, window, screen = stage(keyboard_away=rule)
     shown = screen.field.shown
     window.show_keyboard(away=True, refused=False)
-    assert window.top.keyboard.text() == "The keyboard is away for a moment."
+    assert window.top.keyboard.text() == "The moderator is using the keyboard."
     assert (screen.field.shown is None) == (rule == "repeat")
     qtbot.wait(30)
     window.show_keyboard(away=False, refused=False)

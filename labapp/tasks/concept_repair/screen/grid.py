@@ -254,5 +254,10 @@ class GridScreen(Screen):
         self.altered.emit()
         self.grid.entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
+    key_places = (TickGrid,)
+
+    def announces(self, event: QKeyEvent) -> bool:
+        return event.key() in _STEPS and not event.modifiers() & COMMANDS
+
     def entrance(self) -> QWidget:
         return self.grid

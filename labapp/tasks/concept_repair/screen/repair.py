@@ -25,6 +25,7 @@ from labapp.tasks.concept_repair.commands import (
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedItem
 from labapp.tasks.concept_repair.screen.board import Board
+from labapp.tasks.concept_repair.screen.switches import SETS, ConceptSwitch
 from labapp.tasks.concept_repair.screen.time_left import TimeLeft
 from labapp.tasks.concept_repair.state import SAME, Change, Repair, RepairState
 from labapp.ui.participant.screen import DialControl, Screen, stage_words
@@ -258,16 +259,22 @@ class RepairScreen(Screen):
     def dial_controls(self) -> Mapping[int, DialControl]:
         return self.switches.controls()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    key_places = (ConceptSwitch,)
+
+    def announces(self, event: QKeyEvent) -> bool:
+        return not event.modifiers() & COMMANDS and (event.key() in SETS or event.text() == "0")
+
+    def take_key(self, event: QKeyEvent) -> bool:
         digits = event.text() if event.text().isdecimal() else ""
         if event.modifiers() & COMMANDS or event.isAutoRepeat():
-            event.ignore()
-        elif digits and 1 <= int(digits) <= len(self.switches.switches):
+            return False
+        if digits and 1 <= int(digits) <= len(self.switches.switches):
             self.switches.go_to(int(digits) - 1)
         elif event.key() == Qt.Key.Key_Backspace:
             self.send(UndoChange("keyboard"))
         else:
-            super().keyPressEvent(event)
+            return super().take_key(event)
+        return True
 
     def entrance(self) -> QWidget | None:
         """The switch that was set last, else the first; while something is foretold the names, or

@@ -57,7 +57,8 @@ stands once above all switches."""
 SET_MARK = "✓"
 MIDDLE = 1
 """The place of the option that leaves a concept to the model; the words stand left and right."""
-_KEYS = {Qt.Key.Key_Left: 0, Qt.Key.Key_Right: 2}
+SETS = {Qt.Key.Key_Left: 0, Qt.Key.Key_Right: 2}
+"""The keys that set a switch, and the place of the option that each chooses."""
 _ROWS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
@@ -157,8 +158,8 @@ class ConceptSwitch(Choice):
             self.left_for.emit(_ROWS[key])
         elif self.locked:
             event.ignore()
-        elif key in _KEYS or event.text() == "0":
-            self.ask(_KEYS.get(key, MIDDLE), "keyboard")
+        elif key in SETS or event.text() == "0":
+            self.ask(SETS.get(key, MIDDLE), "keyboard")
         else:
             event.ignore()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart
@@ -23,9 +24,10 @@ from labapp.ui.participant.body import PageStack
 from labapp.ui.participant.screen import Opened
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.choice import COMMANDS
 from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.segments import Views
-from labapp.ui.widgets.zoom_view import FACTOR, ZoomView
+from labapp.ui.widgets.zoom_view import FACTOR, KEYS, ZoomView
 
 
 class Description(Opened):
@@ -79,6 +81,11 @@ class Description(Opened):
         made = Pages(self.session, part, self.session.parts)
         made.tree.clicked.connect(self._open_tree)
         return made
+
+    key_places = (ZoomView,)
+
+    def announces(self, event: QKeyEvent) -> bool:
+        return not event.modifiers() & COMMANDS and event.key() in KEYS
 
     def entrance(self) -> QWidget | None:
         """What takes the keyboard."""

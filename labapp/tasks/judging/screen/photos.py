@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from labapp.events.commands import Next
 from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription
@@ -26,6 +27,7 @@ from labapp.ui.images import Images
 from labapp.ui.participant.screen import Opened, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.choice import COMMANDS, Choice
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.row_view import Columns
@@ -235,11 +237,25 @@ class JudgingScreen(DescribedScreen):
         """The pictures that the key for enlarging goes through; empty for all that can be seen."""
         return ()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Z and not event.modifiers() and not event.isAutoRepeat():
-            self.enlarger.turn(self.near())
-            return
-        super().keyPressEvent(event)
+    key_places = (Choice,)
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Z enlarges; digits answer the question that had the focus last, else the first one
+        without an answer."""
+        if event.modifiers() & COMMANDS:
+            return False
+        if event.key() == Qt.Key.Key_Z:
+            if not event.modifiers() and not event.isAutoRepeat():
+                self.enlarger.turn(self.near())
+            return True
+        if not event.text().isdecimal():
+            return False
+        place = self.key_place
+        if not (isinstance(place, Choice) and isValid(place) and place.isVisible()):
+            if not (missing := self.missing()):
+                return False
+            self.go_to(missing[0])
+        return self.give_key(event, self.key_place)
 
     def entrance(self) -> QWidget | None:
         return next(iter(self.asked.values())).entrance()

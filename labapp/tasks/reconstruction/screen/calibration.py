@@ -3,6 +3,7 @@ where the pictures are "far away" and "close enough" (paper 000, A.2.3)."""
 
 from __future__ import annotations
 
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from labapp.tasks.reconstruction.commands import MarkAlignment
@@ -26,7 +27,7 @@ class CalibrationScreen(ReconstructionScreen):
         for mark, (name, key) in NAMES.items():
             letter = words(key)
             buttons[mark] = (words("mark_button", mark=words(name), letter=letter), letter)
-        self.marks = MarkRow(buttons, self)
+        self.marks = MarkRow(buttons)
         self.marks.marked.connect(self._mark)
         return self.marks
 
@@ -63,6 +64,9 @@ class CalibrationScreen(ReconstructionScreen):
             return " ".join([made, words("mark_enough")])
         missing = words(NAMES[trial.unmarked[0]][0])
         return " ".join([made, words("mark_missing", mark=missing)])
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        return self.marks.take_key(event) or super().take_key(event)
 
     def _mark(self, mark: str) -> None:
         self.gate.flush()

@@ -15,6 +15,7 @@ from labapp.ui.widgets.dial import DialSlider
 from labapp.ui.widgets.limit import Limit
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 from labapp.ui.widgets.scale import Look, Scale
+from labapp.ui.widgets.textfield import comes_back
 
 ROW_LEAST, ROW_MOST = 32, 48
 PENCIL = 12.0
@@ -83,7 +84,7 @@ class DialName(QWidget):
         )
         self._edit.setStyleSheet(f"padding: 0 {theme.SPACE_XS}px; min-height: 0px;")
         self._edit.installEventFilter(self)
-        self._edit.editingFinished.connect(self._keep)
+        self._edit.returnPressed.connect(self._keep)
         self._edit.selectAll()
         self._edit.show()
         self._edit.setFocus()
@@ -107,7 +108,9 @@ class DialName(QWidget):
                 self.closed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if (
+        if event.type() == QEvent.Type.FocusOut and not comes_back(event):
+            self._keep()
+        elif (
             event.type() == QEvent.Type.KeyPress
             and isinstance(event, QKeyEvent)
             and event.key() == Qt.Key.Key_Escape

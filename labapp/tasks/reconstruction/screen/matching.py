@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.events.commands import Command, Next, Skip
@@ -21,7 +22,10 @@ from labapp.ui.participant.screen import DialControl, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.alignment import AlignmentBar
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.dial import DialSlider, moves_dial
+from labapp.ui.widgets.hands import KEYBOARD
 from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.scale import Scale
 
 DIALS_LEAST, NAMED_DIALS_LEAST = 344, 384
 """So much width is kept for the dials (with names to edit: the second); the pictures take what is
@@ -70,6 +74,7 @@ class ReconstructionScreen(Screen):
         self.dials.selected.connect(self._select)
         self.dials.renamed.connect(lambda i, text: self.send(EditLabel(i, text)))
         self.pictures.toggle.changed.connect(self._toggle)
+        self.pictures.toggle.chosen.connect(self._back_to_dial)
 
     def make_beneath(self) -> QWidget | None:
         """Finish the bar; what stands beneath it, of a height that never changes."""
@@ -166,6 +171,12 @@ class ReconstructionScreen(Screen):
         self.gate.flush()
         self.send(ToggleOverlay(bool(index)))
 
+    def _back_to_dial(self, _: int, device: str) -> None:
+        """A click changes the view and leaves the arrow keys with the dial."""
+        place = self.key_place
+        if device != KEYBOARD and place is not None and place.isEnabled():
+            place.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def dial_controls(self) -> Mapping[int, DialControl]:
         rows = enumerate(self.dials.rows)
         return {i: DialControl(row.control, row.control.handle_x) for i, row in rows}
@@ -233,6 +244,11 @@ class ReconstructionScreen(Screen):
 
     def right(self) -> None:
         self.send(Next())
+
+    key_places = (DialSlider, Scale)
+
+    def announces(self, event: QKeyEvent) -> bool:
+        return moves_dial(event)
 
     def entrance(self) -> QWidget:
         return self.dials.rows[0].control

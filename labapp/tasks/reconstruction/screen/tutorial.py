@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
 from labapp.events.commands import Command
@@ -18,7 +18,9 @@ from labapp.ui.participant.gate import MoveGate
 from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.composing import Array
+from labapp.ui.widgets.dial import DialSlider, moves_dial
 from labapp.ui.widgets.markdown import text_width
+from labapp.ui.widgets.scale import Scale
 from labapp.ui.widgets.series import view_of
 
 COLUMNS = 2
@@ -119,6 +121,11 @@ class TutorialScreen(PagedScreen):
         self._play.setVisible(self.on_last_page)
         self.set_column_width(theme.CONTENT_WIDTH if self.on_last_page else text_width())
         self._fit()
+
+    key_places = (DialSlider, Scale)
+
+    def announces(self, event: QKeyEvent) -> bool:
+        return moves_dial(event)
 
     def entrance(self) -> QWidget | None:
         return self.boxes[0].dials.rows[0].control if self.on_last_page else None

@@ -159,7 +159,7 @@ class ConsoleState:
             self.withdrawal = str(event.payload.get("withdrawal", ""))
         if event.kind == "inclusion.decided":
             self.not_counted = tuple(map(str, event.payload["failed"]))
-        if event.kind in ("session.paused", "segment.started"):
+        if event.kind in ("session.paused", "pause.explained", "segment.started"):
             self.pause_reason = str(event.payload.get("reason", ""))
         self._apply_lsl(event)
         if event.kind == "decoder.warmed":

@@ -96,6 +96,8 @@ class Timeline:
                 _close(self.trials, at, None)
             case "session.paused":
                 self.marks.append(Mark(at, "pause", wording.paused(str(p["reason"]))))
+            case "pause.explained":
+                return self._explained(str(p["reason"]))
             case "session.resumed":
                 self._resumed(work)
             case "segment.started" if p["gap_from_ns"] is not None:
@@ -177,6 +179,14 @@ class Timeline:
             words = text if mark.kind in ("note", "deviation") else mark.text
             self.marks.append(_worded(replace(mark, text=words)))
         return True
+
+    def _explained(self, reason: str) -> bool:
+        """Say at the mark of the pause why it was made."""
+        for index in range(len(self.marks) - 1, -1, -1):
+            if self.marks[index].kind == "pause":
+                self.marks[index] = replace(self.marks[index], text=wording.paused(reason))
+                return True
+        return False
 
     def _resumed(self, work: WorkTime) -> None:
         """Tell at the mark how long the pause or gap was."""
