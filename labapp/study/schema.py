@@ -211,6 +211,12 @@ class Study(Strict):
         description="The language of what is not there in the study's own, such as `en`: for a "
         "study whose translation is under way. Participants then read both.",
     )
+    words: tuple[str, ...] = Field(
+        default=(),
+        max_length=50,
+        description="Files of words for the participant's screens that are the study's own, such "
+        "as `texts/{language}/participant.yaml`; without it they are those of labapp.",
+    )
     presentation: Presentation = "improved"
     replicates: Replicates | None = None
     seed: int = Field(default=0, ge=0, lt=2**63)
