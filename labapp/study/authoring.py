@@ -20,10 +20,10 @@ from labapp.reading import files as reading
 from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.wording import USUAL
-from labapp.study.loading import SHIPPED, LoadedStudy, in_language, plain_name, word_files
+from labapp.study.loading import SHIPPED, LoadedStudy, decoded, in_language, plain_name, word_files
 from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
 from labapp.study.schemas import modeline, schema_of
-from labapp.study.translating import lacking, write
+from labapp.study.translating import lacking, to_be_translated, write
 
 WIDTH = 92
 """Characters of a line of comments."""
@@ -76,11 +76,19 @@ def new_study(
     words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
-            continue  # words are the program's; what is to be translated is written below
+            continue  # words are the program's
         text = content
         if file.startswith("instruments/"):
             text = _instrument_file(file, content, loaded).encode()
         contents[folder / file] = text
+    for file, instead in loaded.fallbacks.items():
+        if file in words:
+            continue
+        # Participants read the one in the fallback language until it is translated.
+        text = decoded(loaded.files[file])
+        if file != instead:
+            contents[folder / instead] = loaded.files[file]
+        contents[folder / file] = to_be_translated(file, text, loaded.study.language).encode()
     if there := next((path for path in contents if reading.exists(path)), None):
         raise UsageError(
             f"{there} is there already; nothing is overwritten.",

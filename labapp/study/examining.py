@@ -220,6 +220,11 @@ class _Reader:
     def __post_init__(self) -> None:
         self.packaged = not self.recorded and package_root(self.path) is not None
         self.words = word_files(self.study)
+        if self.study.unnamed_texts == "shipped":
+            line = self.located.line(("unnamed_texts",))
+            shown = (name for item in items_of(self.study.flow) for name in item.texts())
+            unnamed = (name for name in shown if self.located.line_of_text(name) is None)
+            self.shipped |= dict.fromkeys(unnamed, line)
 
     def _place(self, name: str, written: str) -> Path:
         """The file on disk of a text or a questionnaire. written: how the study names it."""
@@ -497,7 +502,9 @@ class _Reader:
         else:
             place, item = next(self._showing(written))
             key = _key_of(item.task_stages() or item, written)
-            instead = f"add `{key}: {shipped}` to `{item.key}` in line {self.located.line(place)}"
+            line = self.located.line(place)
+            instead = f"add `{key}: {shipped}` to `{item.key}` in line {line}"
+            instead += ", or the line `unnamed_texts: shipped` for all texts that are named nowhere"
         return f"{put_back} To use the one that comes with labapp instead, {instead}."
 
     def shipped_names(self, as_written: Located) -> None:
@@ -532,11 +539,11 @@ class _Reader:
             file = in_language(file, self.study.language)
             if file in self.files and reading.exists(self.path.parent / file):
                 written = name if name in texts else Path(file).stem
-                fault(
-                    line,
-                    f"it takes a shipped file, and {file} in the study's folder is not used",
-                    f"Write `{written}` in line {line} to use that file, or delete the file.",
-                )
+                todo = f"Write `{written}` in line {line} to use that file, or delete the file."
+                if self.located.line_of_text(name) is None:
+                    todo = "Take the line out to use that file, or delete the file."
+                what = f"it takes a shipped file, and {file} in the study's folder is not used"
+                fault(line, what, todo)
 
 
 def _key_at(place: Path_) -> str:

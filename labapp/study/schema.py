@@ -217,6 +217,12 @@ class Study(Strict):
         description="Files of words for the participant's screens that are the study's own, such "
         "as `texts/{language}/participant.yaml`; without it they are those of labapp.",
     )
+    unnamed_texts: Literal["own", "shipped"] = Field(
+        default="own",
+        description="Where the texts are that items show without naming them (of a tutorial, or "
+        "before a stage). `own`: in the study's folder, like all others; `shipped`: they are those "
+        "that come with labapp.",
+    )
     presentation: Presentation = "improved"
     replicates: Replicates | None = None
     seed: int = Field(default=0, ge=0, lt=2**63)

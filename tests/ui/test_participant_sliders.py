@@ -35,7 +35,7 @@ version: 1
 language: en
 flow:
   - questionnaire: sliders
-  - questionnaire: comments
+  - questionnaire: shipped:comments
 """
 
 

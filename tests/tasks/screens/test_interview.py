@@ -87,7 +87,7 @@ def test_the_participant_is_told_before_and_during_it(
 def test_who_is_asked_about_sound_is_told_that_it_depends(
     open_room: OpenRoom, open_window: OpenWindow, tmp_path: Path
 ) -> None:
-    consent = "{text: 'texts/{language}/consent.md', items: {audio: optional}}"
+    consent = "{text: 'shipped:consent', items: {audio: optional}}"
     room, _ = open_study(open_room, tmp_path, sound=True, consent=consent)
     window = open_window(room)
     room.session.begin()
