@@ -74,7 +74,6 @@ class SessionController(QObject):
         self.options = options
         self._home = home
         self._over = False
-        self._recording_shown = False
         self._gone = False
         self._stalled = False
         self._failure: LabappError | None = None
@@ -173,18 +172,12 @@ class SessionController(QObject):
         # They were told by a signal, and what they raise then goes nowhere.
         self.participant.refresh()
         self.console.refresh()
-        self._show_recording()
         self._down.callback(unsettle_memory)
         settle_memory()
         if self._driver is not None:
             # A resumed session waits for a person to say that everybody is ready; here nobody is.
             self.opened.runner.send(Resume("simulated"), Source.SIMULATED)
             self._driver.start()
-
-    def _show_recording(self) -> None:
-        if self._recording_shown != self.opened.recording:
-            self._recording_shown = self.opened.recording
-            self.participant.show_recording(self._recording_shown)
 
     def _level(self) -> Any:
         recorder = self.opened.runner.recorder
@@ -202,7 +195,6 @@ class SessionController(QObject):
         return True
 
     def _changed(self) -> None:
-        self._show_recording()
         if self.opened.runner.stalled != self._stalled:
             self._stalled = not self._stalled
             # The console says so too; whoever looks at a terminal sees only this.
@@ -221,7 +213,6 @@ class SessionController(QObject):
         what = tr("The recording of sound could not be closed as it should.")
         with mistakes.caught(self._fail, what, tr("What was recorded until then is kept.")):
             self.opened.stop_sound()
-        self._show_recording()
         if self._driver is not None:
             self._driver.stop()
             QTimer.singleShot(LINGER_MS, self._end)

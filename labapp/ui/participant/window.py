@@ -116,7 +116,6 @@ class ParticipantWindow(QWidget):
         self.bottom.right_pressed.connect(self._right)
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
         shortcut.activated.connect(self.moderator_requested)
-        self.show_recording(False)
         self.looks = LookWatcher(self, bridge.runner, self._on_top)
         bridge.changed.connect(self.refresh)
         bridge.runner.ask_before_leaving(self._pending_commands)
@@ -138,11 +137,6 @@ class ParticipantWindow(QWidget):
         self.pilot.setText(words)
         self.pilot.show()
         self.setWindowTitle(f"{words} · {self.windowTitle()}")
-
-    def show_recording(self, on: bool) -> None:
-        """Say whether sound is being recorded."""
-        words = self.session.words
-        self.top.show_recording(on, words("recording" if on else "no_recording"))
 
     def show_keyboard(self, *, away: bool, refused: bool) -> None:
         """Say quietly that the keyboard is elsewhere. refused: the window system needs a click into
@@ -216,6 +210,7 @@ class ParticipantWindow(QWidget):
 
     def _render(self) -> None:
         session = self.session
+        self.top.show_recording(session.recorded, session.sound_words())
         self._follow_focus()
         self._follow_leave()
         cover = session.cover()
