@@ -31,4 +31,5 @@ def machine_of(
         study.incentive,
         restarts=study.when_interrupted == "restart_stage",
         takes_back=planned.presentation != "as_published",
+        debriefs="never" if study.flow[-1].only_if else study.flow[-1].shown_early(),
     )

@@ -251,9 +251,7 @@ def title_of(path: Path) -> str:
     return ""
 
 
-def load(
-    study: str | Path, language: str | None = None, *, recorded: bool = False
-) -> LoadedStudy:
+def load(study: str | Path, language: str | None = None, *, recorded: bool = False) -> LoadedStudy:
     """Load and check a study by id or path, with its texts and instruments.
 
     language: in which it is to be read, instead of its own; recorded: it is the copy in a session's
@@ -345,10 +343,11 @@ def origin_of(loaded: LoadedStudy, name: str) -> str:
     `texts/en/consent.md (SHA-256 0123456789ab…)`."""
     name = in_language(name, loaded.study.language)
     digest = hashlib.sha256(loaded.files[name]).hexdigest()
-    return f"{_called(loaded, name)} (SHA-256 {digest[:12]}…)"
+    return f"{called(loaded, name)} (SHA-256 {digest[:12]}…)"
 
 
-def _called(loaded: LoadedStudy, name: str) -> str:
+def called(loaded: LoadedStudy, name: str) -> str:
+    """What people call a file of a study: as the study names it where it is a shipped one."""
     return (shipped_name(name) or f"{SHIPPED}{name}") if name in loaded.shipped else name
 
 

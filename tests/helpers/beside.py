@@ -10,7 +10,10 @@ from labapp import resources
 
 def put_beside(folder: Path) -> Path:
     """Copy every shipped text and questionnaire that is not there yet; returns the folder."""
-    for file in (*resources.assets().glob("texts/*/*.md"), *resources.assets().glob("instruments/*")):
+    for file in (
+        *resources.assets().glob("texts/*/*.md"),
+        *resources.assets().glob("instruments/*"),
+    ):
         target = folder / file.relative_to(resources.assets())
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():

@@ -303,10 +303,7 @@ def test_what_guessing_gets_right_is_told_of_the_set_that_is_shown(
     made = stimuli.write(tmp_path / "sets", "heatmaps")
     two = stimuli.edited(made, two_of_four)
     path = write(tmp_path, "heatmap-distinction", stimuli=str(made.folder))
-    paid = (
-        "incentive:\n  text: shipped:incentive-above-chance\n"
-        "  per_above_chance: 0.1\nflow:\n"
-    )
+    paid = "incentive:\n  text: shipped:incentive-above-chance\n  per_above_chance: 0.1\nflow:\n"
     consent = "  - consent: shipped:consent\n"
     path.write_text(path.read_text().replace("flow:\n", paid + consent))
     loaded = load(path)

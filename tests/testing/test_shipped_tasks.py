@@ -101,7 +101,17 @@ def test_every_task_is_checked() -> None:
 def test_a_shipped_task_is_in_order(tmp_path: Path, name: str) -> None:
     study = tmp_path / "short.yaml"
     flow = STUDIES[name]
-    study.write_text(json.dumps({"id": "short", "title": "Short", "version": 1, "unnamed_texts": "shipped", "flow": flow}))
+    study.write_text(
+        json.dumps(
+            {
+                "id": "short",
+                "title": "Short",
+                "version": 1,
+                "unnamed_texts": "shipped",
+                "flow": flow,
+            }
+        )
+    )
     (task_type,) = [known for known in registry.task_types() if known.name == name]
     strategy = "knowing" if name == "reconstruction" else "random"  # one that is soon done
     check_task(task_type, study, examples=EXAMPLES, strategy=strategy)

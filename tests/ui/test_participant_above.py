@@ -135,7 +135,10 @@ def test_what_was_achieved_is_told_with_the_own_answers(judged):
 
 def test_nothing_is_told_of_a_stage_that_was_skipped(open_room, open_window, tmp_path, qapp):
     after = [
-        {"questionnaire": "shipped:hive-trade-off-species", "above": f"texts/{{language}}/{text}.md"}
+        {
+            "questionnaire": "shipped:hive-trade-off-species",
+            "above": f"texts/{{language}}/{text}.md",
+        }
         for text in ("performance-agreement", "trade-off-agreement")
     ]
     room = open_room(study=write_judging_study(tmp_path / "s", "path-agreement", after=after))

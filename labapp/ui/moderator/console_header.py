@@ -71,6 +71,7 @@ class ConsoleHeader(QFrame):
         self.reasons = Reasons()
         self.reasons.hide()
         self.questions = Questions(participant, runner.journal.path.parent.name)
+        self.questions.debriefs = lambda: runner.machine.can_debrief(runner.state)
 
         self.pages = QStackedWidget()
         self.pages.addWidget(self._run_page())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QLineEdit, QWidget
 
 from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
@@ -119,7 +119,8 @@ class Questions(QWidget):
     """Whether to skip, to end or to unblind, one question after the other. decided(command);
     left(): none of them.
 
-    participant, folder: whose data would be deleted, and where they are.
+    participant, folder: whose data would be deleted, and where they are. debriefs: says whether the
+    debriefing can be shown at an early end; the moderator then chooses.
     """
 
     decided = Signal(object)
@@ -138,11 +139,14 @@ class Questions(QWidget):
         self.reason.setMaximumWidth(REASON_WIDTH)
         bits.limit(self.reason)
         self.reason.setProperty(PURPOSE, "reason")
+        self.debrief = QCheckBox(tr("Show the debriefing"))
+        self.debriefs: Callable[[], bool] = lambda: False
         self.yes, self.other, self.no = Button(), Button(), Button()
         words = bits.column(None, 0)
         words.addStretch(1)
         words.addWidget(self.question)
         words.addWidget(self.detail)
+        words.addWidget(self.debrief)
         words.addStretch(1)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 0)
@@ -187,6 +191,7 @@ class Questions(QWidget):
     def ask_end(self) -> None:
         """How to end the session."""
         self.reason.clear()
+        self.debrief.setChecked(True)
         self._ask(
             tr("End the session?"),
             _Answer(tr("End early, keep the data"), EndSession(wording.ENDED)),
@@ -228,6 +233,8 @@ class Questions(QWidget):
         bits.set_text(self.detail, detail)
         self.detail.setVisible(bool(detail))
         self.reason.setVisible(reason)
+        ends = any(isinstance(answer.then, EndSession) for answer in answers)
+        self.debrief.setVisible(ends and self.debriefs())
         for button, answer in zip((self.yes, self.other), answers, strict=False):
             button.setText(answer.text)
             keeps = isinstance(answer.then, EndSession) and answer.then.withdrawal == "keep"
@@ -242,8 +249,9 @@ class Questions(QWidget):
             then()
             return
         typed = self.reason.text().strip()
-        if isinstance(then, EndSession) and typed:
-            then = EndSession(typed, then.withdrawal)
+        if isinstance(then, EndSession):
+            shown = self.debrief.isChecked()
+            then = EndSession(typed or then.reason, then.withdrawal, shown)
         self.decided.emit(then)
 
     def take_key(self, event: QKeyEvent) -> bool:

@@ -138,7 +138,7 @@ class WindowPicture:
         """Show a quiet page in place of the screen."""
         offered = self.session.takes_back and not self.session.stalled
         words = self.session.words
-        self.cover.say(*cover, words("skipped_back") if offered else "")
+        self.cover.say(*cover, back=words("skipped_back") if offered else "")
         self.stack.setCurrentWidget(self.cover)
         self.bottom.show_foot(Foot())
         self.top.hide_help()

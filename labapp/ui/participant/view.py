@@ -101,10 +101,11 @@ class Hand(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What hides the screen."""
+    """What hides the screen. more: a text below it, as Markdown."""
 
     title: str
     text: str
+    more: str = ""
 
 
 @dataclass(frozen=True)
@@ -270,12 +271,12 @@ class SessionView:
         if self.source.stalled:
             return Cover(words("problem_title"), words("problem_text"))
         if self.finished:
+            key = "ended_text"
             if state.withdrawal == "delete":
-                return Cover(words("ended_title"), words("ended_deleted"))
-            declined = any(record.outcome == "declined" for record in state.records)
-            return Cover(
-                words("ended_title"), words("ended_declined" if declined else "ended_text")
-            )
+                key = "ended_deleted"
+            elif any(record.outcome == "declined" for record in state.records):
+                key = "ended_declined"
+            return Cover(words("ended_title"), words(key), self._debriefing())
         if state.pauses.paused and not (part is not None and part.rests):
             return Cover(
                 words("paused_title"), f"{words('paused_text')} {self.break_words()}".strip()
@@ -285,6 +286,13 @@ class SessionView:
         if state.pending is not None or part is None or not self.ready:
             return Cover(words("waiting_title"), words("waiting_text"))
         return None
+
+    def _debriefing(self) -> str:
+        """The text that the plan ends with, where it is shown at an early end."""
+        last = self.parts[-1]
+        if not self.source.state.debriefed or not (documents := last.documents()):
+            return ""
+        return "\n\n".join(self.pages(documents[0], {}))
 
     def send(self, command: Command) -> None:
         """Ask for something on behalf of the participant; nothing where the view is only read."""

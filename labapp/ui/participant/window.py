@@ -252,7 +252,7 @@ class ParticipantWindow(QWidget):
         offered = self._takes_back and not self.session.stalled
         if self.cover.back.hasFocus() and not offered:
             self._release_focus()
-        self.cover.say(*cover, self.session.words("skipped_back") if offered else "")
+        self.cover.say(*cover, back=self.session.words("skipped_back") if offered else "")
         if not self._covered:
             self._covered = True
             self._focus_before = self._release_focus()
