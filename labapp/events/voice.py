@@ -153,9 +153,9 @@ class AudioStopped(Payload):
 
 
 SoundNow = Literal["waiting", "on", "lost", "stopped", "off"]
-"""What becomes of sound at a moment: `waiting`: it is recorded once the participant agrees; `on`: it
-is recorded; `lost`: it should be, and is not (no microphone, or one that gives nothing); `stopped`:
-the recorder rests; `off`: none is recorded."""
+"""What becomes of sound at a moment. `waiting`: it is recorded once the participant agrees; `on`:
+it is recorded; `lost`: it should be, and is not (no microphone, or one that gives nothing);
+`stopped`: the recorder rests; `off`: none is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

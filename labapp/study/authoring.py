@@ -133,7 +133,7 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     text = _with_value(text, "language", study.language, after="version")
     if not translated and not re.search(r"(?m)^fallback_language:", text):
         text = _with_value(text, "fallback_language", USUAL, after="language")
-    text = _with_own_files(loaded.path, text)
+    text = re.sub(r"(?m)^unnamed_texts:.*\n", "", _with_own_files(loaded.path, text))
     if study.language.startswith("de"):
         text = _with_german_words(text)
     located = parse_yaml(loaded.path, text.encode())

@@ -312,7 +312,7 @@ class _Reader:
                     "",
                     f"{name} is in the study's folder, and the study does not say that the words "
                     "of its screens are its own",
-                    f"Add the line `words: [{template}]`, or delete the file: participants then "
+                    f'Add the line `words: ["{template}"]`, or delete the file: participants then '
                     "get the words that come with labapp.",
                 )
             )

@@ -348,7 +348,7 @@ def origin_of(loaded: LoadedStudy, name: str) -> str:
 
 def called(loaded: LoadedStudy, name: str) -> str:
     """What people call a file of a study: as the study names it where it is a shipped one."""
-    return (shipped_name(name) or f"{SHIPPED}{name}") if name in loaded.shipped else name
+    return (shipped_name(name) or f"{name} of labapp") if name in loaded.shipped else name
 
 
 def files_named(loaded: LoadedStudy) -> Iterator[str]:

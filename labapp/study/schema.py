@@ -117,8 +117,8 @@ class Recording(Strict):
     prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one).
     pointer : whether the path of the participant's pointer is recorded, 30 times a second while it
         moves.
-    in_breaks : what becomes of sound in breaks and pauses. `record`: it goes on; `stop`: the recorder
-        stops, and begins another file afterwards. Participants are told which.
+    in_breaks : what becomes of sound in breaks and pauses. `record`: it goes on; `stop`: the
+        recorder stops, and begins another file afterwards. Participants are told which.
     lsl : whether events are sent to other devices of the lab over the Lab Streaming Layer, which is
         unencrypted and visible on the local network. `required`: no session without it; `optional`:
         a session may run without; `off`: nothing is sent.

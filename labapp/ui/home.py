@@ -30,7 +30,7 @@ from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.microphone import HomeMicrophone
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import Warm
+from labapp.ui.moderator.checklist import Row, Warm
 from labapp.ui.moderator.choices import StartRequest
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred

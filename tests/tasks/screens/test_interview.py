@@ -38,7 +38,7 @@ OpenWindow = Callable[[Room], ParticipantWindow]
 def write_study(folder: Path, language: str = "en", consent: str = "") -> Path:
     text = STUDY.replace("version: 1\n", f"version: 1\nlanguage: {language}\n")
     path = folder / "talked.yaml"
-    path.write_text(text.replace("texts/{language}/consent.md", consent) if consent else text)
+    path.write_text(text.replace("shipped:consent", consent) if consent else text)
     return path
 
 
