@@ -132,8 +132,8 @@ class Resume(Command):
 @dataclass(frozen=True, slots=True)
 class EndSession(Command):
     """End before the plan is done. withdrawal: empty, or what a participant who withdraws wants
-    done with the data: keep or delete. debrief: the debriefing is shown, where the study has one and
-    lets it be seen."""
+    done with the data: keep or delete. debrief: the debriefing is shown, where the study has one
+    and lets it be seen."""
 
     reason: str
     withdrawal: str = ""

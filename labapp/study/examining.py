@@ -239,8 +239,10 @@ class _Reader:
     def language(self) -> None:
         """A language without words: names it, and the languages there are."""
         language = self.study.language
-        if self.study.fallback_language is not None or reading.is_file(
-            self._place(in_language(WORDS, language), WORDS)
+        if (
+            self.study.fallback_language is not None
+            or WORDS in self.study.words
+            or reading.is_file(self._place(in_language(WORDS, language), WORDS))
         ):
             return
         self.has_words = False

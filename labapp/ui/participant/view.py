@@ -224,10 +224,13 @@ class SessionView:
     def sound(self) -> SoundNow:
         """What becomes of sound now: as the recorder says. In a preview of the consent form nothing
         is recorded yet, either, and a session would begin to."""
-        part, audio = self.part, self.loaded.study.recording.audio
-        if self.source.state.previewed and part is not None and part.consents and audio != "off":
+        part, recording = self.part, self.loaded.study.recording
+        consents, sound = part is not None and part.consents, self.source.sound
+        if self.source.state.previewed and consents and recording.audio != "off":
             return "waiting"
-        return self.source.sound
+        if sound == "waiting" and not consents and self.pauses.paused:
+            return "stopped" if recording.in_breaks == "stop" else sound
+        return sound
 
     @property
     def recorded(self) -> bool:
@@ -290,9 +293,9 @@ class SessionView:
     def _debriefing(self) -> str:
         """The text that the plan ends with, where it is shown at an early end."""
         last = self.parts[-1]
-        if not self.source.state.debriefed or not (documents := last.documents()):
+        if not self.source.state.debriefed:
             return ""
-        return "\n\n".join(self.pages(documents[0], {}))
+        return "\n\n".join(page for name in last.documents() for page in self.pages(name, {}))
 
     def send(self, command: Command) -> None:
         """Ask for something on behalf of the participant; nothing where the view is only read."""
