@@ -49,9 +49,10 @@ STUDY = """\
 id: open
 title: A study whose model is there at once
 version: 1
+unnamed_texts: shipped
 flow:
-  - consent: texts/{language}/consent.md
-  - stages: {task: reconstruction, models: [sinelines/gt], trials: 1, after: [seq]}
+  - consent: shipped:consent
+  - stages: {task: reconstruction, models: [sinelines/gt], trials: 1, after: [shipped:seq]}
 """
 
 

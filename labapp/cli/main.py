@@ -270,6 +270,9 @@ def export(
 ) -> None:
     """Export sessions as one bundle: a valid BIDS folder, or another format.
 
+    Without options it is a full copy for your own lab: it identifies people, by their voices and by
+    what they wrote. For a copy that others may see, say --deidentify (the home does by itself).
+
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
     """
     from labapp.bids.export import export as write_bundle
@@ -297,6 +300,8 @@ def export(
         format=format_,
     )
     say(f"bundle: {path}")
+    if not deidentify:
+        say("It identifies people. For a copy that others may see: --deidentify.", err=True)
 
 
 @app.command()

@@ -75,6 +75,7 @@ def studies_check(
     """
     from labapp.analysis.checking import check_study
     from labapp.session.masked_predictions import MaskedPredictor
+    from labapp.study.loading import files_named
     from labapp.study.overview import notices
 
     predictor = MaskedPredictor()
@@ -89,6 +90,8 @@ def studies_check(
         return
     loaded = checked.loaded
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
+    for named in files_named(loaded):
+        say(f"  {named}")
     for notice in (*predictor.notices(), *notices(loaded)):
         say(notice)
 

@@ -153,10 +153,12 @@ class StandStill(Command):
 @dataclass(frozen=True, slots=True)
 class EndSession(Command):
     """End before the plan is done. withdrawal: empty, or what a participant who withdraws wants
-    done with the data: keep or delete."""
+    done with the data: keep or delete. debrief: the debriefing is shown, where the study has one
+    and lets it be seen."""
 
     reason: str
     withdrawal: str = ""
+    debrief: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,10 +199,12 @@ class SessionEnded(Payload):
     reason : why it was ended.
     withdrawal : empty, or keep or delete where the participant withdrew and said what is to become
         of the data.
+    debriefed : the participant's window shows the debriefing.
     """
 
     reason: str
     withdrawal: str = ""
+    debriefed: bool = False
 
 
 @migration("session.completed", 1)

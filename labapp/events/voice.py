@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from labapp.events.registry import MessagePayload, Payload, kind, migration
 
@@ -150,3 +150,35 @@ class AudioStopped(Payload):
     file: str
     frames: int
     lost_frames: int
+
+
+SoundNow = Literal["waiting", "on", "lost", "stopped", "off"]
+"""What becomes of sound at a moment. `waiting`: it is recorded once the participant agrees; `on`:
+it is recorded; `lost`: it should be, and is not (no microphone, or one that gives nothing);
+`stopped`: the recorder rests; `off`: none is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoundState:
+    """What the recorder does, as its events say it: the one state from which participants,
+    moderators and replay are told of a recording. file: that is being written."""
+
+    now: SoundNow = "waiting"
+    file: str = ""
+
+    def apply(self, payload: Payload) -> SoundState:
+        """The state after an event; the same one after an event of something else."""
+        match payload:
+            case AudioStarted(file=file):
+                return SoundState("on", file)
+            case AudioOff():
+                return SoundState("off")
+            case AudioDeviceLost():
+                return replace(self, now="lost")
+            case AudioDeviceBack():
+                return replace(self, now="on")
+            case AudioState(state=state) if self.now in ("on", "lost"):
+                return replace(self, now="lost" if state == "zeros" else "on")
+            case AudioStopped(file=file) if file == self.file:
+                return SoundState("stopped")
+        return self

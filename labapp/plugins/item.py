@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 Value = str | int | float | bool
 """What a variable of a study's assignment can be."""
+
+
+EarlyDebrief = Literal["begun", "always", "never"]
+"""Whether a debriefing is shown at an early end: once a task has begun, always, or never."""
 
 
 class Item(Strict):
@@ -58,6 +62,10 @@ class Item(Strict):
     def consent_form(self) -> ConsentForm | None:
         """The consent form that it shows; None where it shows none."""
         return None
+
+    def shown_early(self) -> EarlyDebrief:
+        """When its text is shown at an early end of the session."""
+        return "never"
 
     def inside(self) -> tuple[Item, ...]:
         """The items that it consists of and that are gone through once for every drawn cell, or

@@ -29,7 +29,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.look import WindowShown
 from labapp.events.stimuli import StimuliStored
-from labapp.events.voice import AudioOff, AudioStarted, AudioStopped
+from labapp.events.voice import SoundNow, SoundState
 from labapp.journal.layout import STIMULI, STUDY, study_files_of
 from labapp.journal.record import Record
 from labapp.journal.rows import Row, payloads
@@ -145,7 +145,7 @@ class History:
         kinds = {row.kind for row in record.rows}
         self.shown_windows = WindowShown.kind in kinds
         self.simulated = ParticipantSimulated.kind in kinds
-        self._recorded: list[tuple[int, bool]] = []
+        self._sounds: list[tuple[int, SoundState]] = []
         self._stalled: list[tuple[int, bool]] = []
         self._also = also
         self._reading = record.payloads()
@@ -206,8 +206,10 @@ class History:
     def _note(self, count: int, payload: Payload) -> None:
         """What of an event, the count-th, is asked for again and again. Frequent ones say nothing
         of it: they are of a trial alone."""
-        if (recorded := _recording(payload)) is not None:
-            self._recorded.append((count, recorded))
+        before = self._sounds[-1][1] if self._sounds else SoundState()
+        sound = SoundState() if isinstance(payload, SegmentStarted) else before.apply(payload)
+        if sound != before:
+            self._sounds.append((count, sound))
         if (stalled := _stalling(payload)) is not None:
             self._stalled.append((count, stalled))
 
@@ -237,7 +239,7 @@ class History:
         names = study_files_of([path.name for path in folder.iterdir()] if folder.is_dir() else [])
         if len(names) != 1:
             raise RecordError("The session has no copy of its study file: no screen can be shown.")
-        return loading.load(folder / names[0])
+        return loading.load(folder / names[0], recorded=True)
 
     def _folder(self, name: str) -> Path:
         """A folder of the record on the disk; of a bundle in an archive a copy."""
@@ -347,9 +349,11 @@ class History:
                 trails.setdefault(movement[0], []).append((event.t_ns, movement[1]))
         return trails
 
-    def recorded_at(self, t_ns: int) -> bool:
-        """Whether sound was being recorded, as the participant's window said."""
-        return _last(self._recorded, self.events_until(t_ns))
+    def sound_at(self, t_ns: int) -> SoundNow:
+        """What became of sound at a time, as the participant's window said."""
+        count = self.events_until(t_ns)
+        place = bisect_right(self._sounds, count, key=lambda change: change[0])
+        return self._sounds[place - 1][1].now if place else "waiting"
 
     def stalled_at(self, t_ns: int) -> bool:
         """Whether a disk that did not answer kept the session waiting."""
@@ -372,16 +376,6 @@ class History:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _recording(payload: Payload) -> bool | None:
-    """Whether sound is recorded after an event; None where it says nothing of it."""
-    match payload:
-        case AudioOff() | AudioStopped():
-            return False
-        case AudioStarted() | SegmentStarted():
-            return True
-    return None
 
 
 def _stalling(payload: Payload) -> bool | None:

@@ -64,6 +64,7 @@ from labapp.events.undoing import (
     SkipTakenBack,
 )
 from labapp.plugins import registry
+from labapp.plugins.item import EarlyDebrief
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import Words
@@ -132,6 +133,7 @@ class SessionState:
     ended : None, `completed`, or why it was ended early.
     end_seq : of the event that says so.
     withdrawal : keep or delete, as a participant who withdrew wants done with the data.
+    debriefed : the debriefing is shown at the early end.
     pending : a skip that can still be taken back.
     goal : the place in the plan at which the last skip made the session continue, if it said so.
     broken_off : a run of the program ended before its session did, and nobody has gone on since.
@@ -153,6 +155,7 @@ class SessionState:
     ended: str | None = None
     end_seq: int | None = None
     withdrawal: str = ""
+    debriefed: bool = False
     pending: PendingSkip | None = None
     goal: int | None = None
     broken_off: bool = False
@@ -188,6 +191,7 @@ class SessionMachine:
     restarts : whether a stage that was broken off begins again.
     takes_back : whether a participant can take a skip back.
     stalls : what becomes of a standstill of the program, see `labapp.study.schema.Study`.
+    debriefs : when the last part, a debriefing, is shown at an early end.
     """
 
     def __init__(
@@ -201,6 +205,7 @@ class SessionMachine:
         restarts: bool = False,
         takes_back: bool = True,
         stalls: str = "leave-out",
+        debriefs: EarlyDebrief = "never",
     ) -> None:
         self.parts = tuple(parts)
         self.tasks = tuple(tasks)
@@ -210,6 +215,7 @@ class SessionMachine:
         self.restarts = restarts
         self.takes_back = takes_back
         self.stalls = stalls
+        self.debriefs = debriefs
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -246,6 +252,17 @@ class SessionMachine:
         early = state.ended not in (None, "completed")
         return early and state.end_seq is not None and not self._declined(state)
 
+    def can_debrief(self, state: SessionState) -> bool:
+        """Whether the debriefing can be shown at an early end: a participant who met no task reads
+        nothing of it, unless the study says so."""
+        if self.debriefs != "begun":
+            return self.debriefs == "always"
+        met = (
+            record.started_ns is not None and not part.consents and not part.introduces
+            for part, record in zip(self.parts, state.records, strict=True)
+        )
+        return any(met)
+
     def decide(self, state: SessionState, command: Command, now_ns: int) -> Decision:
         match command:  # the moderator can note things after the end, too
             case AddNote(text, began) if text.strip():
@@ -276,8 +293,9 @@ class SessionMachine:
                 return (UnstampedEvent(PauseExplained(reason.strip())),)
             case Resume(reason):
                 return self._resume(state, reason, "completed")
-            case EndSession(reason, withdrawal):
-                return self._end(state, SessionEnded(reason, withdrawal))
+            case EndSession(reason, withdrawal, debrief):
+                shown = debrief and self.can_debrief(state)
+                return self._end(state, SessionEnded(reason, withdrawal, shown))
             case StandStill():
                 return self._stood_still(state, command)
             case AskToLeave(how):
@@ -372,7 +390,8 @@ class SessionMachine:
 
     def _next_part(self, state: SessionState) -> Decision:
         if self._declined(state):
-            return self._end(state, SessionEnded("consent declined"))
+            end = SessionEnded("consent declined", debriefed=self.debriefs == "always")
+            return self._end(state, end)
         index = state.index + 1
         if index == len(self.parts):
             return self._end(state, SessionCompleted())
@@ -519,9 +538,10 @@ class SessionMachine:
                 state = replace(state, ended="completed", end_seq=event.seq)
             case SessionEnded():
                 ended = replace(state, ended=payload.reason, end_seq=event.seq)
-                state = replace(ended, withdrawal=payload.withdrawal)
+                withdrawal, shown = payload.withdrawal, payload.debriefed
+                state = replace(ended, withdrawal=withdrawal, debriefed=shown)
             case SessionReopened():
-                state = replace(state, ended=None, end_seq=None, withdrawal="")
+                state = replace(state, ended=None, end_seq=None, withdrawal="", debriefed=False)
             case SkipRequested():
                 until_ns = event.t_ns + TAKE_BACK_NS
                 state = replace(state, pending=PendingSkip(payload.what, until_ns, payload.to))

@@ -179,6 +179,10 @@ class OpenSession:
         A microphone that does not open is an alarm; the session goes on without sound where that
         is optional, and is ended where the study requires it.
         """
+        rests = self.runner.state.pauses.paused
+        if self.loaded.study.recording.in_breaks == "stop" and rests and not self.runner.finished:
+            self.stop_sound()  # a pause of the recorder: no silence is written in its place
+            return
         if self.runner.finished or self._recording or not self._agreed():
             return
         if self._next_recorder is not None:

@@ -41,7 +41,7 @@ def forbids_resume(path: Path) -> bool:
         file = _study_file(path, path.parent.name)
         if b"when_interrupted" not in files.content(file):  # most say nothing: the home asks often
             return False
-        return loading.load(file).study.when_interrupted == "block"
+        return loading.load(file, recorded=True).study.when_interrupted == "block"
     except (LabappError, OSError):
         return False
 
@@ -130,7 +130,7 @@ def missing_packages_named(past: Sequence[Event]) -> Iterator[None]:
 
 def recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
     """The study as the session folder keeps it. Raises SessionError where it is another by now."""
-    loaded = loading.load(_study_file(session, planned.study))
+    loaded = loading.load(_study_file(session, planned.study), recorded=True)
     if loaded.sha256 != planned.study_sha256:
         raise SessionError(
             f"The study folder of {session.name} is not the one the session began with.",

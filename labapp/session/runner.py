@@ -29,6 +29,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
 )
 from labapp.events.undoing import CloseRequested, SkipRequested
+from labapp.events.voice import SoundNow, SoundState
 from labapp.journal.write import Journal, Receipt
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
@@ -120,6 +121,7 @@ class Runner:
         self._failed_rules = failed_rules
         self.gallery = gallery
         self.clock = clock
+        self._sound = SoundState()
         self.machine = machine
         self.state = state
         self.scheduler = scheduler
@@ -194,6 +196,19 @@ class Runner:
                 self._early.append((UnstampedEvent(payload), source))
                 return
         self.journal.append(UnstampedEvent(payload), source)
+        self._hear(payload)
+
+    @property
+    def sound(self) -> SoundNow:
+        """What becomes of sound now, by what the recorder says."""
+        return self._sound.now
+
+    def _hear(self, payload: Payload) -> None:
+        """Tell the windows where the recorder begins, stops or loses its microphone."""
+        sound = self._sound.apply(payload)
+        if sound != self._sound:
+            self._sound = sound
+            self.scheduler.post(self._tell)
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
@@ -365,6 +380,8 @@ class Runner:
 
         Raises JournalError when they cannot be stored.
         """
+        for payload in opening:
+            self._sound = self._sound.apply(payload)
         with self._emitting:
             self._append([UnstampedEvent(payload) for payload in opening], Source.SYSTEM)
             self._opened = True

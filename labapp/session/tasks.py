@@ -32,4 +32,5 @@ def machine_of(
         restarts=study.when_interrupted == "restart_stage",
         takes_back=planned.presentation != "as_published",
         stalls=study.stalls,
+        debriefs="never" if study.flow[-1].only_if else study.flow[-1].shown_early(),
     )

@@ -20,10 +20,10 @@ from labapp.reading import files as reading
 from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.wording import USUAL
-from labapp.study.loading import LoadedStudy, in_language, word_files
+from labapp.study.loading import SHIPPED, LoadedStudy, decoded, in_language, plain_name, word_files
 from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
 from labapp.study.schemas import modeline, schema_of
-from labapp.study.translating import lacking, write
+from labapp.study.translating import lacking, to_be_translated, write
 
 WIDTH = 92
 """Characters of a line of comments."""
@@ -76,11 +76,19 @@ def new_study(
     words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
-            continue  # words are the program's; what is to be translated is written below
+            continue  # words are the program's
         text = content
         if file.startswith("instruments/"):
             text = _instrument_file(file, content, loaded).encode()
         contents[folder / file] = text
+    for file, instead in loaded.fallbacks.items():
+        if file in words:
+            continue
+        # Participants read the one in the fallback language until it is translated.
+        text = decoded(loaded.files[file])
+        if file != instead:
+            contents[folder / instead] = loaded.files[file]
+        contents[folder / file] = to_be_translated(file, text, loaded.study.language).encode()
     if there := next((path for path in contents if reading.exists(path)), None):
         raise UsageError(
             f"{there} is there already; nothing is overwritten.",
@@ -126,6 +134,7 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     text = _with_value(text, "language", study.language, after="version")
     if not translated and not re.search(r"(?m)^fallback_language:", text):
         text = _with_value(text, "fallback_language", USUAL, after="language")
+    text = re.sub(r"(?m)^unnamed_texts:.*\n", "", _with_own_files(loaded.path, text))
     if study.language.startswith("de"):
         text = _with_german_words(text)
     located = parse_yaml(loaded.path, text.encode())
@@ -141,6 +150,22 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     there = set(re.findall(r"(?m)^(\w+):", text))
     more = _more(Study, there, "a study", _EXAMPLES)
     return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
+
+
+def _with_own_files(path: Path, text: str) -> str:
+    """The text without `shipped:`, for a copy of every file is written beside the study."""
+    located, lines = parse_yaml(path, text.encode()), text.split("\n")
+    for place, value in located.within(()):
+        name = value.removeprefix(SHIPPED)
+        if name == value or place[0] not in ("flow", "incentive"):
+            continue
+        key = next(step for step in reversed(place) if isinstance(step, str))
+        plain = plain_name(key, name)
+        written = f'"{plain}"' if "{" in plain else plain
+        index = located.line(place) - 1
+        named = rf"""(["']?){re.escape(value)}\1(?![\w.{{}}-])"""
+        lines[index] = re.sub(named, lambda _, new=written: new, lines[index], count=1)
+    return "\n".join(lines)
 
 
 def _with_german_words(text: str) -> str:

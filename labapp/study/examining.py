@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
 from labapp.errors import LabappError, StudyError
+from labapp.plugins.item import Item
 from labapp.plugins.texts import pages
 from labapp.reading import files as reading
 from labapp.reading.values import steering_in
 from labapp.study import checks, conditions
 from labapp.study.asking_checks import asking_faults
-from labapp.study.flow import items_of
+from labapp.study.flow import items_of, placed_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
 from labapp.study.loading import (
+    SHIPPED,
     WORDS,
     LoadedStudy,
+    asset,
     asset_roots,
+    belongs,
     decoded,
     files_digest,
     find,
+    in_cloud,
     in_language,
-    resolve,
+    misnamed,
+    package_root,
+    plain_name,
+    shipped_name,
+    with_plain_names,
     word_files,
 )
 from labapp.study.partial import read_partly
@@ -56,12 +67,25 @@ class Examined:
 
 
 def examine(
-    study: str | Path, language: str | None = None, fallback: str | None = None
+    study: str | Path,
+    language: str | None = None,
+    fallback: str | None = None,
+    *,
+    recorded: bool = False,
 ) -> Examined:
     """Read a study by id or path, with its texts and instruments, and find every mistake in them.
 
-    language, fallback: instead of its own `language` and `fallback_language`. Raises StudyError
-    where there is no such study, or its file cannot be opened.
+    Parameters
+    ----------
+    language : instead of its own `language`.
+    fallback : instead of its own `fallback_language`, for a study that is to be translated: what is
+        not there in its language is no mistake then.
+    recorded : it is the copy in a session's folder, which holds every file itself.
+
+    Raises
+    ------
+    StudyError
+        Where there is no such study, or its file cannot be opened.
     """
     path = find(study)
     try:
@@ -77,6 +101,8 @@ def examine(
         located.value["language"] = language
     if fallback is not None and isinstance(located.value, dict):
         located.value["fallback_language"] = fallback
+    as_written = located
+    located, shipped = with_plain_names(located)
     partial = read_partly(Study, located, STAND_INS)
     if partial.problems:
         errors.append(refused(path, partial.problems, "study"))
@@ -85,13 +111,23 @@ def examine(
             errors.append(StudyError(f"{path} cannot be read.", todo="Correct it."))
         return Examined(path, None, tuple(errors), located, True)
     reader = _Reader(
-        path, partial.model, located, errors, {path.name: content}, checks.factors_known(partial)
+        path,
+        partial.model,
+        located,
+        errors,
+        {path.name: content},
+        checks.factors_known(partial),
+        shipped,
+        recorded=recorded,
+        translating=fallback is not None,
     )
     reader.language()
     errors.extend(checks.mistakes(path, partial, located))
     named = _named_in(located, partial.left_out)
     reader.texts(named.texts)
     reader.instruments(named.instruments)
+    if not partial.left_out:
+        reader.shipped_names(as_written)
     if checks.factors_known(partial) and not partial.left_out:
         errors.extend(asking_faults(partial.model, reader.read_instruments()))
     loaded = LoadedStudy(
@@ -102,6 +138,8 @@ def examine(
         files_digest(reader.files),
         reader.fallbacks,
         partial.origin if partial.left_out else {},
+        reader.places,
+        frozenset(reader.from_package),
     )
     return Examined(
         path, loaded, tuple(errors), located, bool(partial.left_out), checks.factors_known(partial)
@@ -154,8 +192,14 @@ def _named_in(located: Located, left_out: Collection[Path_]) -> _Named:
 class _Reader:
     """Reads the files that a study names; what is wrong with them is added to `errors`.
 
-    fallbacks: by a text that is not there in the study's language the one in the fallback language
-    that stands for it.
+    Attributes
+    ----------
+    shipped : by plain name of what the study takes as shipped the line that says so.
+    recorded, translating : see `examine`.
+    fallbacks : by a text that is not translated into the study's language the one in the fallback
+        language that stands for it.
+    places : by name the file on disk that was read.
+    from_package : names of the files that are those of labapp or of an installed package.
     """
 
     path: Path
@@ -164,15 +208,41 @@ class _Reader:
     errors: list[LabappError]
     files: dict[str, bytes]
     factors_known: bool
+    shipped: dict[str, int]
+    recorded: bool
+    translating: bool
     parsed: dict[str, Instrument] = field(default_factory=dict)
     fallbacks: dict[str, str] = field(default_factory=dict)
+    places: dict[str, Path] = field(default_factory=dict)
+    from_package: set[str] = field(default_factory=set)
     has_words: bool = True
+
+    def __post_init__(self) -> None:
+        self.packaged = not self.recorded and package_root(self.path) is not None
+        self.words = word_files(self.study)
+        if self.study.unnamed_texts == "shipped":
+            line = self.located.line(("unnamed_texts",))
+            shown = (name for item in items_of(self.study.flow) for name in item.texts())
+            unnamed = (name for name in shown if self.located.line_of_text(name) is None)
+            self.shipped |= dict.fromkeys(unnamed, line)
+
+    def _place(self, name: str, written: str) -> Path:
+        """The file on disk of a text or a questionnaire. written: how the study names it."""
+        beside = self.path.parent / name
+        if self.recorded:
+            return beside
+        if written in self.words:
+            own = beside if written in self.study.words else belongs(self.path, name)
+            return own if written in self.study.words or reading.exists(own) else asset(name)
+        return asset(name) if written in self.shipped else belongs(self.path, name)
 
     def language(self) -> None:
         """A language without words: names it, and the languages there are."""
         language = self.study.language
-        if self.study.fallback_language is not None or reading.is_file(
-            resolve(self.path, in_language(WORDS, language))
+        if (
+            self.study.fallback_language is not None
+            or WORDS in self.study.words
+            or reading.is_file(self._place(in_language(WORDS, language), WORDS))
         ):
             return
         self.has_words = False
@@ -206,29 +276,73 @@ class _Reader:
                     self.errors.append(
                         checks.unknown_variable(self.path, self.located, name, error, scope)
                     )
+        for index, name in enumerate(self.study.words):
+            if name not in self.words:
+                self.errors.append(
+                    StudyError.at(
+                        self.path,
+                        self.located.line(("words", index)),
+                        "words",
+                        f"found {name!r}; allowed: {', '.join(self.words)}",
+                        "Correct it.",
+                    )
+                )
         words = in_language(WORDS, self.study.language)
         for template, name in sorted(named.items()):
-            if template != WORDS or self.has_words or reading.exists(resolve(self.path, words)):
+            if template in self.words and not self._has_words(template):
+                continue
+            if template != WORDS or self.has_words or reading.exists(self._place(words, WORDS)):
                 self._text(template, name)
+
+    def _has_words(self, template: str) -> bool:
+        """Whether a file of words is to be read; tells where it is not clear which."""
+        name = in_language(template, self.study.language)
+        beside = self.path.parent / name
+        if self.recorded:
+            # A session that was begun before screens had these words goes on with the shipped ones.
+            return reading.exists(beside)
+        if self.packaged or template in self.study.words:
+            return True
+        if near := misnamed(self.path.parent, name):
+            self.errors.append(StudyError.at(near[0], None, "", *_renamed(*near)))
+        elif reading.exists(beside) and reading.exists(asset(name)):
+            after = self.located.line(("language",) if "language" in self.located.value else ())
+            self.errors.append(
+                StudyError.at(
+                    self.path,
+                    after,
+                    "",
+                    f"{name} is in the study's folder, and the study does not say that the words "
+                    "of its screens are its own",
+                    f'Add the line `words: ["{template}"]`, or delete the file: participants then '
+                    "get the words that come with labapp.",
+                )
+            )
+        return True
 
     def _text(self, template: str, written: str) -> None:
         """One text. written: how the study names it."""
         name = in_language(template, self.study.language)
         fallback = self.study.fallback_language
         instead = name if fallback is None else in_language(template, fallback)
-        lacking = not reading.exists(resolve(self.path, name)) or self._untranslated(name)
-        if lacking and instead != name and reading.exists(resolve(self.path, instead)):
+        place = self._place(name, written)
+        missing, untranslated = not reading.exists(place), self._untranslated(place)
+        falls_back = untranslated or (missing and self.translating)
+        if falls_back and instead != name and reading.exists(self._place(instead, written)):
             self.fallbacks[name] = instead
             content = self._read(instead, written)
+            self.places[name] = self.places.pop(instead, place)
+            if instead in self.from_package:
+                self.from_package.add(name)
         else:
             content = self._read(name, written)
-            if instead != name and template.endswith(".yaml"):
+            if instead != name and template.endswith(".yaml") and not missing:
                 # For the words that the language lacks.
                 self.files[instead] = self._read(instead, written) or b""
-            elif content is not None and lacking:
+            elif content is not None and untranslated:
                 self.errors.append(
                     StudyError.at(
-                        resolve(self.path, name),
+                        place,
                         1,
                         "",
                         "it is not translated yet",
@@ -240,29 +354,28 @@ class _Reader:
         if content is not None and (steering := steering_in(decoded(content))):
             line, character = steering
             what = f"the character {character} is not allowed"
-            self.errors.append(StudyError.at(self._source(name), line, "", what, "Delete it."))
+            todo = "Delete it."
+            if not content.strip(b"\0"):
+                what, todo = "it holds nothing but zero bytes", "Have it synchronised again."
+            self.errors.append(StudyError.at(self.places[name], line, "", what, todo))
         if content is not None and not pages(decoded(content)):
             self.errors.append(
                 StudyError.at(
                     self.path,
-                    self.located.line_of_text(written),
+                    self._line(written),
                     "",
                     f"the text {name!r} is empty",
                     "Write it, or leave its line out.",
                 )
             )
 
-    def _source(self, name: str) -> Path:
-        """The file from which a text was read."""
-        return resolve(self.path, self.fallbacks.get(name, name))
-
-    def _untranslated(self, name: str) -> bool:
+    def _untranslated(self, path: Path) -> bool:
         """Whether a text is one that is still to be translated."""
         try:
-            content = reading.content(resolve(self.path, name), LARGEST)
+            content = reading.content(path, LARGEST)
         except OSError:
             return False
-        if name.endswith(".yaml"):
+        if path.suffix == ".yaml":
             return all(line.startswith(b"#") for line in content.splitlines() if line.strip())
         return content.startswith(UNTRANSLATED.encode())
 
@@ -278,14 +391,14 @@ class _Reader:
             fell_back: list[str] = []
             try:
                 self.parsed[instrument] = Instrument.parse(
-                    resolve(self.path, name),
+                    self.places[name],
                     content,
                     self.study.language,
                     self.study.fallback_language,
                     fell_back,
                 )
                 if (called := self.parsed[instrument].id) != instrument:
-                    path = resolve(self.path, name)
+                    path = self.places[name]
                     self.errors.append(
                         StudyError.at(
                             path,
@@ -299,14 +412,13 @@ class _Reader:
                 if fell_back:
                     self.fallbacks[name] = name
             except StudyError as error:
-                path = resolve(self.path, name)
-                shipped = path.parent.parent in asset_roots()
+                shipped = name in self.from_package
                 self.errors.append(self._no_words(instrument) if shipped else error)
 
     def read_instruments(self) -> dict[str, tuple[Instrument, Path, bytes]]:
         """The questionnaires that could be read, each with its file and what that holds."""
         return {
-            name: (instrument, resolve(self.path, file), self.files[file])
+            name: (instrument, self.places[file], self.files[file])
             for name, instrument in self.parsed.items()
             for file in (f"instruments/{name}.yaml",)
         }
@@ -324,8 +436,8 @@ class _Reader:
         )
 
     def _read(self, name: str, written: str) -> bytes | None:
-        """A file beside the study, or a shipped one; None where it cannot be read."""
-        line = self.located.line_of_text(written)
+        """A file of the study, or a shipped one where it says so; None where it cannot be read."""
+        line = self._line(written)
 
         def fault(what: str, todo: str) -> None:
             self.errors.append(StudyError.at(self.path, line, "", what, todo))
@@ -336,7 +448,12 @@ class _Reader:
                 "Name texts and instruments relative to the study file, without '..'.",
             )
             return None
-        path = resolve(self.path, name)
+        path = self.places[name] = self._place(name, written)
+        if self.packaged or path != self.path.parent / name or written in self.shipped:
+            self.from_package.add(name)
+        elif not self.recorded and (near := misnamed(self.path.parent, name)):
+            fault(f"the file {name!r} is not there", _renamed(*near)[1])
+            return None
         try:
             content = reading.content(path, LARGEST)
             decoded(content)
@@ -344,7 +461,7 @@ class _Reader:
             fault(f"the file {name!r} is not UTF-8 text", f"Save {path} as UTF-8.")
             return None
         except FileNotFoundError:
-            fault(f"the file {name!r} is not there", _nearest(self.path, name))
+            fault(f"the file {name!r} is not there", self._missing(name, written))
             return None
         except OSError as error:
             fault(
@@ -354,25 +471,126 @@ class _Reader:
             return None
         return content
 
+    def _line(self, written: str) -> int | None:
+        """The line that names a text or a questionnaire; of what a study gets without naming it,
+        the line of the item that shows it."""
+        if (line := self.located.line_of_text(written)) is not None:
+            return line
+        item = next(self._showing(written), None)
+        return None if item is None else self.located.line(item[0])
 
-def _nearest(study_path: Path, name: str) -> str:
+    def _showing(self, written: str) -> Iterator[tuple[Path_, Item]]:
+        """The items that show a text, with where they stand."""
+        for place, item in placed_items(self.study.flow):
+            if written in item.texts():
+                yield (*place, item.key), item
+
+    def _missing(self, name: str, written: str) -> str:
+        """What to do about a file that is not there."""
+        if self.packaged or written in self.shipped:
+            return _nearest(self.path, name, shipped=not self.packaged)
+        if name.startswith("texts/") and self.study.fallback_language is not None:
+            return (
+                f"`{_scaffold(self.path)}` writes it, to be translated; until then participants "
+                f"read it in {self.study.fallback_language!r}."
+            )
+        shipped = shipped_name(written if name.startswith("texts/") else name)
+        if not shipped or not reading.exists(asset(name)):
+            return _nearest(self.path, name)
+        put_back = f"Put it back (UTF-8), at {self.path.parent / name}."
+        line = self.located.line_of_text(written)
+        if line is not None:
+            instead = f"write `{shipped}` in place of `{written}` in line {line}"
+        else:
+            place, item = next(self._showing(written))
+            key = _key_of(item.task_stages() or item, written)
+            line = self.located.line(place)
+            instead = f"add `{key}: {shipped}` to `{item.key}` in line {line}"
+            instead += ", or the line `unnamed_texts: shipped` for all texts that are named nowhere"
+        return f"{put_back} To use the one that comes with labapp instead, {instead}."
+
+    def shipped_names(self, as_written: Located) -> None:
+        """What is named as shipped and is no text and no questionnaire, or is named as the study's
+        own, too, or has a file of its name in the study's folder."""
+        texts = {name for item in items_of(self.study.flow) for name in item.texts()}
+        texts |= {self.study.incentive.text} if self.study.incentive is not None else set()
+        asked = {name for item in items_of(self.study.flow) for name in item.instruments()}
+
+        def fault(line: int | None, what: str, todo: str) -> None:
+            self.errors.append(StudyError.at(self.path, line, "", what, todo))
+
+        own = {}
+        for place, text in as_written.within(("flow",)):
+            if text in self.shipped and plain_name(_key_at(place), "-").endswith(".md") == (
+                text in texts
+            ):
+                own[text] = as_written.line(place)
+        for name, line in self.shipped.items():
+            if name not in texts | asked:
+                what = f"`{SHIPPED}` names no text and no questionnaire here"
+                fault(line, what, f"Texts and questionnaires alone begin with `{SHIPPED}`.")
+            elif name in own:
+                fault(
+                    line,
+                    f"it takes {name!r} as shipped, and line {own[name]} takes the study's own",
+                    f"Give the study's own another name, or write `{SHIPPED}…` in both lines.",
+                )
+            if self.recorded or self.packaged:
+                continue
+            file = f"instruments/{name}.yaml" if name in asked else name
+            file = in_language(file, self.study.language)
+            if file in self.files and reading.exists(self.path.parent / file):
+                written = name if name in texts else Path(file).stem
+                todo = f"Write `{written}` in line {line} to use that file, or delete the file."
+                if self.located.line_of_text(name) is None:
+                    todo = "Take the line out to use that file, or delete the file."
+                what = f"it takes a shipped file, and {file} in the study's folder is not used"
+                fault(line, what, todo)
+
+
+def _key_at(place: Path_) -> str:
+    """The key of a study under which a value stands."""
+    return next((step for step in reversed(place) if isinstance(step, str)), "")
+
+
+def _key_of(owner: BaseModel, text: str) -> str:
+    """The key by which a text is named that is used without being named."""
+    fields: Mapping[str, Any] = type(owner).model_fields
+    return next((key for key in fields if getattr(owner, key) == text), "intro")
+
+
+def _renamed(found: Path, wanted: Path) -> tuple[str, str]:
+    """What is wrong with a file that has nearly the right name, and what to do."""
+    if in_cloud(found):
+        todo = f"It is still in the cloud ({found.name}): have it downloaded, then check again."
+        return "it is not on this computer", todo
+    what = "its name is not quite the one that is looked for"
+    return what, f"Rename {found} to {wanted.name}."
+
+
+def _nearest(study_path: Path, name: str, *, shipped: bool = False) -> str:
     """What to do about a missing file; names files that may have been meant."""
-    roots = (study_path.parent, *asset_roots())
+    roots = asset_roots() if shipped else (study_path.parent, *asset_roots())
     beside = {
         str(Path(name).with_name(file.name))
         for root in roots
         for file in (root / name).parent.glob(f"*{Path(name).suffix}")
     }
-    near = difflib.get_close_matches(name, sorted(beside), 1, 0.8)
+    if shipped:
+        known = {shipped_name(other) for other in beside} - {""}
+        near = difflib.get_close_matches(shipped_name(name), sorted(known), 1, 0.8)
+        hint = f"Did you mean `{near[0]}`? " if near else ""
+        return f"{hint}There are: {', '.join(sorted(known)) or 'none'}."
+    near = difflib.get_close_matches(name, sorted(beside - {name}), 1, 0.8)
     hint = f"Did you mean {near[0]!r}? Else put" if near else "Put"
     known = f" Known are: {', '.join(QUESTIONNAIRES)}." if name.startswith("instruments/") else ""
-    if study_path.parent.parent in asset_roots():
+    if package_root(study_path) is not None:
         # Nothing is put into the program's own folder.
         return (
             f"Make a study of your own first: `labapp studies new NAME --from {study_path.stem}`."
             f"{known}"
         )
-    return f"{hint} it (UTF-8) beside the study file, at {study_path.parent / name}.{known}"
+    return f"{hint} it (UTF-8) into the study's folder, at {study_path.parent / name}.{known}"
 
 
 def _scaffold(study_path: Path) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +26,13 @@ from labapp.study.schema import Study
 
 WORDS = "texts/{language}/participant.yaml"
 """The words of the participant's window; a language is known where they are."""
+SHIPPED = "shipped:"
+"""How a study names a text or a questionnaire that comes with labapp or an installed package, such
+as `shipped:consent`. Every other name is that of a file in the study's own folder."""
+_SHIPPED_NAME = re.compile(rf"{SHIPPED}(\S+)")
+_INSTRUMENT_KEYS = ("after", "questionnaire")
+_CLOUD = re.compile(r"\.?(.+?)\.(?:icloud|nextcloud|owncloud)", re.DOTALL)
+"""Files that stand for one that is still in the cloud."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,9 @@ class LoadedStudy:
 
     files: relative name -> content, the study file itself among them; sha256: hash over all of
     them, so that a changed consent text is another study; fallbacks: see `_Reader`; origin: of a
-    study that could be read in part alone, see `partial.Partial`.
+    study that could be read in part alone, see `partial.Partial`; places: by name the file on disk
+    that each was read from; shipped: names of the files that the study takes from labapp or from
+    an installed package.
     """
 
     study: Study
@@ -42,11 +53,14 @@ class LoadedStudy:
     sha256: str
     fallbacks: Mapping[str, str] = field(default_factory=dict)
     origin: Mapping[Path_, Path_] = field(default_factory=dict)
+    places: Mapping[str, Path] = field(default_factory=dict)
+    shipped: frozenset[str] = frozenset()
 
     @cached_property
     def located(self) -> Located:
-        """The study file, with its lines."""
-        return read_yaml(self.path, self.files[self.path.name])[0] or Located(None)
+        """The study file, with its lines; shipped files by the names that they have in `files`."""
+        located = read_yaml(self.path, self.files[self.path.name])[0]
+        return Located(None) if located is None else with_plain_names(located)[0]
 
     def mistake(self, item: Item, error: LabappError) -> StudyError:
         """An error in what an item of the flow says, with file and line: those of what of it the
@@ -118,6 +132,49 @@ def decoded(content: bytes) -> str:
 def in_language(name: str, language: str) -> str:
     """The name of a text with `{language}` filled in; other braces stay as they are."""
     return name.replace("{language}", language)
+
+
+def plain_name(key: str, name: str) -> str:
+    """What stands in a study, under a key, for the shipped file of this name."""
+    return name if key in _INSTRUMENT_KEYS else f"texts/{{language}}/{name}.md"
+
+
+def shipped_name(name: str) -> str:
+    """How a study names a shipped file, given its name in `assets` (`{language}` filled in or
+    not); empty for what cannot be named so."""
+    stem = re.fullmatch(r"texts/[^/]+/([^/]+)\.md|instruments/([^/]+)\.yaml", name)
+    return f"{SHIPPED}{stem[1] or stem[2]}" if stem else ""
+
+
+def with_plain_names(located: Located) -> tuple[Located, dict[str, int]]:
+    """A study file with plain names in place of those that begin with `shipped:`.
+
+    Returns
+    -------
+    located : the document, changed.
+    lines : by plain name of what is shipped the line that says so.
+    """
+    lines: dict[str, int] = {}
+
+    def changed(value: object, path: Path_) -> object:
+        if isinstance(value, dict):
+            return {key: changed(inner, (*path, key)) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [changed(inner, (*path, index)) for index, inner in enumerate(value)]
+        if isinstance(value, str) and (named := _SHIPPED_NAME.fullmatch(value)):
+            key = next((step for step in reversed(path) if isinstance(step, str)), "")
+            plain = plain_name(key, named[1])
+            lines.setdefault(plain, located.lines.get(path, 1))
+            return plain
+        return value
+
+    if not isinstance(located.value, dict):
+        return located, lines
+    value = {
+        key: changed(inner, (key,)) if key in ("flow", "incentive") else inner
+        for key, inner in located.value.items()
+    }
+    return replace(located, value=value, texts={**lines, **located.texts}), lines
 
 
 def asset(name: str) -> Path:
@@ -221,14 +278,15 @@ def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
     return StudyHead(**words, published="replicates" in found)
 
 
-def load(study: str | Path, language: str | None = None) -> LoadedStudy:
+def load(study: str | Path, language: str | None = None, *, recorded: bool = False) -> LoadedStudy:
     """Load and check a study by id or path, with its texts and instruments.
 
-    language: in which it is to be read, instead of its own. Raises StudyError with every mistake.
+    language: in which it is to be read, instead of its own; recorded: it is the copy in a session's
+    folder, which holds every file itself. Raises StudyError with every mistake.
     """
     from labapp.study.examining import examine
 
-    examined = examine(study, language)
+    examined = examine(study, language, recorded=recorded)
     if examined.errors or examined.loaded is None:
         raise StudyError.together(examined.errors)
     return examined.loaded
@@ -242,16 +300,87 @@ def files_digest(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def resolve(study_path: Path, name: str) -> Path:
-    beside = study_path.parent / name
-    return beside if reading.exists(beside) else asset(name)
+def package_root(study_path: Path) -> Path | None:
+    """The folder `assets` that a study comes with; None for a study of one's own."""
+    folder = study_path.absolute().parent
+    roots = (root for root in asset_roots() if folder == root.absolute() / "studies")
+    return next(roots, None)
+
+
+def belongs(study_path: Path, name: str) -> Path:
+    """Where a file of a study belongs: in the study's own folder, or in that of the package which
+    it comes with. It need not be there."""
+    root = package_root(study_path)
+    if root is None:
+        return study_path.parent / name
+    return asset(name) if root == resources.assets() else root / name
+
+
+def misnamed(folder: Path, name: str) -> tuple[Path, Path] | None:
+    """What has nearly the name that a file below `folder` should have: other capitals, letters that
+    are composed in another way, a further `.txt`, or what stands for a file in the cloud.
+
+    It is looked for by its exact name where the file system tells no capitals apart, too: on
+    another computer the file would be missing.
+
+    Returns
+    -------
+    found, wanted : what is there, and what it should be called; None where there is no such thing.
+    """
+    for part in Path(name).parts:
+        try:
+            there = [child.name for child in folder.iterdir()]
+        except OSError:
+            return None
+        if part not in there:
+            found = next((child for child in there if _alike(child) == _alike(part)), None)
+            if found is None:
+                return None
+            composed = unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", part)
+            if not (composed and reading.exists(folder / part)):  # some systems compose for us
+                return folder / found, folder / part
+        folder = folder / part
+    return None
+
+
+def _alike(name: str) -> str:
+    """A file's name without what two names of one file may differ in."""
+    cloud = _CLOUD.fullmatch(name)
+    bare = unicodedata.normalize("NFC", cloud[1] if cloud else name).casefold().strip()
+    return re.sub(r"\.yml$", ".yaml", re.sub(r"(\.md|\.ya?ml)\.txt$", r"\1", bare))
+
+
+def in_cloud(path: Path) -> bool:
+    """Whether a file only stands for one that is still in the cloud."""
+    return _CLOUD.fullmatch(path.name) is not None
 
 
 def source(loaded: LoadedStudy, name: str) -> Path:
     """The file on disk from which a file of a study was read."""
-    return resolve(loaded.path, loaded.fallbacks.get(name, name))
+    return loaded.places.get(name, loaded.path.parent / name)
 
 
 def sources(loaded: LoadedStudy) -> list[Path]:
     """The files on disk from which a study was read."""
     return [source(loaded, name) for name in loaded.files]
+
+
+def origin_of(loaded: LoadedStudy, name: str) -> str:
+    """How people are told which file of a study this is, with the beginning of its SHA-256:
+    `texts/en/consent.md (SHA-256 0123456789ab…)`."""
+    name = in_language(name, loaded.study.language)
+    digest = hashlib.sha256(loaded.files[name]).hexdigest()
+    return f"{called(loaded, name)} (SHA-256 {digest[:12]}…)"
+
+
+def called(loaded: LoadedStudy, name: str) -> str:
+    """What people call a file of a study: as the study names it where it is a shipped one."""
+    return (shipped_name(name) or f"{name} of labapp") if name in loaded.shipped else name
+
+
+def files_named(loaded: LoadedStudy) -> Iterator[str]:
+    """The files of a study that participants read, as people are told of them: those of its own
+    folder first."""
+    names = (name for name in loaded.files if name != loaded.path.name)
+    for name in sorted(names, key=lambda name: (name in loaded.shipped, name)):
+        yield origin_of(loaded, name)

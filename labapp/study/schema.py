@@ -135,6 +135,8 @@ class Recording(Strict):
     prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one).
     pointer : whether the path of the participant's pointer is recorded, 30 times a second while it
         moves.
+    in_breaks : what becomes of sound in breaks and pauses. `record`: it goes on; `stop`: the
+        recorder stops, and begins another file afterwards. Participants are told which.
     lsl : whether events are sent to other devices of the lab over the Lab Streaming Layer, which is
         unencrypted and visible on the local network. `required`: no session without it; `optional`:
         a session may run without; `off`: nothing is sent.
@@ -146,6 +148,7 @@ class Recording(Strict):
     silence_prompt_s: float = Field(default=15.0, gt=0, le=600)
     prompts: tuple[str, ...] = Field(default=("Please keep talking",), min_length=1, max_length=9)
     pointer: bool = False
+    in_breaks: Literal["record", "stop"] = "record"
     lsl: Literal["required", "optional", "off"] = "off"
 
     @model_validator(mode="before")
@@ -236,6 +239,18 @@ class Study(Strict):
         pattern=LANGUAGE,
         description="The language of what is not there in the study's own, such as `en`: for a "
         "study whose translation is under way. Participants then read both.",
+    )
+    words: tuple[str, ...] = Field(
+        default=(),
+        max_length=50,
+        description="Files of words for the participant's screens that are the study's own, such "
+        "as `texts/{language}/participant.yaml`; without it they are those of labapp.",
+    )
+    unnamed_texts: Literal["own", "shipped"] = Field(
+        default="own",
+        description="Where the texts are that items show without naming them (of a tutorial, or "
+        "before a stage). `own`: in the study's folder, like all others; `shipped`: they are those "
+        "that come with labapp.",
     )
     presentation: Presentation = "improved"
     replicates: Replicates | None = None

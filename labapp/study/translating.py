@@ -17,8 +17,9 @@ from labapp.study.examining import UNTRANSLATED, examine
 from labapp.study.instruments.wording import USUAL
 from labapp.study.loading import (
     LoadedStudy,
-    asset_roots,
     in_language,
+    package_root,
+    shipped_name,
     source,
     word_files,
 )
@@ -65,15 +66,24 @@ def lacking(study: str | Path, language: str | None = None) -> tuple[LoadedStudy
         path = loaded.path.parent / name
         if name in words:
             rows += _words(loaded, name, words[name], path)
-        elif name.startswith("instruments/"):
-            text = loaded.files[name].decode("utf-8-sig")
+            continue
+        what = "the text"
+        if name.startswith("instruments/"):
             what = f"words in {loaded.study.language}, beside those in other languages"
-            begun = f"# Add {loaded.study.language}: … to the words in each pair of braces.\n"
-            rows.append(Lacking(name, path, what, begun + text))
-        else:
-            text = loaded.files[name].decode("utf-8-sig")
-            rows.append(Lacking(name, path, "the text", f"{UNTRANSLATED}\n{text}"))
+        if name in loaded.shipped and package_root(loaded.path) is None:
+            named = f"`{shipped_name(name)}`"
+            what += f"; it does not come with labapp: name the file in place of {named}"
+        text = loaded.files[name].decode("utf-8-sig")
+        content = to_be_translated(name, text, loaded.study.language)
+        rows.append(Lacking(name, path, what, content))
     return loaded, rows + list(_of_moderator(loaded))
+
+
+def to_be_translated(name: str, text: str, language: str) -> str:
+    """What to begin the translation of a text or a questionnaire with."""
+    if name.startswith("instruments/"):
+        return f"# Add {language}: … to the words in each pair of braces.\n{text}"
+    return f"{UNTRANSLATED}\n{text}"
 
 
 def _of_moderator(loaded: LoadedStudy) -> Iterator[Lacking]:
@@ -128,7 +138,7 @@ def _words(loaded: LoadedStudy, name: str, template: str, path: Path) -> list[La
 def write(loaded: LoadedStudy, rows: list[Lacking]) -> list[Path]:
     """Write what is lacking beside the study, to be translated; what is there already stays as it
     is. Raises UsageError for a study that comes with the program."""
-    if loaded.path.parent.parent in asset_roots():
+    if package_root(loaded.path) is not None:
         raise UsageError(
             f"{loaded.path.stem} comes with the program, and nothing is written there.",
             todo=f"Make a study of your own: `labapp studies new NAME --from {loaded.path.stem}`.",

@@ -6,6 +6,7 @@ import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QUrl
@@ -32,7 +33,7 @@ from labapp.plugins import registry, texts
 from labapp.session import private, resuming
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of
-from labapp.study.loading import LoadedStudy
+from labapp.study.loading import LoadedStudy, called, in_language
 from labapp.ui.participant.consent_words import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
@@ -213,6 +214,7 @@ def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Sign
         if signed.name:
             rows.append(("consent_name", signed.name))
         rows.append(("consent_date", f"{signed.utc[:19].replace('T', ' ')} UTC"))
+    rows.append(("consent_document", _document(loaded, form)))
     table = "".join(
         f"<tr><td><b>{html.escape(words(key))}</b>&nbsp;&nbsp;</td><td>{html.escape(text)}</td></tr>"
         for key, text in rows
@@ -223,6 +225,13 @@ def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Sign
         drawn = f'<p><img src="signature" width="{width}" height="{height}"></p>'
     ticked = f"<p>&nbsp;</p><p>{'<br>'.join(lines)}</p><p>&nbsp;</p>"
     return f"{ticked}<table cellpadding=4>{table}</table>{drawn}"
+
+
+def _document(loaded: LoadedStudy, form: ConsentForm) -> str:
+    """The file that the text is from, and its hash, so that a form can be told from another."""
+    name = in_language(form.text, loaded.study.language)
+    digest = sha256(loaded.files[name]).hexdigest()
+    return f"{called(loaded, name)}, SHA-256 {digest}"
 
 
 def _picture(signed: Signed) -> QImage:

@@ -77,7 +77,6 @@ class SessionController(QObject):
         self.options = options
         self._home = home
         self._over = False
-        self._recording_shown = False
         self._gone = False
         self._stalled = False
         self._finder: MicrophoneFinder | None = None
@@ -182,7 +181,6 @@ class SessionController(QObject):
         # They were told by a signal, and what they raise then goes nowhere.
         self.participant.refresh()
         self.console.refresh()
-        self._show_recording()
         self._microphones.start(MICROPHONES_MS)
         self._down.callback(unsettle_memory)
         settle_memory()
@@ -190,11 +188,6 @@ class SessionController(QObject):
             # A resumed session waits for a person to say that everybody is ready; here nobody is.
             self.opened.runner.send(Resume("simulated"), Source.SIMULATED)
             self._driver.start()
-
-    def _show_recording(self) -> None:
-        if self._recording_shown != self.opened.recording:
-            self._recording_shown = self.opened.recording
-            self.participant.show_recording(self._recording_shown)
 
     def _look_for_microphone(self) -> None:
         """Offer a microphone that is there now, where none was or the one that was is gone."""
@@ -235,7 +228,6 @@ class SessionController(QObject):
         return True
 
     def _changed(self) -> None:
-        self._show_recording()
         if self.opened.runner.stalled != self._stalled:
             self._stalled = not self._stalled
             # The console says so too; whoever looks at a terminal sees only this.
@@ -254,7 +246,6 @@ class SessionController(QObject):
         what = tr("The recording of sound could not be closed as it should.")
         with mistakes.caught(self._fail, what, tr("What was recorded until then is kept.")):
             self.opened.stop_sound()
-        self._show_recording()
         if self._driver is not None:
             self._driver.stop()
             QTimer.singleShot(LINGER_MS, self._end)

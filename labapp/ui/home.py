@@ -31,7 +31,7 @@ from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.microphone import HomeMicrophone
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import Warm
+from labapp.ui.moderator.checklist import Row, Warm
 from labapp.ui.moderator.choices import GROUPS, StartRequest, about, lasts
 from labapp.ui.moderator.combo import Described
 from labapp.ui.moderator.home import HomeWindow
@@ -185,6 +185,9 @@ class HomeController(QObject):
             self.shelf.choose(study, None)
             self.view.set_studies(self.shelf.offered(), study)
             self.view.show_error(told_in_place(study, error))
+            # The first of its mistakes, for a text that is missing is shown nobody.
+            first = faults_of(error)[0].what if error.faults else error.what
+            self.view.set_checklist([Row("consent", "missing", first)])
             self._needed = None
             self.microphone.set_policy(None)
             self.view.set_no_study(tr("This study file cannot be used."))
@@ -435,7 +438,11 @@ class HomeController(QObject):
                 private.check_private(self.private, book)
             except LabappError as error:
                 problem = error.what
-        self.view.set_checklist([checklist.consent_row(self._consent, problem)])
+        form = next(
+            (item.consent_form() for item in self._loaded.study.flow if item.consents), None
+        )
+        named = loading.origin_of(self._loaded, form.text) if form is not None else ""
+        self.view.set_checklist([checklist.consent_row(self._consent, problem, named)])
 
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""

@@ -252,7 +252,7 @@ class Preview:
     def view_of(self, moment: Moment) -> SessionView:
         """The session at a moment, only read, in a window as large as the participant's."""
         machine, window = self.runner.machine, self.window
-        state = replace(moment.state, look=Look(window_of(window)))
+        state = replace(moment.state, look=Look(window_of(window)), previewed=True)
         renderer = PictureRenderer(
             self._dependencies.decoders, frozenset(), lambda call: call(), lambda command: None
         )

@@ -22,6 +22,7 @@ STUDY = """
 id: own
 title: Own
 version: 1
+unnamed_texts: shipped
 seed: 8
 {replicates}
 flow:

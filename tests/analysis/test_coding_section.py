@@ -18,6 +18,7 @@ STUDY = """\
 id: aloud
 title: Aloud
 version: 1
+unnamed_texts: shipped
 seed: 3
 flow:
 - stages: {task: reconstruction, models: [sinelines/gt, circles/gt], order: as_listed, trials: 2}

@@ -22,6 +22,7 @@ from labapp.study.design import ExcludeRule
 INSTRUMENT = """\
 id: opinions
 version: 1
+unnamed_texts: shipped
 title: Opinions
 source: ours
 scores: {trust: {mean: [t1, t2], reverse: [t2]}}
@@ -44,6 +45,7 @@ STUDY = """\
 id: ruled
 title: Ruled
 version: 1
+unnamed_texts: shipped
 seed: 3
 design:
   between: {hint: ["with", "without"]}
@@ -62,7 +64,7 @@ flow:
     models: [sinelines/gt, sinelines/vae]
     trials: 2
     skip: always
-    after: [seq]
+    after: [shipped:seq]
 - questionnaire: opinions
 """
 RULES = ("attention", "saw_dots", "low_trust", "fast", "slow", "unsolved", "seq_high")

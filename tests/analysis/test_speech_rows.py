@@ -258,7 +258,7 @@ def test_who_finished_coding_by_what_is_known_also_without_a_mark() -> None:
 
 
 STUDY = (
-    "{{id: aloud, title: Aloud, version: 1, seed: {seed}, flow: ["
+    "{{id: aloud, title: Aloud, version: 1, unnamed_texts: shipped, seed: {seed}, flow: ["
     "{{stages: {{task: reconstruction, models: [sinelines/gt], order: as_listed, trials: 2}}}}, "
     "{{stages: {{task: single-dimension, models: [sinelines/gt], order: as_listed, "
     "visualisation: exemplars}}}}]}}"

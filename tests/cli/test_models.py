@@ -211,6 +211,7 @@ STUDY = """\
 id: mine
 title: Mine
 version: 1
+unnamed_texts: shipped
 flow:
   - stages: {task: reconstruction, models: [sinelines/lab], trials: 1, target_alignment: 0.5}
 """

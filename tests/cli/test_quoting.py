@@ -31,6 +31,7 @@ STUDY = """\
 id: aloud
 title: Aloud
 version: 1
+unnamed_texts: shipped
 seed: 3
 flow:
 - stages: {task: reconstruction, models: [sinelines/gt], order: as_listed, trials: 2}

@@ -19,6 +19,7 @@ STUDY = """
 id: drawn
 title: Drawn
 version: 1
+unnamed_texts: shipped
 assignment:
   condition:
     draw: {draw}
@@ -46,7 +47,7 @@ def drawn_study(
     named = ", ".join(f"{cell}: {{kind: {KINDS[n % 3]}}}" for n, cell in enumerate(cells))
     path = folder / "drawn.yaml"
     folder.mkdir(parents=True, exist_ok=True)
-    asked = "  - consent: texts/{language}/consent.md\n" * consent
+    asked = "  - consent: shipped:consent\n" * consent
     text = STUDY.format(cells=named, draw=draw, included=included, lines=lines, consent=asked)
     path.write_text(text)
     return load(path)

@@ -22,12 +22,13 @@ STUDY = """
 id: judging
 title: A study for tests
 version: 1
+unnamed_texts: shipped
 recording: {{audio: "off"}}
 assignment:
   shown: {{cells: {{s1: {{set: 1}}, s2: {{set: 2}}}}, draw: 1}}
 incentive: {{text: paid.md, base: 2, per_above_chance: 0.1}}
 flow:
-  - consent: texts/{{language}}/consent.md
+  - consent: shipped:consent
   {warm_up}
   - method: method.md
   - stages:
@@ -36,8 +37,8 @@ flow:
       description: method.md
       intro: intro.md
       {more}
-  - questionnaire: comments
-  - debrief: texts/{{language}}/debrief.md
+  - questionnaire: shipped:comments
+  - debrief: shipped:debrief
 """
 
 

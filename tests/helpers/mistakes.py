@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.helpers.beside import put_beside
+
 STUDY = """\
 id: mine
 title: My study
@@ -325,4 +327,4 @@ def write(folder: Path, *planted: Planted) -> Path:
         file = folder / name
         file.parent.mkdir(exist_ok=True, parents=True)
         file.write_text(text, "utf-8")
-    return folder / "mine.yaml"
+    return put_beside(folder) / "mine.yaml"

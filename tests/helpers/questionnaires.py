@@ -56,6 +56,7 @@ def questionnaire_study(
 WRITTEN = """\
 id: sheet
 version: 1
+unnamed_texts: shipped
 title: A sheet
 per_page: 1
 source: Made for the tests.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tests.helpers.beside import put_beside
 
 
 def write_single_study(
@@ -21,6 +22,7 @@ def write_single_study(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "single.yaml"
     before = [f"  - tutorial: {visualisation}", f"  - practice: circles-{visualisation}"]
+    put_beside(folder)
     path.write_text(
         "\n".join(
             [

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from labapp.representations.space import Continuous, Dimension, Discrete, LatentSpace
 from tests.helpers.rooms import FormulaDecoder
+from tests.helpers.beside import put_beside
 
 Array = NDArray[np.float32]
 
@@ -22,6 +23,7 @@ def write_study(folder: Path, model: str, **settings: object) -> Path:
     lines = [f"      {key}: {_yaml(value)}" for key, value in stages.items()]
     path = folder / f"{model.replace('/', '-')}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
+    put_beside(folder)
     path.write_text(
         "\n".join(
             [

@@ -14,6 +14,7 @@ STUDY = """\
 id: sent
 title: Sent
 version: 1
+unnamed_texts: shipped
 recording: {audio: optional, lsl: %s}
 flow:
   - stages: {task: reconstruction, models: [sinelines/gt], trials: 1}

@@ -33,6 +33,7 @@ STUDY = """
 id: own
 title: Own
 version: 1
+unnamed_texts: shipped
 participants: {{pattern: "P{{:02d}}"}}
 recording: {{audio: "off"}}
 design:
@@ -135,6 +136,7 @@ OWN = """
 id: own
 title: Own
 version: 1
+unnamed_texts: shipped
 recording: {{audio: "off"}}
 design: {{between: {{hint: ["with", "without"]}}, within: [model], assign: number}}
 analysis:

@@ -35,6 +35,7 @@ STUDY = """
 id: small
 title: Small
 version: 1
+unnamed_texts: shipped
 seed: 8
 flow:
   - stages:

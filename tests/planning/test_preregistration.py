@@ -115,8 +115,8 @@ def test_a_study_that_declares_nothing_has_nothing_to_register(tmp_path: Path) -
 
 
 PROCEDURE = OWN.replace(
-    "flow:\n- consent: texts/{language}/consent.md\n",
-    "when_interrupted: restart_stage\nflow:\n- consent: texts/{language}/consent.md\n"
+    "flow:\n- consent: shipped:consent\n",
+    "when_interrupted: restart_stage\nflow:\n- consent: shipped:consent\n"
     "- text: extra.md\n  only_if: {hint: with}\n",
 )
 

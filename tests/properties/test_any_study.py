@@ -161,14 +161,14 @@ def items(models: st.SearchStrategy[list[str]], variables: Tree) -> st.SearchStr
                 {"tutorial": "traversals"},
                 {"tutorial": "exemplars"},
                 {"practice": "circles"},
-                {"practice": "circles-traversals", "intro": "texts/{language}/incentive.md"},
+                {"practice": "circles-traversals", "intro": "shipped:incentive"},
                 {"practice": "circles-exemplars"},
                 {"text": TEXT},
                 {"break": TEXT, "at_least_s": 5},
                 {"break": TEXT},
                 {"warm_up": "fruits"},
                 {"method": TEXT},
-                {"questionnaire": "comments", "above": TEXT},
+                {"questionnaire": "shipped:comments", "above": TEXT},
             ]
         ),
         st.sampled_from(INSTRUMENTS).map(lambda name: {"questionnaire": name}),
@@ -215,7 +215,7 @@ def studies(draw: st.DrawFn) -> Tree:
         part = draw(st.lists(items(inside, known), min_size=1, max_size=2))
         flow.insert(draw(st.integers(0, len(flow))), {"each": "condition", "flow": part})
     if draw(st.booleans()):
-        flow.insert(0, {"consent": "texts/{language}/consent.md"})
+        flow.insert(0, {"consent": "shipped:consent"})
     if draw(st.booleans()):
         flow.append({"debrief": TEXT})
     study: Tree = {"id": "any", "title": "Any", "version": 1, "flow": flow}
@@ -237,7 +237,7 @@ def studies(draw: st.DrawFn) -> Tree:
                 practice_correct=st.booleans(),
                 min_solved=st.integers(0, 3),
             ),
-            incentive=merged(st.just({"text": "texts/{language}/incentive.md"}), some(**amounts)),
+            incentive=merged(st.just({"text": "shipped:incentive"}), some(**amounts)),
         )
     )
 

@@ -69,7 +69,7 @@ def test_read_in_parts_it_is_the_same(study: str, sessions: dict[str, Path]) -> 
         for _ in range(20):
             t_ns = rng.randrange(whole.begin_ns, whole.end_ns + 1)
             assert parts.state_at(t_ns) == whole.state_at(t_ns)
-            assert parts.recorded_at(t_ns) == whole.recorded_at(t_ns)
+            assert parts.sound_at(t_ns) == whole.sound_at(t_ns)
             parts.read_on(rng.randrange(20))
         while parts.read_on(500):
             pass

@@ -23,10 +23,10 @@ title: A study with a break
 version: 1
 when_interrupted: restart_stage
 flow:
-  - text: texts/{language}/consent.md
-  - break: texts/{language}/consent.md
+  - text: shipped:consent
+  - break: shipped:consent
     at_least_s: 60
-  - questionnaire: seq
+  - questionnaire: shipped:seq
 """
 
 

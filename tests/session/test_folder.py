@@ -244,7 +244,7 @@ def test_a_name_is_kept_only_of_who_agrees(tmp_path: Path) -> None:
     """Not of somebody who does not agree to what is needed to take part, nor during a pause."""
     study = tmp_path / "study.yaml"
     text = load("quickstart").path.read_text("utf-8")
-    asked = '{text: "texts/{language}/consent.md", items: {audio: required}}'
+    asked = '{text: "shipped:consent", items: {audio: required}}'
     study.write_text(re.sub(r"consent: \S+", f"consent: {asked}", text))
     session = opened(tmp_path, study=study)
     session.begin()

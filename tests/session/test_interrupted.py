@@ -27,13 +27,14 @@ STUDY = """\
 id: broken-off
 title: A study that is interrupted
 version: 1
+unnamed_texts: shipped
 when_interrupted: {policy}
 flow:
-  - consent: texts/{{language}}/consent.md
+  - consent: shipped:consent
   - practice: circles
   - stages: {{task: reconstruction, models: [sinelines/gt], trials: 3, skip: always}}
   - stages: {{task: single-dimension, models: [sinelines/gt], visualisation: traversals}}
-  - questionnaire: seq
+  - questionnaire: shipped:seq
 """
 
 

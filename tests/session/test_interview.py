@@ -41,12 +41,12 @@ id: talked
 title: A study with an interview
 version: 1
 flow:
-  - consent: texts/{language}/consent.md
-  - interview: texts/{language}/interview.md
+  - consent: shipped:consent
+  - interview: shipped:interview
     questions:
       en: ["What did you look for?", "What was hard?"]
       de: ["Worauf haben Sie geachtet?"]
-  - debrief: texts/{language}/debrief.md
+  - debrief: shipped:debrief
 """
 
 
@@ -131,7 +131,7 @@ def test_the_flow_tells_of_the_interview(tmp_path: Path) -> None:
 
 def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
     assert notices(check(study(tmp_path))) == []
-    without = STUDY.replace("  - consent: texts/{language}/consent.md\n", "")
+    without = STUDY.replace("  - consent: shipped:consent\n", "")
     (told,) = notices(check(study(tmp_path, without)))
     assert "name the interview" in told
 

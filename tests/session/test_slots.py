@@ -35,6 +35,7 @@ STUDY = """\
 id: drawn
 title: Slots
 version: 1
+unnamed_texts: shipped
 design:
   between: {hint: ["with", "without"]}
   within: [model]
@@ -46,7 +47,7 @@ flow:
     models: [sinelines/gt, sinelines/vae, sinelines/ae]
     trials: 1
     skip: always
-    after: [seq]
+    after: [shipped:seq]
 """
 
 

@@ -21,11 +21,12 @@ STUDY = """\
 id: how-near
 title: How near is near enough
 version: 1
+unnamed_texts: shipped
 flow:
   - stages:
       {task: reconstruction, marks: true, models: [mnist8k/ae5, mnist8k/ss5], trials: 4,
        skip: after}
-  - break: texts/{language}/debrief.md
+  - break: shipped:debrief
     at_least_s: 30
   - stages: {task: reconstruction, marks: true, models: [sinelines/gt], trials: 3, skip: never}
 """

@@ -24,10 +24,11 @@ STUDY = """\
 id: skips
 title: Who goes on, who gives up
 version: 1
+unnamed_texts: shipped
 flow:
   - stages:
       {task: reconstruction, models: [sinelines/gt, sinelines/ae], trials: 3, skip: after,
-       skip_after_s: 4, after: [seq]}
+       skip_after_s: 4, after: [shipped:seq]}
 """
 
 

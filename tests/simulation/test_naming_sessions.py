@@ -46,7 +46,7 @@ def play(
     folder.mkdir()
     study = folder / "named.yaml"
     study.write_text(
-        f"{{id: named, title: Named, version: 1, language: {language}, seed: 11, flow: [{{stages: "
+        f"{{id: named, title: Named, version: 1, unnamed_texts: shipped, language: {language}, seed: 11, flow: [{{stages: "
         f"{{task: reconstruction, models: {models}, order: as_listed, labels: {labels}, "
         f"{stages}}}}}]}}"
     )
@@ -107,7 +107,7 @@ def test_naming_takes_its_time_and_changes_nothing_else(
     tmp_path: Path, strategy: str, pace: Pace
 ) -> None:
     """What is done is the same; when, later by what was typed until then."""
-    stages = "trials: 2, after: [seq]"
+    stages = "trials: 2, after: [shipped:seq]"
     models = "[sinelines/gt]" if pace is HUMAN else "[sinelines/vae]"
     opened = play(tmp_path, "open", strategy, stages=stages, models=models, pace=pace)
     closed = play(

@@ -40,7 +40,7 @@ def session(folder: Path, *, thinks_aloud: bool, strategy: str = "understanding"
     folder.mkdir()
     study = folder / "aloud.yaml"
     study.write_text(
-        "{id: aloud, title: Aloud, version: 1, seed: 3, flow: ["
+        "{id: aloud, title: Aloud, version: 1, unnamed_texts: shipped, seed: 3, flow: ["
         "{stages: {task: reconstruction, models: [sinelines/gt], order: as_listed, trials: 3}}, "
         "{stages: {task: single-dimension, models: [sinelines/gt], order: as_listed, "
         "visualisation: exemplars}}]}"

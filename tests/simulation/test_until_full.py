@@ -20,6 +20,7 @@ SINGLE = """
 id: drawn
 title: Drawn
 version: 1
+unnamed_texts: shipped
 assignment:
   condition: {included: 2, cells: {a: {kind: traversals}, b: {kind: exemplars}}}
 inclusion: {practice_correct: true}

@@ -26,6 +26,7 @@ from labapp.tasks.questionnaire.study import QuestionnaireItem
 from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
 from tests.helpers import hive
 from tests.helpers.single import write_single_study
+from tests.helpers.beside import put_beside
 
 ASSETS = resources.assets()
 RECONSTRUCTED = ("synthetic-crowd", "synthetic-think-aloud", "mnist-crowd", "mnist-think-aloud")
@@ -136,6 +137,7 @@ def test_what_a_study_does_not_say_follows_from_its_presentation(
     for item, line in lines.items():
         value = next(one for one in text.splitlines() if one.strip().startswith(f"- {item}:"))
         text = text.replace(value, f"{value}\n    {line}")
+    put_beside(tmp_path)
     path.write_text(text)
     made = plan_of(path)
     (example,) = (part for part in made.parts if isinstance(part, ExamplePart))
@@ -236,6 +238,7 @@ def test_rows_come_in_the_order_that_is_set_and_the_text_says_so(
 ) -> None:
     path = tmp_path / "protopnet-agreement.yaml"
     text = study("protopnet-agreement").files["protopnet-agreement.yaml"].decode()
+    put_beside(tmp_path)
     path.write_text(text.replace("rows: sorted", f"rows: {order}"))
     made = plan_of(path, ("s1",))
     (part,) = (one for one in made.parts if isinstance(one, JudgingPart))

@@ -13,6 +13,7 @@ from labapp.study.overview import check, prior_of, space_of
 from labapp.study.parts import BreakPart
 from labapp.study.plan import Plan
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
+from tests.helpers.beside import put_beside
 
 STUDY = """
 id: mine
@@ -46,6 +47,7 @@ flow:
 
 def write(tmp_path: Path, text: str = STUDY) -> Path:
     path = tmp_path / "mine.yaml"
+    put_beside(tmp_path)
     path.write_text(text)
     return path
 

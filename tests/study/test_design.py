@@ -8,6 +8,7 @@ from labapp.errors import StudyError
 from labapp.study import loading
 from labapp.study.design import Design
 from labapp.study.schema import Study
+from tests.helpers.beside import put_beside
 
 OWN = """\
 id: own
@@ -48,6 +49,7 @@ flow:
 
 def load(tmp_path: Path, text: str) -> Study:
     path = tmp_path / "own.yaml"
+    put_beside(path.parent)
     path.write_text(text)
     return loading.load(path).study
 

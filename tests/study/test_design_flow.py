@@ -12,6 +12,7 @@ from labapp.study import allocation, loading, planner
 from labapp.study.design import Design
 from labapp.study.overview import check, notices, prior_of, space_of
 from labapp.study.plan import Plan, to_rows
+from tests.helpers.beside import put_beside
 
 STUDY = """\
 id: own
@@ -43,6 +44,7 @@ def write(tmp_path: Path, text: str = STUDY) -> Path:
     for name in ("with", "without"):
         (folder / f"{name}.md").write_text(f"# {name}\n")
     path = tmp_path / "own.yaml"
+    put_beside(path.parent)
     path.write_text(text)
     return path
 

@@ -54,15 +54,15 @@ def write(folder: Path, task: str, **said: str) -> Path:
         "task": task,
         "stimuli": f"tiny-{SMALL[task]}",
         "set": "1",
-        "description": "texts/{language}/method-gradcam.md",
-        "intro": "texts/{language}/task-path-agreement.md",
+        "description": "shipped:method-gradcam",
+        "intro": "shipped:task-path-agreement",
         **said,
     }
     path = folder / "mine.yaml"
     path.write_text(
         "id: mine\ntitle: Mine\nversion: 1\nflow:\n"
-        "  - method: texts/{language}/method-gradcam.md\n"
-        "  - questionnaire: hive-understanding\n"
+        "  - method: shipped:method-gradcam\n"
+        "  - questionnaire: shipped:hive-understanding\n"
         "  - stages:\n" + "".join(f"      {key}: {value}\n" for key, value in stages.items())
     )
     return path
@@ -271,7 +271,7 @@ def test_a_folder_that_was_never_imported_is_refused_with_its_fault(
 def test_an_introduction_to_nothing_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(
-        "id: mine\ntitle: Mine\nversion: 1\nflow:\n  - method: texts/{language}/method-gradcam.md\n"
+        "id: mine\ntitle: Mine\nversion: 1\nflow:\n  - method: shipped:method-gradcam\n"
     )
     with pytest.raises(StudyError, match="there are none"):
         load(path)
@@ -303,11 +303,8 @@ def test_what_guessing_gets_right_is_told_of_the_set_that_is_shown(
     made = stimuli.write(tmp_path / "sets", "heatmaps")
     two = stimuli.edited(made, two_of_four)
     path = write(tmp_path, "heatmap-distinction", stimuli=str(made.folder))
-    paid = (
-        "incentive:\n  text: texts/{language}/incentive-above-chance.md\n"
-        "  per_above_chance: 0.1\nflow:\n"
-    )
-    consent = "  - consent: texts/{language}/consent.md\n"
+    paid = "incentive:\n  text: shipped:incentive-above-chance\n  per_above_chance: 0.1\nflow:\n"
+    consent = "  - consent: shipped:consent\n"
     path.write_text(path.read_text().replace("flow:\n", paid + consent))
     loaded = load(path)
     plan = planner.realise(loaded, "P01", space_of=overview.space_of, stimuli_of=lambda _: two)
@@ -338,7 +335,7 @@ def test_a_path_ends_at_four_classes_whatever_its_set_lists(sets: Path, tmp_path
 def test_a_question_about_the_accuracy_of_no_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(
-        "id: mine\ntitle: Mine\nversion: 1\nflow:\n  - questionnaire: hive-trade-off-species\n"
+        "id: mine\ntitle: Mine\nversion: 1\nflow:\n  - questionnaire: shipped:hive-trade-off-species\n"
     )
     with pytest.raises(StudyError, match="the study has none"):
         overview.check(path)

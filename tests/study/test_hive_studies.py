@@ -30,6 +30,7 @@ from labapp.tasks.judging.plan import (
     questions,
 )
 from tests.helpers import hive
+from tests.helpers.beside import put_beside
 
 VALUE = re.compile(r"\{(\w+)\}")
 PICTURE = re.compile(r"!\[\]\((\w*)\)")
@@ -236,6 +237,7 @@ def test_it_is_in_order_in_german_too(name: str, tmp_path: Path) -> None:
     german = shipped.replace("\nlanguage: en\n", "\nlanguage: de\n")
     assert german != shipped
     path = tmp_path / f"{name}.yaml"
+    put_beside(tmp_path)
     path.write_text(german)
     files = overview.check(path).files
     assert all(file.startswith("texts/de/") for file in files if file.startswith("texts/"))

@@ -24,6 +24,7 @@ from labapp.study.overview import check
 from labapp.ui.language import FILE as MODERATOR
 from labapp.ui.strings import strings_of
 from tests.session.sessions import surroundings
+from tests.helpers.beside import put_beside
 
 TEXTS = resources.assets() / "texts"
 LANGUAGES = sorted(folder.name for folder in TEXTS.iterdir())
@@ -35,6 +36,7 @@ ENGLISH = sorted(path.name for path in (TEXTS / "en").glob("*.md"))
 def study(folder: Path, language: str) -> Path:
     """All kinds of screens in a language: both tasks, tutorial, practice, a questionnaire."""
     path = folder / "mine.yaml"
+    put_beside(folder)
     path.write_text(
         f"""\
 id: mine
@@ -168,11 +170,10 @@ def test_a_language_without_texts_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_lab_adds_a_language_beside_its_study(tmp_path: Path) -> None:
     path = study(tmp_path, "fr")
     own = tmp_path / "texts" / "fr"
-    own.mkdir(parents=True)
+    own.mkdir(parents=True, exist_ok=True)
     for file in (TEXTS / "en").iterdir():
         (own / file.name).write_text(file.read_text())
     seq = tmp_path / "instruments" / "seq.yaml"
-    seq.parent.mkdir()
     shipped = resources.assets() / "instruments" / "seq.yaml"
     seq.write_text(shipped.read_text().replace("de:", "fr:"))
     assert in_language(WORDS, "fr") in check(path).files
@@ -181,7 +182,7 @@ def test_a_lab_adds_a_language_beside_its_study(tmp_path: Path) -> None:
 def test_a_translation_that_lacks_words_is_refused_by_the_check(tmp_path: Path) -> None:
     path = study(tmp_path, "de")
     own = tmp_path / in_language(WORDS, "de")
-    own.parent.mkdir(parents=True)
+    own.parent.mkdir(parents=True, exist_ok=True)
     shipped = (TEXTS / "de" / "participant.yaml").read_text()
     own.write_text(re.sub(r"(?m)^skip:.*\n", "", shipped))
     said = CliRunner().invoke(app, ["studies", "check", str(path)])
@@ -195,6 +196,7 @@ def test_a_german_study_prompts_and_flags_in_german(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     kept = [line for line in text.splitlines() if not line.startswith(("flags", "recording"))]
     german = "\n".join(kept).replace("language: en", "language: de")
+    put_beside(tmp_path)
     path.write_text(german + "\nrecording: {audio: required}\n")
     study = load(path).study
     assert study.recording.prompts == ("Bitte sprechen Sie weiter",)

@@ -35,7 +35,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def study(folder: Path, flow: str) -> Path:
     path = folder / "own.yaml"
-    path.write_text(f"id: own\ntitle: Own\nversion: 1\nflow: [{flow}]\n")
+    path.write_text(f"id: own\ntitle: Own\nversion: 1\nunnamed_texts: shipped\nflow: [{flow}]\n")
     return path
 
 

@@ -150,7 +150,7 @@ def test_what_is_paid_is_told_with_and_without_a_consent_form(tmp_path: Path, co
     path = tmp_path / "paid.yaml"
     path.write_text(
         "id: paid\ntitle: Paid\nversion: 1\nincentive: {text: paid.md, base: 5}\n"
-        f"flow:\n{consent}  - questionnaire: seq\n"
+        f"flow:\n{consent}  - questionnaire: shipped:seq\n"
     )
     plan = planner.realise(loading.load(path), "P01", space_of=space_of)
     expected = ["consent"] * bool(consent) + ["incentive", "questionnaire-1"]

@@ -25,6 +25,7 @@ from labapp.study.parts import PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
+from tests.helpers.beside import put_beside
 
 PUBLISHED = ("mnist-think-aloud", "mnist-crowd", "synthetic-think-aloud", "synthetic-crowd")
 SHIPPED = (*PUBLISHED, "calibration")
@@ -306,6 +307,7 @@ def test_it_is_in_order_in_german_too(name: str, tmp_path: Path) -> None:
     german = shipped.replace("\nlanguage: en\n", "\nlanguage: de\n")
     assert german != shipped
     path = tmp_path / f"{name}.yaml"
+    put_beside(tmp_path)
     path.write_text(german)
     files = overview.check(path).files
     assert all(file.startswith("texts/de/") for file in files if file.startswith("texts/"))

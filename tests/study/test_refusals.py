@@ -21,6 +21,7 @@ from labapp.study.schema import Study
 from tests.helpers import hive
 from tests.helpers.packages import copied
 from tests.helpers.unmasking import install_faces
+from tests.helpers.beside import put_beside
 
 GOOD = """\
 id: mine
@@ -40,6 +41,7 @@ flow:
 
 def write(folder: Path, text: str | bytes) -> Path:
     path = folder / "mine.yaml"
+    put_beside(folder)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 

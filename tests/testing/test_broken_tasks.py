@@ -13,10 +13,7 @@ from labapp.testing import Unfit, check_task, problems_of, rehearsal
 from tests.helpers.installed import EXAMPLE, on_path, write_package
 
 SOUND = (Path(__file__).parent / "pressing.py").read_text()
-STUDY = (
-    "{id: short, title: Short, version: 1, flow: "
-    "[{pressing: 4}, {text: 'texts/{language}/debrief.md'}]}"
-)
+STUDY = "{id: short, title: Short, version: 1, flow: [{pressing: 4}, {text: 'shipped:debrief'}]}"
 APPLIES = "                presses = (*state.presses, payload.strength)\n"
 APPLY = "    def apply("
 DECIDES = "        ends = UnstampedEvent(PartEnded"
@@ -308,8 +305,6 @@ def test_what_is_no_task_and_what_nobody_installed(study: Path) -> None:
 
 def test_a_study_without_the_task(tmp_path: Path) -> None:
     bare = tmp_path / "bare.yaml"
-    bare.write_text(
-        "{id: bare, title: Bare, version: 1, flow: [{text: 'texts/{language}/debrief.md'}]}"
-    )
+    bare.write_text("{id: bare, title: Bare, version: 1, flow: [{text: 'shipped:debrief'}]}")
     (sentence,) = problems_of(registry.task_types()[0], bare)
     assert "has no part of the task" in sentence

@@ -32,11 +32,11 @@ EXAMPLES = int(os.environ.get("LABAPP_KIT_EXAMPLES", "4"))
 """Random courses a task: a sample; `make check-tasks` goes through 200."""
 
 STUDIES: dict[str, list[Item]] = {
-    "consent": [{"consent": "texts/{language}/consent.md"}, SEEN],
+    "consent": [{"consent": "shipped:consent"}, SEEN],
     "pages": [SEEN, {"debrief": TEXT}],
     "break": [SEEN, {"break": TEXT, "at_least_s": 2}, SEEN],
     "interview": [SEEN, {"interview": TEXT, "questions": ["How was it?", "And then?"]}],
-    "questionnaire": [{"questionnaire": "nasa-tlx"}, {"questionnaire": "comments"}],
+    "questionnaire": [{"questionnaire": "shipped:nasa-tlx"}, {"questionnaire": "shipped:comments"}],
     "reconstruction": [
         {"tutorial": "reconstruction"},
         {"practice": "circles"},
@@ -110,7 +110,17 @@ def test_every_task_is_checked() -> None:
 def test_a_shipped_task_is_in_order(tmp_path: Path, name: str) -> None:
     study = tmp_path / "short.yaml"
     flow = STUDIES[name]
-    study.write_text(json.dumps({"id": "short", "title": "Short", "version": 1, "flow": flow}))
+    study.write_text(
+        json.dumps(
+            {
+                "id": "short",
+                "title": "Short",
+                "version": 1,
+                "unnamed_texts": "shipped",
+                "flow": flow,
+            }
+        )
+    )
     (task_type,) = [known for known in registry.task_types() if known.name == name]
     strategy = "knowing" if name == "reconstruction" else "random"  # one that is soon done
     check_task(task_type, study, examples=EXAMPLES, strategy=strategy)

@@ -14,19 +14,20 @@ DIALS = """\
 id: dials
 title: Dials, a break and an interview
 version: 1
+unnamed_texts: shipped
 flow:
-  - consent: texts/{language}/consent.md
-  - questionnaire: demographics
+  - consent: shipped:consent
+  - questionnaire: shipped:demographics
   - tutorial: reconstruction
   - practice: circles
   - stages:
       {task: reconstruction, models: [sinelines/gt], trials: 3, skip: always, labels: editable}
-  - break: texts/{language}/consent.md
+  - break: shipped:consent
   - stages: {task: reconstruction, marks: true, models: [circles/gt], trials: 2, skip: always}
-  - questionnaire: comments
-  - interview: texts/{language}/interview.md
+  - questionnaire: shipped:comments
+  - interview: shipped:interview
     questions: {en: ["What did you look for?", "What was hard?"]}
-  - debrief: texts/{language}/debrief.md
+  - debrief: shipped:debrief
 """
 
 

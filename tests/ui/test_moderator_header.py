@@ -238,7 +238,7 @@ def test_a_break_of_the_plan_is_told_and_can_be_cut_short(
     open_room: Callable[..., Room], qtbot: QtBot, tmp_path: Path
 ) -> None:
     study = write_study(tmp_path, "sinelines/gt")
-    rest = "  - break: texts/{language}/debrief.md\n    at_least_s: 60\n"
+    rest = "  - break: shipped:debrief\n    at_least_s: 60\n"
     study.write_text(study.read_text("utf-8") + rest, "utf-8")
     clock = FakeClock()
     desk = Desk(open_room(study, clock=clock, decoders=closed_forms()), clock)

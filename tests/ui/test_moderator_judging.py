@@ -100,6 +100,7 @@ WARM = """
 id: warm
 title: Warm-up
 version: 1
+unnamed_texts: shipped
 language: en
 flow:
   - warm_up: fruits

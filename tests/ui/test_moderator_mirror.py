@@ -242,7 +242,7 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
     study = tmp_path / "rest.yaml"
     study.write_text(
         "id: rest\ntitle: A rest\nversion: 1\nflow:\n"
-        "  - break: texts/{language}/consent.md\n    at_least_s: 90\n  - questionnaire: seq\n"
+        "  - break: shipped:consent\n    at_least_s: 90\n  - questionnaire: shipped:seq\n"
     )
     clock = FakeClock()
     desk = Desk(open_room(study, clock=clock), clock)

@@ -101,7 +101,7 @@ def test_the_own_answers_stand_together(language):
 def judged(open_room, open_window, tmp_path, qapp):
     """The window behind a task on paths, of which the first two are believed."""
     above = "texts/{language}/performance-agreement.md"
-    after = [{"questionnaire": "hive-understanding", "above": above}]
+    after = [{"questionnaire": "shipped:hive-understanding", "above": above}]
     room = open_room(study=write_judging_study(tmp_path / "s", "path-agreement", after=after))
     window = open_window(room)
     skip_to(room, "stage-1")
@@ -136,7 +136,10 @@ def test_what_was_achieved_is_told_with_the_own_answers(judged):
 
 def test_nothing_is_told_of_a_stage_that_was_skipped(open_room, open_window, tmp_path, qapp):
     after = [
-        {"questionnaire": "hive-trade-off-species", "above": f"texts/{{language}}/{text}.md"}
+        {
+            "questionnaire": "shipped:hive-trade-off-species",
+            "above": f"texts/{{language}}/{text}.md",
+        }
         for text in ("performance-agreement", "trade-off-agreement")
     ]
     room = open_room(study=write_judging_study(tmp_path / "s", "path-agreement", after=after))

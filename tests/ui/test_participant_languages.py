@@ -31,16 +31,17 @@ WHOLE = f"""\
 id: whole
 title: {mark("A study for tests")}
 version: 1
+unnamed_texts: shipped
 flow:
-  - consent: texts/{{language}}/consent.md
+  - consent: shipped:consent
   - tutorial: reconstruction
   - practice: circles
   - stages: {{task: reconstruction, models: [{DIGITS}], trials: 1, skip: after}}
   - stages: {{task: single-dimension, visualisation: exemplars, models: [{DIGITS}]}}
   - stages: {{task: single-dimension, visualisation: traversals, models: [sinelines/gt]}}
-  - text: texts/{{language}}/tutorial-traversals.md
+  - text: shipped:tutorial-traversals
   - stages: {{task: reconstruction, models: [sinelines/gt], trials: 1, after: [{", ".join(ALL)}]}}
-  - debrief: texts/{{language}}/debrief.md
+  - debrief: shipped:debrief
 """
 
 

@@ -44,7 +44,7 @@ version: 1
 language: en
 flow:
   - questionnaire: sliders
-  - questionnaire: comments
+  - questionnaire: shipped:comments
 """
 
 

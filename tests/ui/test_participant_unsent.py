@@ -19,6 +19,7 @@ from tests.helpers.skips import skip_stage
 STAGES = """id: renamed
 title: Two stages whose dials can be renamed
 version: 1
+unnamed_texts: shipped
 flow:
   - stages:
       task: reconstruction

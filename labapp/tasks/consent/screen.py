@@ -64,7 +64,7 @@ class ConsentScreen(Screen):
             words,
             part.items,
             interview=any(other.talks for other in session.parts),
-            sound=session.recorded,
+            sound=session.sound != "off",
         )
         self.text.show_text("\n\n".join([*session.pages(part.document, {}), *behind]))
         self.tick = CheckBox(words("consent_agree"), session.palette)

@@ -40,13 +40,15 @@ class WarmUpItem(Item):
     Attributes
     ----------
     warm_up : which one: `fruits`.
+    intro : its text; without it the one that is named like the exercises.
     """
 
     key: ClassVar[str] = "warm_up"
     warm_up: Literal["fruits"]
+    intro: str | None = None
 
     def texts(self) -> tuple[str, ...]:
-        return (f"texts/{{language}}/warm-up-{self.warm_up}.md",)
+        return (self.intro or f"texts/{{language}}/warm-up-{self.warm_up}.md",)
 
 
 class JudgingStages(StimulusStages):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from labapp.plugins.item import Item
+from labapp.plugins.item import EarlyDebrief, Item
 
 
 class TextItem(Item):
@@ -28,11 +28,17 @@ class DebriefItem(Item):
     Attributes
     ----------
     debrief : its file.
+    early : whether it is shown where a session is ended early, too. `begun`: once a task has begun;
+        `always`: also to somebody who refuses consent; `never`: not.
     """
 
     key: ClassVar[str] = "debrief"
     last_only: ClassVar[bool] = True
     debrief: str
+    early: EarlyDebrief = "begun"
 
     def texts(self) -> tuple[str, ...]:
         return (self.debrief,)
+
+    def shown_early(self) -> EarlyDebrief:
+        return self.early

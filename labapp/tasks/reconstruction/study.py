@@ -20,14 +20,16 @@ class ReconstructionTutorial(Item):
     ----------
     tutorial : which one; `reconstruction`, `traversals` and `exemplars` are named like their tasks.
     model : whose dials can be turned; by default circles.
+    intro : its text; without it the one that is named like the tutorial.
     """
 
     key: ClassVar[str] = "tutorial"
     tutorial: Literal["reconstruction"]
     model: ModelId | None = None
+    intro: str | None = None
 
     def texts(self) -> tuple[str, ...]:
-        return (f"texts/{{language}}/tutorial-{self.tutorial}.md",)
+        return (self.intro or f"texts/{{language}}/tutorial-{self.tutorial}.md",)
 
 
 class ReconstructionPractice(Item):

@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QWidget
 from labapp.clock import NS
 from labapp.events.commands import Next
 from labapp.study.parts import BreakPart
+from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
 LOOK_MS = 250
@@ -27,9 +29,14 @@ class BreakScreen(Screen):
         self._part = part
         self._left_s = ceil(part.at_least_s)
         self.text = MarkdownView()
+        self.sound = PlainLabel()
+        self.sound.setProperty("role", "secondary")
+        self.sound.setWordWrap(True)
         column = self.column(text_width())
         column.addStretch(1)
         column.addWidget(self.text, 100)
+        column.addSpacing(theme.SPACE_L)
+        column.addWidget(self.sound)
         column.addStretch(2)
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self._timer = QTimer(self)
@@ -38,6 +45,7 @@ class BreakScreen(Screen):
             self._timer.start(LOOK_MS)
 
     def render_state(self) -> None:
+        self.sound.setText(self.session.break_words())
         self._look()
 
     def _look(self) -> None:

@@ -19,14 +19,16 @@ class SingleDimensionTutorial(Item):
     dial : of the two the one that its examples are about; by default the first as published, the
         second where the presentation is improved (the practice then asks about a dial that was not
         explained).
+    intro : its text; without it the one that is named like the tutorial.
     """
 
     key: ClassVar[str] = "tutorial"
     tutorial: Visualisation
     dial: Literal[1, 2] | None = None
+    intro: str | None = None
 
     def texts(self) -> tuple[str, ...]:
-        return (f"texts/{{language}}/tutorial-{self.tutorial}.md",)
+        return (self.intro or f"texts/{{language}}/tutorial-{self.tutorial}.md",)
 
 
 class SingleDimensionPractice(Item):

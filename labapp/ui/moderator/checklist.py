@@ -360,9 +360,9 @@ def access_row(data: Path, private: Path) -> Row | None:
     return None
 
 
-def consent_row(text: str | None, problem: str = "") -> Row:
+def consent_row(text: str | None, problem: str = "", named: str = "") -> Row:
     """text: the consent document as Markdown, None where the study's flow has no consent; problem:
-    why what is signed could not be stored."""
+    why what is signed could not be stored; named: its file, with its hash."""
     if text is None:
         return Row("consent", "warn", tr("This study asks for no consent."), required=False)
     if problem:
@@ -377,7 +377,8 @@ def consent_row(text: str | None, problem: str = "") -> Row:
                 "Still the template: fill in {left} and {more} more.", left=left[0], more=more
             )
         return Row("consent", "missing", text)
-    return Row("consent", "ok", tr("Complete: nothing is left to fill in."))
+    complete = tr("Complete: nothing is left to fill in.")
+    return Row("consent", "ok", f"{complete} {named}".strip())
 
 
 def lsl_row(

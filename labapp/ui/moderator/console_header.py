@@ -92,6 +92,7 @@ class ConsoleHeader(QFrame):
         self.reasons = Reasons()
         self.reasons.hide()
         self.questions = Questions(participant, runner.journal.path.parent.name)
+        self.questions.debriefs = lambda: runner.machine.can_debrief(runner.state)
 
         self.pages = PageStack()
         self.pages.addWidget(self._run_page())
@@ -394,13 +395,13 @@ class ConsoleHeader(QFrame):
             return self._paused(state, now_ns), "warn"
         if self._runner.state.pauses.leaving:
             return tr("‖ asked whether to stop"), "warn"
-        if state.sound.off is not None:
-            return tr("○ running, no sound"), "warn"
-        if state.sound.lost:
-            return tr("! no microphone"), "alarm"
-        if not state.sound.device:
-            return tr("○ sound begins with consent"), "warn"
-        return tr("● recording"), "alarm"
+        return {
+            "off": (tr("○ running, no sound"), "warn"),
+            "stopped": (tr("○ running, no sound"), "warn"),
+            "lost": (tr("! no microphone"), "alarm"),
+            "waiting": (tr("○ sound begins with consent"), "warn"),
+            "on": (tr("● recording"), "alarm"),
+        }[self._runner.sound]
 
     def _paused(self, state: ConsoleState, now_ns: int) -> str:
         """Why and how long, and whether one is heard meanwhile."""
@@ -412,5 +413,7 @@ class ConsoleHeader(QFrame):
         if part is not None and part.rests and part.lasts_s:
             least = wording.short_time(round(part.lasts_s * NS))
             text = tr("{time} of {least}", time=text, least=least)
-        heard = bool(state.sound.device) and not state.sound.lost
-        return tr("{paused}, sound goes on", paused=text) if heard else text
+        sound = self._runner.sound
+        if sound == "stopped":
+            return tr("{paused}, sound has stopped", paused=text)
+        return tr("{paused}, sound goes on", paused=text) if sound == "on" else text

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGridLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QWidget,
+)
 
 from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
@@ -150,7 +157,8 @@ class Questions(QWidget):
     """Whether to skip, to end or to unblind, one question after the other. decided(command);
     left(): none of them.
 
-    participant, folder: whose data would be deleted, and where they are.
+    participant, folder: whose data would be deleted, and where they are. debriefs: says whether the
+    debriefing can be shown at an early end; the moderator then chooses.
     """
 
     decided = Signal(object)
@@ -169,12 +177,15 @@ class Questions(QWidget):
         self.reason.setMaximumWidth(REASON_WIDTH)
         bits.limit(self.reason)
         self.reason.setProperty(PURPOSE, "reason")
+        self.debrief = QCheckBox(tr("Show the debriefing"))
+        self.debriefs: Callable[[], bool] = lambda: False
         self.yes, self.other, self.no = Button(), Button(), Button()
         self._words = QWidget()
         words = bits.column(self._words, 0)
         words.addStretch(1)
         words.addWidget(self.question)
         words.addWidget(self.detail)
+        words.addWidget(self.debrief)
         words.addStretch(1)
         self.answers, self._leaving = QWidget(), QWidget()
         for group, widgets in (
@@ -246,6 +257,7 @@ class Questions(QWidget):
     def ask_end(self) -> None:
         """How to end the session."""
         self.reason.clear()
+        self.debrief.setChecked(True)
         self._ask(
             tr("End the session?"),
             _Answer(tr("End early, keep the data"), EndSession(wording.ENDED)),
@@ -287,6 +299,8 @@ class Questions(QWidget):
         bits.set_text(self.detail, detail)
         self.detail.setVisible(bool(detail))
         self.reason.setVisible(reason)
+        ends = any(isinstance(answer.then, EndSession) for answer in answers)
+        self.debrief.setVisible(ends and self.debriefs())
         for button, answer in zip((self.yes, self.other), answers, strict=False):
             button.setText(answer.text)
             keeps = isinstance(answer.then, EndSession) and answer.then.withdrawal == "keep"
@@ -304,8 +318,9 @@ class Questions(QWidget):
             then()
             return
         typed = self.reason.text().strip()
-        if isinstance(then, EndSession) and typed:
-            then = EndSession(typed, then.withdrawal)
+        if isinstance(then, EndSession):
+            shown = self.debrief.isChecked()
+            then = EndSession(typed or then.reason, then.withdrawal, shown)
         self.decided.emit(then)
 
     def take_key(self, event: QKeyEvent) -> bool:

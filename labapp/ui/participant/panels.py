@@ -10,7 +10,7 @@ from labapp.ui import theme
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.heard import announce
 from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.markdown import text_width
+from labapp.ui.widgets.markdown import MarkdownView, text_width
 
 
 class Question(QFrame):
@@ -68,6 +68,9 @@ class Cover(QWidget):
         self.back = Button()
         self.back.hide()
         self._title, self._text = PlainLabel(), PlainLabel()
+        self.more = MarkdownView()
+        self.more.setFixedWidth(text_width())
+        self.more.hide()
         self._title.setProperty("role", "title")
         self._text.setWordWrap(True)
         for label in (self._title, self._text):
@@ -79,10 +82,14 @@ class Cover(QWidget):
         column.addWidget(self._title)
         column.addWidget(self._text, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self.back, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.more, 100, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
 
-    def say(self, title: str, text: str, back: str = "") -> None:
-        """back: the words of the button, none for no button."""
+    def say(self, title: str, text: str, more: str = "", back: str = "") -> None:
+        """more: a text below, as Markdown; back: the words of the button, none for no button."""
+        self.more.setVisible(bool(more))
+        if more:
+            self.more.show_text(more)
         if back:
             self.back.setText(back)
         self.back.setVisible(bool(back))

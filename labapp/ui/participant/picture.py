@@ -84,9 +84,8 @@ class WindowPicture:
             self._resize(QSize(look.window.width, look.window.height))
         if session.part is not None and session.ready and session.index != self._index:
             self._replace()
-        words, screen = session.words, self._screen
-        on = session.recorded
-        self.top.show_recording(on, words("recording" if on else "no_recording"))
+        screen = self._screen
+        self.top.show_recording(session.recorded, session.sound_words())
         if cover is not None or screen is None:
             self.show_cover(cover or Cover("", ""))
         else:
@@ -141,7 +140,7 @@ class WindowPicture:
         """Show a quiet page in place of the screen."""
         offered = self.session.takes_back and not self.session.stalled
         words = self.session.words
-        self.cover.say(*cover, words("skipped_back") if offered else "")
+        self.cover.say(*cover, back=words("skipped_back") if offered else "")
         self.stack.setCurrentWidget(self.cover)
         self.bottom.show_foot(Foot())
         self.top.hide_help()

@@ -16,6 +16,7 @@ from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PaymentComputed
 from labapp.events.look import LAYOUT, Look
+from labapp.events.voice import SoundNow
 from labapp.plugins import texts
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
@@ -25,6 +26,14 @@ from labapp.study.schema import Presentation
 from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.strings import Strings
+
+_SOUND_WORDS: Mapping[SoundNow, str] = {
+    "waiting": "recording_waits",
+    "on": "recording",
+    "lost": "recording_lost",
+    "stopped": "recording_stopped",
+    "off": "no_recording",
+}
 
 OnConsent = Callable[[str, str, Mapping[str, bool]], bool | None]
 """Stores the typed name or the drawn signature apart (as JSON, see `private.Consent`) and sends the
@@ -48,7 +57,7 @@ class Source(Protocol):
     @property
     def stalled(self) -> bool: ...
     @property
-    def recorder(self) -> object | None: ...
+    def sound(self) -> SoundNow: ...
 
 
 @dataclass(frozen=True)
@@ -63,8 +72,8 @@ class Moment:
         Stands at the moment.
     pictures
         What the part shows besides its state, see `labapp.plugins.pictures`.
-    recorder
-        Anything but None says that sound is recorded.
+    sound
+        What becomes of sound.
     """
 
     machine: SessionMachine
@@ -73,7 +82,7 @@ class Moment:
     pictures: Any = None
     ready: bool = True
     stalled: bool = False
-    recorder: object | None = None
+    sound: SoundNow = "off"
 
 
 class Hand(NamedTuple):
@@ -92,10 +101,11 @@ class Hand(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What hides the screen."""
+    """What hides the screen. more: a text below it, as Markdown."""
 
     title: str
     text: str
+    more: str = ""
 
 
 @dataclass(frozen=True)
@@ -217,9 +227,39 @@ class SessionView:
         return pending is not None and pending.what == "trial"
 
     @property
+    def sound(self) -> SoundNow:
+        """What becomes of sound now: as the recorder says. In a preview of the consent form nothing
+        is recorded yet, either, and a session would begin to."""
+        part, recording = self.part, self.loaded.study.recording
+        consents, sound = part is not None and part.consents, self.source.sound
+        if self.source.state.previewed and consents and recording.audio != "off":
+            return "waiting"
+        if sound == "waiting" and not consents and self.pauses.paused:
+            return "stopped" if recording.in_breaks == "stop" else sound
+        return sound
+
+    @property
     def recorded(self) -> bool:
         """Whether sound is recorded."""
-        return self.source.recorder is not None
+        return self.sound == "on"
+
+    def sound_words(self) -> str:
+        """What the participant is told of the recording on top of every page."""
+        part, sound = self.part, self.sound
+        if self.finished:
+            return self.words("no_recording")
+        if sound == "waiting" and not (part is not None and part.consents):
+            sound = "off"
+        if sound == "stopped" and not self.pauses.paused:
+            sound = "off"
+        return self.words(_SOUND_WORDS[sound])
+
+    def break_words(self) -> str:
+        """What the participant is told of the recording in a break or a pause; empty in a session
+        without sound."""
+        told = {"on": "break_recorded", "stopped": "break_stopped", "lost": "break_lost"}
+        key = told.get(self.sound)
+        return self.words(key) if key else ""
 
     def payment(self) -> PaymentComputed | None:
         """What was earned so far; None in a study that pays nothing."""
@@ -240,19 +280,28 @@ class SessionView:
         if self.source.stalled:
             return Cover(words("problem_title"), words("problem_text"))
         if self.finished:
+            key = "ended_text"
             if state.withdrawal == "delete":
-                return Cover(words("ended_title"), words("ended_deleted"))
-            declined = any(record.outcome == "declined" for record in state.records)
-            return Cover(
-                words("ended_title"), words("ended_declined" if declined else "ended_text")
-            )
+                key = "ended_deleted"
+            elif any(record.outcome == "declined" for record in state.records):
+                key = "ended_declined"
+            return Cover(words("ended_title"), words(key), self._debriefing())
         if state.pauses.paused and not (part is not None and part.rests):
-            return Cover(words("paused_title"), words("paused_text"))
+            return Cover(
+                words("paused_title"), f"{words('paused_text')} {self.break_words()}".strip()
+            )
         if self.takes_back:
             return Cover(words("skipped_title"), words("skipped_text"))
         if state.pending is not None or part is None or not self.ready:
             return Cover(words("waiting_title"), words("waiting_text"))
         return None
+
+    def _debriefing(self) -> str:
+        """The text that the plan ends with, where it is shown at an early end."""
+        last = self.parts[-1]
+        if not self.source.state.debriefed:
+            return ""
+        return "\n\n".join(page for name in last.documents() for page in self.pages(name, {}))
 
     def send(self, command: Command) -> None:
         """Ask for something on behalf of the participant; nothing where the view is only read."""

@@ -125,7 +125,6 @@ class ParticipantWindow(Fitted, QWidget):
         self.bottom.right_pressed.connect(self._right)
         shortcut = QShortcut(QKeySequence(MODERATOR_KEYS), self)
         shortcut.activated.connect(self.moderator_requested)
-        self.show_recording(False)
         self.looks = LookWatcher(self, bridge.runner, self._on_top)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -150,11 +149,6 @@ class ParticipantWindow(Fitted, QWidget):
         self.pilot.setText(words)
         self.pilot.show()
         self.setWindowTitle(f"{words} · {self.windowTitle()}")
-
-    def show_recording(self, on: bool) -> None:
-        """Say whether sound is being recorded."""
-        words = self.session.words
-        self.top.show_recording(on, words("recording" if on else "no_recording"))
 
     def show_keyboard(self, *, away: bool, refused: bool) -> None:
         """Say quietly that the keyboard is elsewhere. refused: the window system needs a click into
@@ -232,6 +226,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     def _render(self) -> None:
         session = self.session
+        self.top.show_recording(session.recorded, session.sound_words())
         self._follow_focus()
         self._follow_leave()
         cover = session.cover()
@@ -273,7 +268,7 @@ class ParticipantWindow(Fitted, QWidget):
         offered = self._takes_back and not self.session.stalled
         if self.cover.back.hasFocus() and not offered:
             self._release_focus()
-        self.cover.say(*cover, self.session.words("skipped_back") if offered else "")
+        self.cover.say(*cover, back=self.session.words("skipped_back") if offered else "")
         if not self._covered:
             self._covered = True
             self._focus_before = self._release_focus()

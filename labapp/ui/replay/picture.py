@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from labapp.clock import NS, Clock, FakeClock
 from labapp.errors import LabappError
 from labapp.events.look import WindowShown
+from labapp.events.voice import SoundNow
 from labapp.replay.history import History
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
@@ -45,7 +46,7 @@ class PastSession:
     ----------
     t_ns : int
         Session time.
-    machine, state, clock, pictures, ready, stalled, recorder
+    machine, state, clock, pictures, ready, stalled, sound
         See `labapp.ui.participant.view.Source`.
     error : Exception or None
         Why the pictures of the part cannot be shown.
@@ -54,7 +55,7 @@ class PastSession:
     machine: SessionMachine
     state: SessionState
     clock: Clock
-    recorder: object | None
+    sound: SoundNow
 
     def __init__(self, history: History, size: QSize | None = None) -> None:
         assert history.machine is not None, "whoever shows a session looks at `problem` first"
@@ -72,7 +73,7 @@ class PastSession:
             self.state = replace(self.state, look=self._resized())
         self.clock = FakeClock(t_ns)
         self.stalled = history.stalled_at(t_ns)
-        self.recorder = self if history.recorded_at(t_ns) else None
+        self.sound = history.sound_at(t_ns)
         self.error: Exception | None = None
         # Made anew: what pictures come to depends on the state alone, not on how it was reached.
         self._renderer = PictureRenderer(

@@ -72,7 +72,7 @@ class ResearcherPage(QWidget):
         self.export = Button(tr("Export…"))
         self.deidentify = QCheckBox(tr("De-identified"))
         self.audio = QCheckBox(tr("With sound"))
-        self.audio.setChecked(True)
+        self.deidentify.setChecked(True)
         self.zipped = QCheckBox(tr("As one file"))
         self.results = ResultsView()
         self.figures = FiguresView()
@@ -90,7 +90,8 @@ class ResearcherPage(QWidget):
         layout = bits.row(self, theme.SPACE_L)
         layout.addWidget(self._left(), 1)
         layout.addWidget(self._right(), 1)
-        self.deidentify.toggled.connect(lambda on: self.audio.setChecked(not on))
+        # What identifies people is a choice of its own, and so is their voice.
+        self.deidentify.toggled.connect(lambda on: self.audio.setChecked(False))
         for box in (self.deidentify, self.audio):
             box.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
@@ -226,10 +227,11 @@ class ResearcherPage(QWidget):
             menu_of(self.sessions.viewport(), place, (self.replay, self.verify, self.export))
 
     def _voices(self) -> None:
-        warning = tr("The voices identify the people who speak.")
-        if self.audio.isChecked() and self.deidentify.isChecked():
-            self.set_about(warning, "warn")
-        elif self.about.text() == warning:
+        voices = tr("The voices identify the people who speak.")
+        names = tr("The bundle identifies people, for your own lab alone.")
+        if self.audio.isChecked() or not self.deidentify.isChecked():
+            self.set_about(voices if self.deidentify.isChecked() else names, "warn")
+        elif self.about.text() in (voices, names):
             self.set_about("")
 
     def _export(self) -> None:

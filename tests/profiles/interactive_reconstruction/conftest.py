@@ -21,6 +21,7 @@ HEAD = """
 id: {id}
 title: {id}
 version: 1
+unnamed_texts: shipped
 language: en
 presentation: as_published
 seed: 5
@@ -32,7 +33,7 @@ WITHIN = (
     HEAD.format(id="small-within")
     + """
 flow:
-  - consent: texts/{language}/consent-crowd.md
+  - consent: shipped:consent-crowd
   - stages:
       task: reconstruction
       models: [sinelines/ae, sinelines/vae, sinelines/gt]
@@ -42,7 +43,7 @@ flow:
       skip: after
       skip_after_s: 30
       think_aloud: false
-      after: [seq, nasa-tlx, understanding]
+      after: [shipped:seq, shipped:nasa-tlx, shipped:understanding]
   - stages:
       task: single-dimension
       visualisation: exemplars
@@ -50,9 +51,9 @@ flow:
       order: random
       questions_per_dimension: 1
       think_aloud: false
-      after: [seq]
-  - questionnaire: synthetic-end
-  - debrief: texts/{language}/debrief-synthetic.md
+      after: [shipped:seq]
+  - questionnaire: shipped:synthetic-end
+  - debrief: shipped:debrief-synthetic
 """
 )
 BETWEEN = (
@@ -64,7 +65,7 @@ assignment:
     included: 3
     cells: {ae: {}, vae: {}, gt: {}}
 flow:
-  - consent: texts/{language}/consent-crowd.md
+  - consent: shipped:consent-crowd
   - stages:
       task: reconstruction
       models: ["sinelines/{model}"]
@@ -73,8 +74,8 @@ flow:
       skip: after
       skip_after_s: 30
       think_aloud: false
-      after: [seq]
-  - debrief: texts/{language}/debrief-synthetic.md
+      after: [shipped:seq]
+  - debrief: shipped:debrief-synthetic
 """
 )
 PARTICIPANTS = {"small-within": 5, "small-between": 8}

@@ -28,6 +28,7 @@ STUDY = """
 id: my-own
 title: Copy
 version: 1
+unnamed_texts: shipped
 seed: 8
 replicates: {{paper: "000", study: synthetic-crowd, run: crowd}}
 flow:
@@ -36,7 +37,7 @@ flow:
       models: [{models}]
       trials: 2
       skip: always
-      after: [seq]
+      after: [shipped:seq]
 """
 
 

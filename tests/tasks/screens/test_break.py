@@ -20,10 +20,10 @@ id: with-break
 title: A study with a break
 version: 1
 flow:
-  - text: texts/{{language}}/consent.md
-  - break: texts/{{language}}/consent.md
+  - text: shipped:consent
+  - break: shipped:consent
     at_least_s: {seconds}
-  - questionnaire: seq
+  - questionnaire: shipped:seq
 """
 
 

@@ -25,7 +25,7 @@ version: 1
 recording: {audio: optional}
 flow:
   - consent: {text: consent.md, sign: SIGN, items: ITEMS}
-  - questionnaire: seq
+  - questionnaire: shipped:seq
 """
 
 

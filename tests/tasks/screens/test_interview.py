@@ -38,7 +38,7 @@ OpenWindow = Callable[[Room], ParticipantWindow]
 def write_study(folder: Path, language: str = "en", consent: str = "") -> Path:
     text = STUDY.replace("version: 1\n", f"version: 1\nlanguage: {language}\n")
     path = folder / "talked.yaml"
-    path.write_text(text.replace("texts/{language}/consent.md", consent) if consent else text)
+    path.write_text(text.replace("shipped:consent", consent) if consent else text)
     return path
 
 
@@ -87,7 +87,7 @@ def test_the_participant_is_told_before_and_during_it(
 def test_who_is_asked_about_sound_is_told_that_it_depends(
     open_room: OpenRoom, open_window: OpenWindow, tmp_path: Path
 ) -> None:
-    consent = "{text: 'texts/{language}/consent.md', items: {audio: optional}}"
+    consent = "{text: 'shipped:consent', items: {audio: optional}}"
     room, _ = open_study(open_room, tmp_path, sound=True, consent=consent)
     window = open_window(room)
     room.session.begin()

@@ -21,10 +21,11 @@ STUDY = """
 id: warm
 title: Warm-up
 version: 1
+unnamed_texts: shipped
 language: en
 flow:
   - warm_up: fruits
-  - questionnaire: comments
+  - questionnaire: shipped:comments
 """
 
 
