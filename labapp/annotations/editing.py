@@ -220,7 +220,7 @@ class EditedFile:
             inverse = self._inverse(line.kind, line.body) if line.seq > first else None
             if inverse is None:
                 for done in (batch, self._undo, self._redo):
-                    done.clear()  # type: ignore[attr-defined]
+                    done.clear()
             else:
                 batch.append((line, inverse))
 
