@@ -61,8 +61,9 @@ class SessionClock:
         if speed <= 0:
             raise ValueError(f"speed must be above 0, found {speed}")
         self._origin = time.perf_counter_ns()
-        self._boot = boot_ns()
-        self._utc = datetime.now(UTC) if utc is None else utc
+        self._looked, self._slept = self._origin, boot_ns() - self._origin
+        began = (datetime.now(UTC) if utc is None else utc).timestamp()
+        self._epoch_s = began - (self._origin + self._slept) / NS
         self._start = start_ns
         self.speed = speed
 
@@ -70,7 +71,13 @@ class SessionClock:
         return self.from_perf_ns(time.perf_counter_ns())
 
     def utc(self) -> datetime:
-        return self._utc + timedelta(microseconds=(boot_ns() - self._boot) / 1000)
+        now = time.perf_counter_ns()
+        if now - self._looked > NS:  # every event asks: the clock that counts sleep takes longer
+            # In this order: whatever comes between the two readings looks like less sleep.
+            self._looked, slept = now, boot_ns() - time.perf_counter_ns()
+            if slept - self._slept > NS // 2:
+                self._slept = slept
+        return datetime.fromtimestamp(self._epoch_s + (now + self._slept) / NS, UTC)
 
     def boot_zero_ns(self) -> int | None:
         """What `boot_ns` would have shown at session time 0, had this run begun there; None where

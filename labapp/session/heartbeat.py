@@ -140,7 +140,7 @@ class Heartbeat:
         self._now_ns, self._boot_ns, self._time_of_day = now_ns, boot_clock_ns, time_of_day
         self._other: Witness | None = None
         self._last_ns = 0
-        self._slept_ns = 0
+        self._slept_ns = self._boot_ns() - self._now_ns()
         self._ahead_s = 0.0
 
     def begin(self) -> None:
@@ -151,8 +151,8 @@ class Heartbeat:
 
     def rest(self) -> None:
         """What lasted until now was meant to last: nothing stood still."""
+        self._newly_slept()
         self._last_ns = self._now_ns()
-        self._slept_ns = self._boot_ns() - self._last_ns
 
     def beat(self) -> None:
         """A few times a second, from the thread that is watched; `look` first."""
@@ -178,9 +178,11 @@ class Heartbeat:
         return Standstill("computer", self._last_ns, self._last_ns, asleep)
 
     def _newly_slept(self) -> int:
-        """How much further the clock came that goes on in sleep."""
+        """How much further the clock came that goes on in sleep. It is read first: whatever comes
+        between the two readings looks like less sleep, and what was seen once is not seen again."""
         slept = self._boot_ns() - self._now_ns()
-        newly, self._slept_ns = slept - self._slept_ns, slept
+        newly = slept - self._slept_ns
+        self._slept_ns = max(self._slept_ns, slept)
         return newly if newly > STILL_NS else 0
 
     def _who(self, before: int, now: int, asleep: int) -> str:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -214,5 +214,11 @@ def test_a_time_of_day_that_is_set_does_not_move_the_utc_of_a_session(
 ) -> None:
     clock = SessionClock()
     before = clock.utc()
-    monkeypatch.setattr("labapp.clock.datetime", None)  # nobody asks it again
+
+    class Asked(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Asked:
+            raise AssertionError("nobody asks it again")
+
+    monkeypatch.setattr("labapp.clock.datetime", Asked)
     assert 0 <= (clock.utc() - before).total_seconds() < 5
