@@ -36,9 +36,9 @@ def clamped(shown: QRect, room: QRect) -> QRect:
 def room_of(window: QWidget) -> QRect | None:
     """The part of its screen that a window may use, with its frame; None where there is no screen
     that it could leave."""
-    screen = window.screen()
-    offscreen = QGuiApplication.platformName() == "offscreen"
-    return None if screen is None or offscreen else screen.availableGeometry()
+    if QGuiApplication.platformName() == "offscreen":
+        return None
+    return window.screen().availableGeometry()
 
 
 def maximise(window: QWidget) -> None:
@@ -82,10 +82,10 @@ class Fitted(_Window):
         screen.availableGeometryChanged.connect(self.fit_screen)
 
     def _frame_of_window(self) -> QMargins:
-        handle = self.windowHandle()
-        known = QMargins() if handle is None else handle.frameMargins()
+        if self._framed:
+            return self.windowHandle().frameMargins()
         frameless = self.windowFlags() & Qt.WindowType.FramelessWindowHint
-        return known if self._framed or frameless or not known.isNull() else TITLE
+        return QMargins() if frameless else TITLE
 
     def fit_screen(self) -> None:
         """Bring the window inside the screen that it is on."""

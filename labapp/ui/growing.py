@@ -19,10 +19,10 @@ from math import ceil
 from pathlib import Path
 
 import PySide6
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QGuiApplication, QScreen
-from PySide6.QtWidgets import QWidget
-from shiboken6 import getCppPointer
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import getCppPointer, isValid
 
 FROM = QSize(1366, 768)
 """From this size on, in logical pixels, a page is made larger."""
@@ -39,6 +39,9 @@ _LIBRARIES = {
 }
 _grown: dict[str, tuple[float, float]] = {}
 """By name of a screen that has grown, its factor, and what the system scales it by."""
+_others: list[tuple[QWidget, QRect]] = []
+"""The windows that were on it and where they were, for those that are put away meanwhile, such as
+the home: Qt keeps their size in device pixels."""
 
 
 def factor_for(size: QSize) -> float:
@@ -81,6 +84,12 @@ def grow(screen: QScreen) -> float:
     size = (screen.size().toSizeF() * before).toSize()
     factor = factor_for(size) if can_grow() else 1.0
     if factor != before:
+        if before == 1.0:
+            _others.extend(
+                (window, window.geometry())
+                for window in QApplication.topLevelWidgets()
+                if window.screen() is screen
+            )
         _grown[screen.name()] = (factor, system)
         _apply(screen, factor * system)
     return factor
@@ -92,6 +101,10 @@ def shrink(but: QScreen | None = None) -> None:
         if screen is not but and screen.name() in _grown:
             _, system = _grown.pop(screen.name())
             _apply(screen, system)
+            for window, where in _others:
+                if isValid(window) and window.isHidden():
+                    window.setGeometry(where)
+            _others.clear()
 
 
 def grown_of(widget: QWidget) -> float:

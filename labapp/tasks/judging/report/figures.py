@@ -190,7 +190,7 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
     for group in _one_a_study(groups):
         own = counted.of_study(group.study)
         values = [plain(least_accuracy(own, risk)) for risk in paper.RISKS]
-        if all(some.size for some in values):
+        if any(some.size for some in values):
             shown.append((group, values))
     if not shown:
         return None
@@ -211,8 +211,9 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
 def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
     for place, (risk, some) in enumerate(zip(paper.RISKS, values, strict=True)):
         shifts = kit.jitter(some.size, 0.14)
-        kit.points(ax, place + shifts, some, clip_on=False, alpha=0.75)
-        ax.errorbar(place, some.mean(), yerr=sd(some), fmt="D", color=INK, zorder=4)
+        if some.size:
+            kit.points(ax, place + shifts, some, clip_on=False, alpha=0.75)
+            ax.errorbar(place, some.mean(), yerr=sd(some), fmt="D", color=INK, zorder=4)
         printed = _printed(group, f"least accuracy, {risk} risk")
         if printed is not None:
             ends = [printed.mean - (printed.sd or 0), printed.mean + (printed.sd or 0)]
@@ -226,7 +227,8 @@ def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
     ax.set_ylim(48, 102)
     kit.grid(ax)
     ax.set_title(_folded(group.name), fontsize=points_of(8))
-    ax.set_xlabel(f"risk, n = {values[0].size}")
+    counts = [f"{some.size}" for some in values]  # sliders that nobody touched are left out
+    ax.set_xlabel(f"risk, n = {', '.join(counts if len(set(counts)) > 1 else counts[:1])}")
 
 
 def _folded(name: str) -> str:
