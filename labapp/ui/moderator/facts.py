@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from labapp import discovery
@@ -69,6 +70,8 @@ class FactsColumn(bits.Scrolling):
         direction = QBoxLayout.Direction
         self._both.setDirection(direction.LeftToRight if flat else direction.TopToBottom)
         self._both.setStretch(0, int(flat))
+        top = Qt.AlignmentFlag.AlignTop if flat else Qt.AlignmentFlag(0)
+        self._both.setAlignment(self._column, top)
         self._both.setStretch(self._both.count() - 1, int(not flat))
         for widget in self._widgets.values():
             self._both.setStretchFactor(widget, int(flat))
