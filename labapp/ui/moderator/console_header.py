@@ -114,6 +114,9 @@ class ConsoleHeader(QFrame):
         asked = asks or not self.reasons.isHidden()
         self.elapsed.setVisible(not asked or self.width() >= ROOMY)
         wraps = self.width() < ROOMY
+        for button in (self.skip, self.jump, self.end):
+            bits.set_property(button, "role", "compact" if wraps else "")
+        self.study.setVisible(not wraps and self.reasons.isHidden())
         if wraps != self.recording.wordWrap():  # a label asks for a new layout even if it is as set
             self.recording.setWordWrap(wraps)
         self.recording.setVisible(not asks and self.elapsed.isVisibleTo(self))
