@@ -116,7 +116,6 @@ class ConsoleHeader(QFrame):
         wraps = self.width() < ROOMY
         for button in (self.skip, self.jump, self.end):
             bits.set_property(button, "role", "compact" if wraps else "")
-        self.study.setVisible(not wraps and self.reasons.isHidden())
         if wraps != self.recording.wordWrap():  # a label asks for a new layout even if it is as set
             self.recording.setWordWrap(wraps)
         self.recording.setVisible(not asks and self.elapsed.isVisibleTo(self))
