@@ -142,6 +142,8 @@ class ConsoleHeader(QFrame):
         confirms = self.pages.currentIndex() in (CONFIRM, CONTINUING)
         self.elapsed.setVisible(not confirms or self.width() >= ROOMY)
         wraps = self.width() < ROOMY
+        for button in (self.skip, self.jump, self.end):
+            bits.set_property(button, "role", "compact" if wraps else "")
         if wraps != self.recording.wordWrap():  # a label asks for a new layout even if it is as set
             self.recording.setWordWrap(wraps)
         self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
