@@ -52,6 +52,8 @@ check-tasks:
 fuzz:
 	@scripts/setup.sh test
 	@.venv/bin/python -m tests.hostile.targets --seconds $(or $(SECONDS),60)
+	@.venv/bin/python -m tests.hostile.growing
+	@.venv/bin/python -m tests.hostile.growing --large
 
 format:
 	@.venv/bin/ruff check --fix .

@@ -18,7 +18,7 @@ from labapp.agreement.measure import Coefficient, Measure, coefficient
 from labapp.agreement.ratings import Ratings, ratings_of
 from labapp.errors import AgreementError
 from labapp.reading import files
-from labapp.reading.values import Budget, TooMuch, steering_in
+from labapp.reading.values import LINES, Budget, TooMuch, steering_in
 from labapp.text_tables import original
 
 TableMeasure = Literal["alpha", "kappa", "fleiss"]
@@ -216,6 +216,8 @@ def _lines(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]
     """The lines that are not empty, with their numbers, from 1."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines: list[tuple[int, list[str]]] = []
+    if text.count(delimiter) > LINES:  # before a row is read, for one can have all cells
+        _refuse(path, f"it has more than {LINES:,} cells", "Check that it is the right file")
     at = 1
     budget = Budget()
     try:

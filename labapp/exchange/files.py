@@ -126,6 +126,9 @@ def csv_rows(content: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of a CSV, its cells parted by commas or by semicolons: which line it is, and its
     cells; empty ones are left out. Raises ExchangeError."""
     text, budget = decoded(content, name), Budget()
+    # Before the rows are read, for one of them can have all cells.
+    if max(map(text.count, ",;")) > LINES:
+        raise unreadable(name, f"it has more than {LINES:,} cells", TOO_MUCH)
     if "\0" in text:
         raise unreadable(name, "it has zero bytes")
     head = text.partition("\n")[0]

@@ -142,9 +142,9 @@ def test_an_event_that_could_not_be_read_again_is_not_stored(tmp_path: Path, tex
     folder = tmp_path / "s"
     folder.mkdir()
     journal = Journal.create(folder / JOURNAL, clock)
-    whole = UnstampedEvent(NoteAdded("a note"))
+    whole = UnstampedEvent(NoteAdded("a note", 1))
     journal.append(whole, Source.MODERATOR)
-    wrong = UnstampedEvent(NoteAdded(text))  # type: ignore[arg-type]
+    wrong = UnstampedEvent(NoteAdded(text, 1))  # type: ignore[arg-type]
     with pytest.raises(JournalError, match=r"note.added was not stored: its text is .*; a text"):
         journal.append_all((whole, wrong), Source.MODERATOR)
     journal.append(whole, Source.MODERATOR)

@@ -237,6 +237,7 @@ def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]
         memory.limit(asked["memory"])
     send(outgoing, json.dumps({"ready": True}).encode())
     content, rows = receive(incoming), receive(incoming)
+    found: dict[str, str] = {}
     memory.limit_seconds(asked["seconds"])
     try:
         session = onnxruntime.InferenceSession(
@@ -249,9 +250,9 @@ def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]
             session.run(None, {given.name: part})
             memory.limit_seconds(asked["seconds"])
             send(outgoing, json.dumps({"more": True}).encode())
-        found = {}
     except Exception as error:  # noqa: BLE001 - onnxruntime raises kinds of its own
-        found = {"refused": "memory"} if memory.is_too_much(error) else {}
+        if memory.is_too_much(error):
+            found["refused"] = "memory"
     send(outgoing, json.dumps(found).encode())
 
 
