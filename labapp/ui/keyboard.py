@@ -122,6 +122,7 @@ class Keyboard(QObject):
         self._had: Holder = ""
         self._purpose = ""
         self._asking = False  # a question of the console is open
+        self._asked_twice = False  # the window system was asked again for the console
         self._lent = False  # and the participant's window is in front of it, on the only screen
         self._front = False  # the console was brought in front, on the only screen
         self._why = "window"
@@ -330,6 +331,7 @@ class Keyboard(QObject):
     def _ask_for(self, window: QWidget) -> None:
         """Ask for the keyboard for a window, and see later whether it came."""
         to_console = window is self._console
+        self._asked_twice = False
         self._accepts(console=to_console, participant=not to_console)
         if self._alone():
             to_top(window)
@@ -418,6 +420,11 @@ class Keyboard(QObject):
             self._refused = self._had == "moderator" or not self._ever
             if self._refused:
                 self._give("moderator", "refused")
+        elif self._asking and not self._asked_twice:
+            # Two wishes shortly after each other can overtake one another.
+            self._asked_twice = True
+            self._console.activateWindow()
+            self._asked.start()
         else:
             # The moderator clicks into the field; until then nothing is written.
             self._purpose, self._front = "", False
