@@ -335,8 +335,8 @@ class Keyboard(QObject):
         self._accepts(console=to_console, participant=not to_console)
         if self._alone():
             to_top(window)
-        window.activateWindow()
         (self._asked if self._ever else self._first).start()
+        window.activateWindow()
         self._show_standing()
 
     def _accepts(self, *, console: bool, participant: bool) -> None:
@@ -358,6 +358,8 @@ class Keyboard(QObject):
         before, self._had = self._had, has
         self._ever |= bool(has)
         if has == "moderator" and before != has:
+            if self._purpose or self._front:
+                self._asked.stop()  # it came
             self._pressed_there.clear()
             self._give("moderator", self._purpose or ("console" if self._front else "window"))
             if not self._purpose and not self._front:
