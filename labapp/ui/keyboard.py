@@ -122,6 +122,7 @@ class Keyboard(QObject):
         self._had: Holder = ""
         self._purpose = ""
         self._asking = False  # a question of the console is open
+        self._asked_twice = False  # the window system was asked again for the console
         self._lent = False  # and the participant's window is in front of it, on the only screen
         self._front = False  # the console was brought in front, on the only screen
         self._why = "window"
@@ -330,11 +331,12 @@ class Keyboard(QObject):
     def _ask_for(self, window: QWidget) -> None:
         """Ask for the keyboard for a window, and see later whether it came."""
         to_console = window is self._console
+        self._asked_twice = False
         self._accepts(console=to_console, participant=not to_console)
         if self._alone():
             to_top(window)
-        window.activateWindow()
         (self._asked if self._ever else self._first).start()
+        window.activateWindow()
         self._show_standing()
 
     def _accepts(self, *, console: bool, participant: bool) -> None:
@@ -356,6 +358,8 @@ class Keyboard(QObject):
         before, self._had = self._had, has
         self._ever |= bool(has)
         if has == "moderator" and before != has:
+            if self._purpose or self._front:
+                self._asked.stop()  # it came
             self._pressed_there.clear()
             self._give("moderator", self._purpose or ("console" if self._front else "window"))
             if not self._purpose and not self._front:
@@ -418,6 +422,11 @@ class Keyboard(QObject):
             self._refused = self._had == "moderator" or not self._ever
             if self._refused:
                 self._give("moderator", "refused")
+        elif self._asking and not self._asked_twice:
+            # Two wishes shortly after each other can overtake one another.
+            self._asked_twice = True
+            self._console.activateWindow()
+            self._asked.start()
         else:
             # The moderator clicks into the field; until then nothing is written.
             self._purpose, self._front = "", False

@@ -11,7 +11,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from labapp.clock import NS
 from labapp.events import Source
@@ -114,6 +114,7 @@ class ConsoleHeader(QFrame):
         over = bits.row(self.over, theme.SPACE_S)
         for button in (self.reopen, self.done):
             over.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.over.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         row.addWidget(self.over)
         self.over.hide()
         self._row, self._arming = row, Arming(self.over)
