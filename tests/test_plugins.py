@@ -143,7 +143,7 @@ GOOD = {
         "from pathlib import Path\n"
         "from labapp.study.instruments.files import Questionnaire\n"
         "file = Path(__file__).parent / 'drowsy.yaml'\n"
-        "file.write_text('{id: drowsy, version: 1, unnamed_texts: shipped, title: T, source: Ours, scores: {drowsiness: "
+        "file.write_text('{id: drowsy, version: 1, title: T, source: Ours, scores: {drowsiness: "
         "{mean: [now]}}, items: [{id: now, points: 9, low: awake, high: asleep}]}')\n"
         "IT = Questionnaire('drowsy', file)"
     ),
@@ -247,7 +247,8 @@ def test_a_brought_metric_is_computed_and_one_that_fails_is_named(
 def test_a_brought_questionnaire_is_asked_by_its_id(brought: Path, tmp_path: Path) -> None:
     study = tmp_path / "own.yaml"
     study.write_text(
-        "{id: own, title: Own, version: 1, unnamed_texts: shipped, flow: [{questionnaire: drowsy}, {questionnaire: shipped:seq}]}"
+        "{id: own, title: Own, version: 1, unnamed_texts: shipped, "
+        "flow: [{questionnaire: shipped:drowsy}, {questionnaire: shipped:seq}]}"
     )
     assert loading.load(study).instruments["drowsy"].scores
     with without(brought), pytest.raises(StudyError, match=r"'instruments/drowsy.yaml' is not"):

@@ -85,10 +85,10 @@ def new_study(
         if file in words:
             continue
         # Participants read the one in the fallback language until it is translated.
-        text = decoded(loaded.files[file])
+        english = decoded(loaded.files[file])
         if file != instead:
             contents[folder / instead] = loaded.files[file]
-        contents[folder / file] = to_be_translated(file, text, loaded.study.language).encode()
+        contents[folder / file] = to_be_translated(file, english, loaded.study.language).encode()
     if there := next((path for path in contents if reading.exists(path)), None):
         raise UsageError(
             f"{there} is there already; nothing is overwritten.",
@@ -164,7 +164,8 @@ def _with_own_files(path: Path, text: str) -> str:
         written = f'"{plain}"' if "{" in plain else plain
         index = located.line(place) - 1
         named = rf"""(["']?){re.escape(value)}\1(?![\w.{{}}-])"""
-        lines[index] = re.sub(named, lambda _, new=written: new, lines[index], count=1)
+        begin, *rest = re.split(named, lines[index], maxsplit=1)
+        lines[index] = begin + (written + rest[-1] if rest else "")
     return "\n".join(lines)
 
 

@@ -577,10 +577,10 @@ def _nearest(study_path: Path, name: str, *, shipped: bool = False) -> str:
         for file in (root / name).parent.glob(f"*{Path(name).suffix}")
     }
     if shipped:
-        known = {shipped_name(other) for other in beside} - {""}
-        near = difflib.get_close_matches(shipped_name(name), sorted(known), 1, 0.8)
+        names = {shipped_name(other) for other in beside} - {""}
+        near = difflib.get_close_matches(shipped_name(name), sorted(names), 1, 0.8)
         hint = f"Did you mean `{near[0]}`? " if near else ""
-        return f"{hint}There are: {', '.join(sorted(known)) or 'none'}."
+        return f"{hint}There are: {', '.join(sorted(names)) or 'none'}."
     near = difflib.get_close_matches(name, sorted(beside - {name}), 1, 0.8)
     hint = f"Did you mean {near[0]!r}? Else put" if near else "Put"
     known = f" Known are: {', '.join(QUESTIONNAIRES)}." if name.startswith("instruments/") else ""

@@ -22,7 +22,6 @@ from labapp.study.design import ExcludeRule
 INSTRUMENT = """\
 id: opinions
 version: 1
-unnamed_texts: shipped
 title: Opinions
 source: ours
 scores: {trust: {mean: [t1, t2], reverse: [t2]}}

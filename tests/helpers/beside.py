@@ -1,4 +1,4 @@
-"""Copies of shipped texts and questionnaires in a study's own folder, as `studies new` makes them."""
+"""Copies of shipped texts and questionnaires in a study's folder, as `studies new` makes them."""
 
 from __future__ import annotations
 

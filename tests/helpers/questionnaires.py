@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from labapp.tasks.questionnaire import simulated
+from tests.helpers.beside import put_beside
 
 ALL = (
     "seq",
@@ -49,6 +50,7 @@ def questionnaire_study(
         ]
     lines += [f"  - questionnaire: {name}" for name in instruments]
     path = folder / "asked.yaml"
+    put_beside(folder)
     path.write_text("\n".join(lines) + "\n")
     return path
 
@@ -56,7 +58,6 @@ def questionnaire_study(
 WRITTEN = """\
 id: sheet
 version: 1
-unnamed_texts: shipped
 title: A sheet
 per_page: 1
 source: Made for the tests.
@@ -76,6 +77,7 @@ def written_study(folder: Path, break_s: float | None = None) -> Path:
     lines = ["id: written", "title: Written answers", "version: 1", "flow:", "  - text: words.md"]
     path = folder / "written.yaml"
     lines += ["  - questionnaire: sheet", *pause, "  - debrief: words.md"]
+    put_beside(folder)
     path.write_text("\n".join(lines) + "\n")
     return path
 
@@ -106,6 +108,7 @@ def own_study(folder: Path, instrument: str) -> Path:
     lines = ["id: own", "title: Our own questions", "version: 1", "flow:"]
     stage = ["task: reconstruction", "models: [sinelines/gt]", "trials: 1", "labels: editable"]
     lines += [f"  - questionnaire: {name}", "  - stages:", *(f"      {line}" for line in stage)]
+    put_beside(folder)
     path.write_text("\n".join(lines) + "\n")
     return path
 

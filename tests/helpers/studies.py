@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations.space import Continuous, Dimension, Discrete, LatentSpace
-from tests.helpers.rooms import FormulaDecoder
 from tests.helpers.beside import put_beside
+from tests.helpers.rooms import FormulaDecoder
 
 Array = NDArray[np.float32]
 

@@ -146,7 +146,8 @@ def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
 def test_whoever_gets_nowhere_and_may_not_skip_is_helped_on(tmp_path: Path) -> None:
     path = tmp_path / "never.yaml"
     path.write_text(
-        "{id: never, title: Never, version: 1, unnamed_texts: shipped, flow: [{stages: {task: reconstruction, "
+        "{id: never, title: Never, version: 1, unnamed_texts: shipped, "
+        "flow: [{stages: {task: reconstruction, "
         "models: [sinelines/ae], trials: 2, skip: never, target_alignment: 1.0}}]}"
     )
     folder = simulate(

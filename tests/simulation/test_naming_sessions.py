@@ -46,7 +46,8 @@ def play(
     folder.mkdir()
     study = folder / "named.yaml"
     study.write_text(
-        f"{{id: named, title: Named, version: 1, unnamed_texts: shipped, language: {language}, seed: 11, flow: [{{stages: "
+        f"{{id: named, title: Named, version: 1, unnamed_texts: shipped, "
+        f"language: {language}, seed: 11, flow: [{{stages: "
         f"{{task: reconstruction, models: {models}, order: as_listed, labels: {labels}, "
         f"{stages}}}}}]}}"
     )

@@ -25,8 +25,8 @@ from labapp.tasks.judging.study import JudgingStages, MethodItem
 from labapp.tasks.questionnaire.study import QuestionnaireItem
 from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
 from tests.helpers import hive
-from tests.helpers.single import write_single_study
 from tests.helpers.beside import put_beside
+from tests.helpers.single import write_single_study
 
 ASSETS = resources.assets()
 RECONSTRUCTED = ("synthetic-crowd", "synthetic-think-aloud", "mnist-crowd", "mnist-think-aloud")

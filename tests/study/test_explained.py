@@ -335,7 +335,8 @@ def test_a_path_ends_at_four_classes_whatever_its_set_lists(sets: Path, tmp_path
 def test_a_question_about_the_accuracy_of_no_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(
-        "id: mine\ntitle: Mine\nversion: 1\nflow:\n  - questionnaire: shipped:hive-trade-off-species\n"
+        "id: mine\ntitle: Mine\nversion: 1\nflow:\n"
+        "  - questionnaire: shipped:hive-trade-off-species\n"
     )
     with pytest.raises(StudyError, match="the study has none"):
         overview.check(path)

@@ -23,8 +23,8 @@ from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check
 from labapp.ui.language import FILE as MODERATOR
 from labapp.ui.strings import strings_of
-from tests.session.sessions import surroundings
 from tests.helpers.beside import put_beside
+from tests.session.sessions import surroundings
 
 TEXTS = resources.assets() / "texts"
 LANGUAGES = sorted(folder.name for folder in TEXTS.iterdir())

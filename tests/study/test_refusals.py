@@ -19,9 +19,9 @@ from labapp.study.instruments import Instrument
 from labapp.study.overview import check, notices
 from labapp.study.schema import Study
 from tests.helpers import hive
+from tests.helpers.beside import put_beside
 from tests.helpers.packages import copied
 from tests.helpers.unmasking import install_faces
-from tests.helpers.beside import put_beside
 
 GOOD = """\
 id: mine

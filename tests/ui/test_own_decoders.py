@@ -36,7 +36,8 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def study(folder: Path, task: str, model: str) -> Path:
     path = folder / "own.yaml"
     path.write_text(
-        f"id: own\ntitle: Own\nversion: 1\nunnamed_texts: shipped\nflow: [{{stages: {{{task}, models: [{model}]}}}}]\n"
+        f"id: own\ntitle: Own\nversion: 1\nunnamed_texts: shipped\n"
+        f"flow: [{{stages: {{{task}, models: [{model}]}}}}]\n"
     )
     return path
 

@@ -27,7 +27,7 @@ from labapp.ui.participant.picture import WindowPicture
 from labapp.ui.participant.view import Moment
 from labapp.ui.preview import opened_preview
 from labapp.ui.widgets.markdown import MarkdownView
-from tests.helpers.rooms import skip_to
+from tests.helpers.rooms import SilentRecorder, skip_to
 
 CLAIMS = ("recording", "interview_recorded", "interview_stop", "break_recorded")
 """Words that say that sound is recorded now."""
@@ -91,7 +91,7 @@ def test_the_state_follows_the_recorder() -> None:
 
 
 def test_the_participant_and_the_mirror_read_the_same(open_room, open_window, qapp) -> None:
-    room = open_room("quickstart", sound=True)
+    room = open_room("quickstart", make_recorder=SilentRecorder)
     window = open_window(room)
     words = window.session.words
     mirror = WindowPicture(window.session.only_read())

@@ -21,7 +21,6 @@ HEAD = """
 id: {id}
 title: {id}
 version: 1
-unnamed_texts: shipped
 language: en
 presentation: as_published
 seed: 5
