@@ -252,8 +252,8 @@ def title_of(path: Path) -> str:
 
 
 def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
-    """What a study file says of itself, read only as far as these keys, or to the flow, go; empty
-    where it does not say, or cannot be read so far."""
+    """What a study file says about itself, read only as far as these keys go, or to the flow once
+    there is a title; empty where it does not say, or cannot be read so far."""
     found: dict[str, str] = {}
     depth, key = 0, ""
     try:
@@ -265,12 +265,12 @@ def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
                 else:
                     key = event.value
             elif isinstance(event, yaml.CollectionStartEvent):
-                found |= {key: key} if key in keys else {}
+                found |= {key: ""} if key == "replicates" else {}
                 depth += 1
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
                 key = "" if depth == 1 else key
-            if key == "flow" or found.keys() >= set(keys):
+            if found.keys() >= set(keys) or (key == "flow" and "title" in found):
                 break
     except (OSError, yaml.YAMLError, ValueError):
         pass

@@ -25,6 +25,7 @@ from labapp.tasks.unmasking.plan import (
 )
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
 from tests.helpers import stimuli
+from tests.helpers.beside import put_beside
 from tests.helpers.play import NS, Play
 
 MASKS = (5.0, 15.0, 45.0)
@@ -58,7 +59,7 @@ def write_unmasking_study(
 
     before, after: items of the flow around the stage; stages: more of `stages`, or other values.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    put_beside(folder)
     for name, text in TEXTS.items():
         (folder / name).write_text(text, "utf-8")
     said = {

@@ -4,6 +4,7 @@ others."""
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
@@ -15,6 +16,7 @@ import labapp
 from labapp.plugins import registry
 from labapp.study import loading, words
 from labapp.study.loading import WORDS, asset, load
+from tests.helpers.beside import put_beside
 
 PACKAGE = Path(labapp.__file__).parent
 EVERYWHERE = ("ui", "study", "tasks/pages", "tasks/questionnaire")
@@ -93,15 +95,15 @@ def test_every_word_of_the_tasks_is_shown_by_some_shipped_study() -> None:
 
 
 def test_words_of_other_studies_are_not_missed(tmp_path: Path) -> None:
-    study = tmp_path / "mine.yaml"
+    study = put_beside(tmp_path) / "mine.yaml"
     text = (
         asset("studies/quickstart.yaml").read_text("utf-8").replace("language: en", "language: fr")
     )
     study.write_text(f"{text}\nfallback_language: en\n", "utf-8")
+    shutil.copytree(tmp_path / "texts/en", tmp_path / "texts/fr")
     file = tmp_path / "texts/fr/participant.yaml"
-    file.parent.mkdir(parents=True)
     english = words.shipped_words(WORDS, "en")
-    shown = words.shown(load(study).study, WORDS)
+    shown = words.shown(load("quickstart").study, WORDS)
     values = {key: sorted(words.fields_of(english[key])) for key in shown}
     rows = [f"{key}: '{key} {' '.join(f'{{{v}}}' for v in values[key])}'" for key in shown]
     file.write_text("\n".join(rows), "utf-8")
