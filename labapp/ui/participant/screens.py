@@ -34,7 +34,8 @@ def centre(screen: QWidget) -> None:
     for column in screen.findChildren(QVBoxLayout):
         last = column.count() - 1
         ends = [column.itemAt(place) for place in (0, last)] if last > 0 else []
-        free = bool(ends) and all(end.spacerItem() is not None for end in ends)
+        spacers = [end is not None and end.spacerItem() is not None for end in ends]
+        free = bool(ends) and all(spacers)
         if free and (column.stretch(0), column.stretch(last)) == (1, 2):
             column.setStretch(0, ABOVE)
             column.setStretch(last, 100 - ABOVE)
