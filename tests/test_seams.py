@@ -55,6 +55,7 @@ SPLIT_AT_A_STROKE = {
     "representations/distance.py": "a distance and its scale, mse/0.04",
     "representations/importing/importing.py": "the same; and a data set where none is given, once, "
     "for the card of an import",
+    "representations/importing/convert.py": "files of an archive of torch",
     "representations/tfjs/layouts.py": "names of weights",
     "study/loading.py": "files of assets",
     "ui/language.py": "ids as folders of a path, all of them, which are hidden",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.clock import Clock, SessionClock
-from labapp.events.commands import GiveConsent
+from labapp.events.commands import ConfirmSkip, GiveConsent, SkipStage
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioStarted
 from labapp.representations.decoders import percentiles_of
@@ -158,11 +158,16 @@ class _Decoders(dict[str, Decoder]):
 
 
 def skip_to(room: Room, part_id: str) -> None:
-    """End parts until the one with this id is on the screen (consent is given)."""
+    """End parts until the one with this id is on the screen (consent is given), also where it asks
+    about a stage that is skipped here."""
     runner = room.runner
+    goals = [i for i, part in enumerate(runner.machine.parts) if part.id == part_id]
     while runner.part is not None and runner.part.id != part_id:
         if runner.part.part == "consent":
             runner.send(GiveConsent())
+        elif goals and runner.machine.parts[goals[0]].belongs_to() == runner.part.id:
+            runner.send(SkipStage(to=goals[0]))
+            runner.send(ConfirmSkip())
         else:
             skip_stage(runner)
     assert runner.part is not None, f"no part {part_id!r} in this study"

@@ -181,7 +181,11 @@ def test_ending_and_skipping_ask_once_more_in_the_line(desk: Desk, qtbot: QtBot)
     qtbot.mouseClick(header.end, LEFT)
     qtbot.keyClicks(asked.reason, "feels unwell")
     qtbot.mouseClick(asked.yes, LEFT)
-    assert desk.room.last("session.ended") == {"reason": "feels unwell", "withdrawal": ""}
+    assert desk.room.last("session.ended") == {
+        "reason": "feels unwell",
+        "withdrawal": "",
+        "debriefed": True,  # a task had begun
+    }
     desk.wait(0)
     assert header.recording.text() == "■ ended: feels unwell"
     with qtbot.waitSignal(desk.console.done_requested):
@@ -195,7 +199,11 @@ def test_somebody_who_withdraws_says_that_the_data_are_kept(desk: Desk, qtbot: Q
     assert (asked.yes.text(), asked.other.text()) == ("Keep the data", "Delete the data…")
     qtbot.mouseClick(asked.yes, LEFT)
     ended = desk.room.last("session.ended")
-    assert ended == {"reason": "the participant withdrew", "withdrawal": "keep"}
+    assert ended == {
+        "reason": "the participant withdrew",
+        "withdrawal": "keep",
+        "debriefed": False,
+    }
     desk.wait(0)
     assert header.recording.text() == "■ withdrawn, the data are kept"
 
@@ -227,7 +235,11 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
     qtbot.keyClicks(asked.reason, "no time")
     for button in (asked.other, asked.other, asked.yes):
         qtbot.mouseClick(button, LEFT)
-    assert desk.room.last("session.ended") == {"reason": "no time", "withdrawal": "delete"}
+    assert desk.room.last("session.ended") == {
+        "reason": "no time",
+        "withdrawal": "delete",
+        "debriefed": False,
+    }
     desk.wait(0)
     said = header.recording.text()
     assert said == "■ withdrawn, the data are deleted at closing"
@@ -238,7 +250,7 @@ def test_a_break_of_the_plan_is_told_and_can_be_cut_short(
     open_room: Callable[..., Room], qtbot: QtBot, tmp_path: Path
 ) -> None:
     study = write_study(tmp_path, "sinelines/gt")
-    rest = "  - break: shipped:debrief\n    at_least_s: 60\n"
+    rest = "  - break: texts/{language}/debrief.md\n    at_least_s: 60\n"
     study.write_text(study.read_text("utf-8") + rest, "utf-8")
     clock = FakeClock()
     desk = Desk(open_room(study, clock=clock, decoders=closed_forms()), clock)
@@ -318,3 +330,70 @@ def test_the_question_goes_with_the_part_that_it_is_about(desk: Desk, qtbot: QtB
     qtbot.mouseClick(header.end, LEFT)
     desk.wait(1)
     assert header.questions.isVisible()  # that one is about the session
+
+
+def places(desk: Desk) -> list[str]:
+    listed = desk.console.header.continuing.list
+    return [listed.item(row).text() for row in range(listed.count())]
+
+
+def click_place(desk: Desk, qtbot: QtBot, title: str) -> None:
+    listed = desk.console.header.continuing.list
+    item = listed.item(places(desk).index(title))
+    listed.scrollToItem(item)
+    qtbot.mouseClick(listed.viewport(), LEFT, pos=listed.visualItemRect(item).center())
+
+
+def test_the_session_continues_at_a_part_that_is_clicked(desk: Desk, qtbot: QtBot) -> None:
+    header, asked = desk.console.header, desk.console.header.continuing
+    desk.wait(1)
+    assert not header.jump.isEnabled()  # nothing is passed over before consent
+    skip_to(desk.room, "tutorial")
+    desk.wait(1)
+    qtbot.mouseClick(header.jump, LEFT)
+    assert desk.console.asking is asked
+    assert places(desk)[:2] == ["Before practice", "Practice"]
+    qtbot.mouseClick(asked.go, LEFT)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Space):
+        qtbot.keyClick(desk.console, key)
+    assert asked.place is None
+    assert desk.runner.state.pending is None
+    click_place(desk, qtbot, "Before stage 1")
+    assert asked.detail.text().startswith("Left out: Tutorial, Practice – ")
+    qtbot.mouseClick(asked.go, LEFT)
+    assert desk.console.asking is header.skipping
+    assert header.skipping.text.text() == "Continuing at “Before stage 1” in 3 s"
+    desk.runner.send(ConfirmSkip())
+    desk.wait(0)
+    assert desk.console.asking is None
+    assert desk.runner.part is not None
+    assert desk.runner.part.id == "stage-1-intro"
+
+
+@pytest.mark.parametrize("how", ["button", "escape", "over", "end"])
+def test_the_question_where_to_continue_is_left(desk: Desk, qtbot: QtBot, how: str) -> None:
+    """And told: whoever has the keyboard for it gives it back."""
+    header, asked = desk.console.header, desk.console.header.continuing
+    skip_to(desk.room, "tutorial")
+    desk.wait(1)
+    with qtbot.waitSignal(desk.console.asking_changed):
+        qtbot.mouseClick(header.jump, LEFT)
+    click_place(desk, qtbot, "Practice")
+    part = desk.runner.part
+    with qtbot.waitSignal(desk.console.asking_changed):
+        if how == "button":
+            qtbot.mouseClick(asked.cancel, LEFT)
+        elif how == "escape":
+            qtbot.keyClick(desk.console, Qt.Key.Key_Escape)
+        elif how == "over":
+            skip_stage(desk.runner, Source.PARTICIPANT)
+        else:
+            desk.runner.send(EndSession("enough"), Source.MODERATOR)
+        desk.wait(0)
+    assert desk.console.asking is None
+    assert not asked.isVisible()
+    assert desk.runner.state.pending is None
+    assert (desk.runner.part is part) == (how in ("button", "escape"))
+    if how == "button":
+        qtbot.mouseClick(header.jump, LEFT)
+        assert asked.place is None  # asked again, nothing is chosen

@@ -24,7 +24,9 @@ from labapp.ui.keyboard import is_field
 from labapp.ui.moderator import header_questions
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.widgets.buttons import Button
+from tests.helpers.beside import put_beside
 from tests.helpers.rooms import Room, skip_to
+from tests.ui.desk import closed_forms
 from tests.ui.test_keyboard import CONTROL, Table, lay
 
 __all__ = ["lay"]
@@ -33,14 +35,14 @@ PLAIN = Qt.KeyboardModifier.NoModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 STUDIES = {
     "quickstart": "consent reconstruction pages questionnaire resting",
-    "synthetic-crowd": "consent single_dimension pages questionnaire",
-    "unmasking-faces": "consent unmasking pages",
-    "dsprites-demo": "consent reconstruction interview pages questionnaire",
-    "gradcam-distinction": "consent judging pages questionnaire",
-    "prototree-agreement-tree": "consent judging pages questionnaire",
-    "concept-repair": "consent concept_repair pages questionnaire",
+    "synthetic-crowd": "single_dimension",
+    "unmasking-faces": "unmasking",
+    "dsprites-demo": "interview",
+    "gradcam-distinction": "judging",
+    "prototree-agreement-tree": "judging",
+    "concept-repair": "concept_repair",
 }
-"""The folders of tasks that each has screens of. A break is added to the first."""
+"""The tasks (their folders) whose screens are looked at in each study."""
 PRESSED = (
     *(Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_Left),
     *(Qt.Key.Key_Down, Qt.Key.Key_F, Qt.Key.Key_Z, Qt.Key.Key_Backspace),
@@ -92,6 +94,10 @@ def skipping(table: Table) -> bool:
     return skip(table) and click(table, table.console.header.questions.yes)
 
 
+def continue_at(table: Table) -> bool:
+    return click(table, table.console.header.jump)
+
+
 def flag(table: Table) -> bool:
     table.chord(Qt.Key.Key_1, CONTROL)
     table.console.refresh()
@@ -100,7 +106,7 @@ def flag(table: Table) -> bool:
 
 
 QUESTIONS: tuple[Callable[[Table], bool], ...] = (
-    *(pause, skip, skipping, end, withdraw, delete, unblind, flag),
+    *(pause, skip, skipping, continue_at, end, withdraw, delete, unblind, flag),
 )
 
 
@@ -129,14 +135,19 @@ def press(key: Qt.Key) -> None:
     QApplication.processEvents()
 
 
-def every_screen(room: Room) -> Iterator[str]:
-    """A part of each kind."""
+def folder_of(screen: str) -> str:
+    """The task that a screen is of."""
+    return screen.split(".")[2]
+
+
+def every_screen(room: Room) -> Iterator[tuple[str, str]]:
+    """The first part of each screen: its id, and the screen."""
     seen = set()
     while (part := room.runner.part) is not None:
-        kind = (part.part, getattr(part, "task", ""))
-        if kind not in seen:
-            seen.add(kind)
-            yield part.id
+        screen = registry.task_type_of(part).screen(part)
+        if screen not in seen:
+            seen.add(screen)
+            yield part.id, screen
         if part.consents:
             room.runner.send(GiveConsent())
         else:
@@ -194,18 +205,21 @@ def test_the_studies_have_a_screen_of_every_task() -> None:
 def test_no_key_reaches_the_other_person_while_a_question_is_open(
     open_room: Callable[..., Room], tmp_path: Path, study: str, screens: int
 ) -> None:
-    """On the first study every question; on the others one of each way in which they open."""
+    """On the first study every question; on the others, and on a single screen, one of each way in
+    which they open."""
     first = study == "quickstart"
-    room = open_room(with_break(tmp_path) if first else study, clock=FakeClock())
+    questions = QUESTIONS if first and screens == 2 else (pause, end, flag)
+    file = with_every_page(tmp_path) if first else study
+    room = open_room(file, clock=FakeClock(), decoders=closed_forms())
     table = Table(room, screens)
     try:
         found, folders = [], set()
-        for at in every_screen(room):
+        for at, screen in every_screen(room):
+            if folder_of(screen) not in STUDIES[study].split():
+                continue
             QApplication.processEvents()
-            part = room.runner.part
-            assert part is not None
-            folders.add(registry.task_type_of(part).screen(part).split(".")[2])
-            for question in QUESTIONS if first else (pause, end, flag):
+            folders.add(folder_of(screen))
+            for question in questions:
                 if screens == 1 and question not in (pause, flag):
                     table.chord(Qt.Key.Key_M, CONTROL | SHIFT)
                     found += list(in_front(table, question, at))
@@ -218,15 +232,14 @@ def test_no_key_reaches_the_other_person_while_a_question_is_open(
         table.close()
 
 
-def with_break(folder: Path) -> Path:
-    """The quickstart with a break before its end."""
-    for name in ("texts", "instruments", "stimuli"):
-        (folder / name).symlink_to(assets() / name)
-    path = folder / "studies" / "quickstart.yaml"
-    path.parent.mkdir()
-    text = (assets() / "studies" / path.name).read_text("utf-8")
-    study = yaml.safe_load(text)
-    study["flow"].insert(-1, {"break": "texts/{language}/debrief.md", "at_least_s": 60})
+def with_every_page(folder: Path) -> Path:
+    """The quickstart with a break and a questionnaire before its end."""
+    path = put_beside(folder) / "quickstart.yaml"
+    study = yaml.safe_load((assets() / "studies" / path.name).read_text("utf-8"))
+    study["flow"][-1:-1] = [
+        {"break": "texts/{language}/debrief.md", "at_least_s": 60},
+        {"questionnaire": "seq"},
+    ]
     path.write_text(yaml.safe_dump(study, sort_keys=False), "utf-8")
     return path
 
@@ -292,18 +305,21 @@ def place(console: ConsoleWindow, button: QWidget) -> QRect:
 def grave(console: ConsoleWindow) -> list[Button]:
     """Buttons of the top line that destroy something, or make an end final."""
     header = console.header
-    buttons = [header.questions.yes, header.questions.other, header.done, header.reopen]
+    buttons = [
+        *(header.questions.yes, header.questions.other, header.continuing.go),
+        *(header.done, header.reopen),
+    ]
     return [button for button in buttons if button.isVisible()]
 
 
 CHAINS = (
     ("skip", "yes"), ("end", "yes"), ("end", "other", "yes"), ("end", "other", "other", "yes"),
-    ("blind", "yes"),
+    ("blind", "yes"), ("jump",),
 )  # fmt: skip
 
 
 def button_of(console: ConsoleWindow, name: str) -> Button:
-    of = console.header if name in ("skip", "end", "blind") else console.header.questions
+    of = console.header if name in ("skip", "end", "blind", "jump") else console.header.questions
     made: Button = getattr(of, name)
     return made
 

@@ -224,7 +224,6 @@ def test_a_changed_text_is_noticed_too(open_home: OpenHome, tmp_path: Path) -> N
     home = open_home()
     path = own_study(tmp_path)
     words = path.parent / "texts" / "en" / "stage-first.md"
-    words.parent.mkdir(parents=True)
     words.write_text("# One\n")
     home.view.session.choose_file(path)
     os.utime(words, ns=(1, 1))

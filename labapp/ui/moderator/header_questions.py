@@ -1,10 +1,10 @@
-"""What the console's top line asks: why the session was paused, and whether a stage is to be
-skipped, the session ended or the representations named. It asks in the line: nothing ever covers
-the session.
+"""What the console's top line asks: why the session was paused, at which later part it continues,
+and whether a stage is to be skipped, the session ended or the representations named. It asks in the
+line: nothing ever covers the session.
 
-While one of them is open, the moderator has the keyboard (`labapp.ui.keyboard`). None of their
-answers has the focus by itself. An answer that destroys something comes up away from the button
-that was just clicked, and takes no click at first.
+While one of them is open, the moderator has the keyboard (`labapp.ui.keyboard`), and Escape leaves
+it. None of their answers has the focus by itself. An answer that destroys something comes up away
+from the button that was just clicked, and takes no click at first.
 """
 
 from __future__ import annotations
@@ -338,7 +338,9 @@ class ContinueAt(QWidget):
     """Asks at which later part of the plan the session continues, by clicks. decided(SkipStage);
     left(): it goes on as it was.
 
-    *Cancel* comes to lie where the pointer is, and nothing is chosen until a part is clicked.
+    Like every question of the line it has the keyboard while it is open, and Escape leaves it.
+    *Continue there* comes up below the line, away from every button of it, and takes no click until
+    a part is clicked.
     """
 
     decided = Signal(object)
