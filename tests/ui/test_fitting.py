@@ -134,6 +134,7 @@ def test_a_session_can_be_started_from_the_home_on_a_small_screen(
 
 
 def test_what_fits_is_left_alone(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+    monkeypatch.setattr(fitting, "SETTLED_MS", 0)
     monkeypatch.setattr(fitting, "room_of", lambda window: QRect(0, 0, 1920, 1080))
 
     class Plain(Fitted, QWidget):
