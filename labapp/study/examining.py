@@ -487,6 +487,8 @@ class _Reader:
 
     def _missing(self, name: str, written: str) -> str:
         """What to do about a file that is not there."""
+        if self.recorded:
+            return f"Put the original back, at {self.path.parent / name}."
         if self.packaged or written in self.shipped:
             return _nearest(self.path, name, shipped=not self.packaged)
         if name.startswith("texts/") and self.study.fallback_language is not None:

@@ -36,6 +36,7 @@ from labapp.session.overview import next_free
 from labapp.session.private import Consent, check_private, consents, store_consent
 from labapp.session.recovery import recover
 from labapp.study.loading import load
+from tests.helpers.beside import put_beside
 from tests.helpers.disks import SmallDisk
 from tests.session.sessions import new_session, opened, surroundings
 
@@ -51,7 +52,7 @@ def test_a_folder_holds_the_study_as_used(tmp_path: Path) -> None:
     assert made.path.name == "sub-P01_ses-1_20260102T030405Z"
     assert made.path.parent.name == "quickstart"
     assert tree(made.study) == dict(QUICK.files)
-    assert load(made.study / "quickstart.yaml").sha256 == QUICK.sha256
+    assert load(made.study / "quickstart.yaml", recorded=True).sha256 == QUICK.sha256
 
 
 def test_every_name_in_a_new_folder_outlasts_a_power_cut(
@@ -242,9 +243,9 @@ def test_names_are_kept_apart_and_for_their_owner_only(tmp_path: Path) -> None:
 
 def test_a_name_is_kept_only_of_who_agrees(tmp_path: Path) -> None:
     """Not of somebody who does not agree to what is needed to take part, nor during a pause."""
-    study = tmp_path / "study.yaml"
+    study = put_beside(tmp_path / "own") / "study.yaml"
     text = load("quickstart").path.read_text("utf-8")
-    asked = '{text: "shipped:consent", items: {audio: required}}'
+    asked = '{text: "texts/{language}/consent.md", items: {audio: required}}'
     study.write_text(re.sub(r"consent: \S+", f"consent: {asked}", text))
     session = opened(tmp_path, study=study)
     session.begin()

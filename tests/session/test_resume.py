@@ -28,6 +28,7 @@ from labapp.session.verified_events import read_verified_events
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.tasks.reconstruction.state import Trial
+from tests.helpers.beside import put_beside
 from tests.helpers.skips import skip_stage
 from tests.helpers.trees import flip
 from tests.session.sessions import opened, surroundings, trial_of
@@ -189,9 +190,9 @@ def test_a_changed_study_is_not_resumed(tmp_path: Path) -> None:
     consent.write_bytes(original + b"\nOne more sentence.\n")
     with pytest.raises(SessionError, match="is not the one the session began with"):
         go_on(tmp_path, path)
-    consent.unlink()
-    shipped_instead = go_on(tmp_path, path)  # the shipped text is the very same one
-    drop(shipped_instead)
+    consent.unlink()  # no shipped text takes its place, not even the very same one
+    with pytest.raises(StudyError, match=f"Put the original back, at {consent}"):
+        go_on(tmp_path, path)
     consent.write_bytes(original)
     study = path / "study" / "quickstart.yaml"
     text = study.read_bytes()
@@ -298,7 +299,7 @@ def test_a_session_killed_before_it_began_goes_on_in_its_first_segment(tmp_path:
 
 
 def test_a_study_file_with_the_other_ending_is_found_again(tmp_path: Path) -> None:
-    study = tmp_path / "study.yml"
+    study = put_beside(tmp_path / "own") / "study.yml"
     study.write_bytes(load("quickstart").files["quickstart.yaml"])
     killed = opened(tmp_path, study=study)
     killed.begin()

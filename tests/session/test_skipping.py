@@ -26,6 +26,7 @@ STUDY = """\
 id: skipped
 title: A study of two stages
 version: 1
+unnamed_texts: shipped
 inclusion: {completed: yes}
 flow:
   - consent: texts/{language}/consent.md
@@ -35,9 +36,9 @@ flow:
       trials: 2
       skip: always
       intro: texts/{language}/words.md
-      after: [seq]
+      after: [shipped:seq]
   - break: texts/{language}/words.md
-  - questionnaire: comments
+  - questionnaire: shipped:comments
   - debrief: texts/{language}/words.md
 """
 PLAN = [

@@ -183,4 +183,5 @@ def test_sessions_one_after_another_leave_nothing_in_memory(tmp_path: Path) -> N
     left(1)
     first, second, third = left(2), left(3), left(4)
     assert max(second, third) - first < 500, (first, second, third)
-    assert not [one for one in gc.get_objects() if isinstance(one, OpenSession)]
+    # Some objects of torch warn where isinstance asks for their class.
+    assert not [one for one in gc.get_objects() if type(one) is OpenSession]

@@ -16,6 +16,7 @@ from labapp.stimuli import importing, library
 from labapp.study import loading, plan
 from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import JudgingPart
+from tests.helpers.beside import put_beside
 from tests.stimuli.test_readme import written
 
 
@@ -34,7 +35,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }.items():
         assert old in text
         text = text.replace(old, new)
-    path = tmp_path / "cats-and-dogs-study.yaml"
+    path = put_beside(tmp_path / "studies") / "cats-and-dogs-study.yaml"
     path.write_text(text, "utf-8")
     return path
 

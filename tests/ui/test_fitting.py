@@ -120,6 +120,7 @@ def test_a_session_can_be_started_from_the_home_on_a_small_screen(
     monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     """1366 x 768 at 150 % with a bar of the desktop and a title bar."""
+    monkeypatch.setattr(fitting, "SETTLED_MS", 0)
     monkeypatch.setattr(fitting, "room_of", lambda window: QRect(0, 0, 911, 512 - PANEL))
     monkeypatch.setattr(fitting, "maximise", lambda window: None)
     window = screens_moderator.ready_home()
@@ -134,6 +135,7 @@ def test_a_session_can_be_started_from_the_home_on_a_small_screen(
 
 
 def test_what_fits_is_left_alone(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+    monkeypatch.setattr(fitting, "SETTLED_MS", 0)
     monkeypatch.setattr(fitting, "room_of", lambda window: QRect(0, 0, 1920, 1080))
 
     class Plain(Fitted, QWidget):

@@ -3,11 +3,12 @@ than it needs, it scrolls."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from types import FunctionType
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QWidget
 
 from labapp.ui.participant.focus import InView
@@ -19,7 +20,8 @@ MOST_CHANGES, CALM_S = 8, 0.2
 
 
 class Body(QScrollArea):
-    """inside: what scrolls; of a stack, what is on top counts.
+    """inside: what scrolls; of a stack, what is on top counts. takes_key: asked before a key
+    scrolls, which would take every arrow key from a page that announces it.
 
     A screen fits its pictures into the room that it gets. So it is first given the room that there
     is, and more only where it still asks for more.
@@ -27,6 +29,7 @@ class Body(QScrollArea):
 
     def __init__(self, inside: QWidget) -> None:
         super().__init__()
+        self.takes_key: Callable[[QKeyEvent], bool] = lambda event: False
         self._beginning = False
         self._room = QSize()
         self._since, self._changes = 0.0, 0
@@ -43,6 +46,10 @@ class Body(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self.takes_key(event):
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

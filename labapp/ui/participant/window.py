@@ -100,6 +100,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.cover = panels.Cover()
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
+        self.body.takes_key = self._page_takes
         self.stack.addWidget(self.cover)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -460,10 +461,16 @@ class ParticipantWindow(Fitted, QWidget):
             else:
                 self._ask_to_leave("escape")
             return
+        if not self._page_takes(event):
+            super().keyPressEvent(event)
+
+    def _page_takes(self, event: QKeyEvent) -> bool:
+        """Let the page take a key that it announces, wherever on it the focus is."""
         shown = self._on_top()
         writing = isinstance(self.focusWidget(), QLineEdit | QPlainTextEdit)
-        if shown is None or writing or not self.leave.isHidden() or not shown.take_key(event):
-            super().keyPressEvent(event)
+        if shown is None or writing or not self.leave.isHidden():
+            return False
+        return shown.take_key(event)
 
     def _remember_place(self, _: QWidget | None, now: QWidget | None) -> None:
         """Keep where on each page the keys were that it announces."""

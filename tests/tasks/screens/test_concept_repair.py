@@ -148,6 +148,7 @@ def test_its_keys_work_after_a_double_click_on_done(stage: Open) -> None:
     switches = screen.switches.switches
     QTest.mouseClick(window.bottom.right, Qt.MouseButton.LeftButton)
     QTest.mouseDClick(window.bottom.right, Qt.MouseButton.LeftButton)
+    QTest.mouseRelease(window.bottom.right, Qt.MouseButton.LeftButton)
     window.bottom.right.setFocus()  # where the second half of a double click leaves it
     assert trial_of(room).number == 2
     press(Qt.Key.Key_Right)

@@ -64,7 +64,7 @@ def test_digits_answer_after_the_method_description(stage, by: str):
 
 
 def test_digits_rate_the_row_that_had_the_focus(stage):
-    room, window, screen = stage("prototypes")
+    room, window, screen = stage("prototype-agreement")
     press(Qt.Key.Key_1)
     assert screen.rows.row_with_focus() is screen.rows.rows[1]
     window.bottom.right.setFocus()

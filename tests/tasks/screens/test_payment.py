@@ -11,11 +11,11 @@ from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import write_study
 
 PAID = """\
-incentive: {text: "shipped:incentive-bonus", base: 3.75, per_solved: 0.15}
+incentive: {text: "texts/{language}/incentive-bonus.md", base: 3.75, per_solved: 0.15}
 flow:
-  - consent: shipped:consent
+  - consent: texts/{language}/consent.md
 """
-DEBRIEF = "  - debrief: shipped:debrief\n"
+DEBRIEF = "  - debrief: texts/{language}/debrief.md\n"
 
 
 def shown(window, qapp) -> str:

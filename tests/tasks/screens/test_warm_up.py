@@ -21,7 +21,6 @@ STUDY = """
 id: warm
 title: Warm-up
 version: 1
-unnamed_texts: shipped
 language: en
 flow:
   - warm_up: fruits
