@@ -194,7 +194,10 @@ def _registered(
     from filelock import FileLock
 
     folder = study / REGISTER
-    entry, lock = folder / f"{name}.json", FileLock(folder / f"{name}.lock", mode=access.file_mode())
+    entry, lock = (
+        folder / f"{name}.json",
+        FileLock(folder / f"{name}.lock", mode=access.file_mode()),
+    )
     while True:
         folder.mkdir(exist_ok=True)
         try:
