@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from labapp import durable
+from labapp import access, durable
 
 OLD_S = 3600.0
 """A draft is written in seconds; one that nobody touched for an hour is nobody's."""
@@ -194,7 +194,10 @@ def _registered(
     from filelock import FileLock
 
     folder = study / REGISTER
-    entry, lock = folder / f"{name}.json", FileLock(folder / f"{name}.lock", mode=0o660)
+    entry, lock = (
+        folder / f"{name}.json",
+        FileLock(folder / f"{name}.lock", mode=access.file_mode()),
+    )
     while True:
         folder.mkdir(exist_ok=True)
         try:
@@ -281,7 +284,7 @@ def is_held(entry: Path) -> bool:
     if not lock.exists():
         return False
     try:
-        with FileLock(lock, timeout=0, mode=0o660):
+        with FileLock(lock, timeout=0, mode=access.file_mode()):
             return False
     except (Timeout, OSError):
         return True

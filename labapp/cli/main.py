@@ -504,6 +504,10 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         "What was deleted is gone; the rest of the session may be there still.",
         "Give the same command again until it says that it is done.",
     ),
+    "sessions move": (
+        "The session is whole, in the place where it was or in the new one.",
+        "Give the same command again: it completes the move.",
+    ),
     "code redact": (
         "The stretch may be silent already while some of its words are still in the files.",
         "Give the same command with the same times again: it goes on from there.",

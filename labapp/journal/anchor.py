@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from labapp import durable
+from labapp import access, durable
 from labapp.clock import utc_text
 from labapp.errors import RecordError
 from labapp.journal.layout import ANNOTATIONS, COMMENTS, DECISIONS, EXPORTS, PACK, WITHDRAWN
@@ -88,7 +88,7 @@ def _held(study: Path) -> Iterator[Path]:
     path = anchor_of(study)
     place = path.with_name(f".{ANCHOR}.lock")
     # Everybody who may write in the folder may take it.
-    lock = FileLock(place, timeout=_PATIENCE_S, mode=0o660, poll_interval=0.005)
+    lock = FileLock(place, timeout=_PATIENCE_S, mode=access.file_mode(), poll_interval=0.005)
     try:
         lock.acquire()
     except Timeout as error:
