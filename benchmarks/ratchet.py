@@ -258,7 +258,8 @@ def compared(figure: str, here: list[Values], there: list[Values], limits: Value
         full = f"{figure}.{name}"
         limit = limits.get(full, limits.get(figure, LIMIT)) if name in decides else None
         medians = (statistics.median(run[name] for run in runs) for runs in (here, there))
-        ratios = [one[name] / other[name] for one, other in zip(here, there, strict=True)]
+        pairs = zip(here, there, strict=True)
+        ratios = [mine[name] / other[name] for mine, other in pairs]
         low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
         rows.append(Row(full, *medians, (low, middle, high), limit))
     return rows
@@ -351,11 +352,11 @@ def main() -> int:
                 figures = f"{row.here:16.5g}{row.there:16.5g}{row.ratio:8.3f}"
                 print(f"{row.name:24}{figures}  {low:.3f} {high:.3f}  {limit}{mark}", flush=True)
     if options.json:
-        found = [
+        compared_rows = [
             {"figure": row.name, "here": row.here, "there": row.there, "ratio": row.ratio}
             for row in rows
         ]
-        options.json.write_text(json.dumps({"figures": found, "not_compared": missing}, indent=1))
+        options.json.write_text(json.dumps({"figures": compared_rows, "not_compared": missing}))
     if high := [row.name for row in rows if row.too_high]:
         print(f"Slower or larger than {options.against}: {', '.join(high)}.")
     if missing:

@@ -262,8 +262,8 @@ def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         name = _item(str(item["text"]), str(item["item"]), turned=turned)
         for about, own in _abouts(answers[answers["item"] == item["item"]]):
             values = own.loc[~not_touched(own), "value"].to_numpy(dtype=float)
-            found = [values.min(), values.max()] if values.size else []
-            ends = [decimal(float(end), 0) for end in found] or [NONE, NONE]
+            extremes = [values.min(), values.max()] if values.size else []
+            ends = [decimal(float(end), 0) for end in extremes] or [NONE, NONE]
             untouched = int(not_touched(own).sum())
             alone = [untouched if own["touched"].notna().any() else NONE] if slid else []
             rows.append((name, about, *ends, *alone, spread(values, 2)))

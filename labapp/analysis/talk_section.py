@@ -64,10 +64,10 @@ def _reservations(spoken: pd.DataFrame) -> str:
         )
     written = spoken[spoken["n_words"].notna() & spoken["text_withheld"].isna()]
     if unread := int((~written["reviewed"].fillna(value=False).astype(bool)).sum()):
-        said = count(unread, "utterance")
+        utterances = count(unread, "utterance")
         told.append(
-            f"The words of {said} of {len(written)} were not read against the sound by a person; "
-            "they count as they are."
+            f"The words of {utterances} of {len(written)} were not read against the sound by a "
+            "person; they count as they are."
         )
     return " ".join(told)
 

@@ -322,7 +322,7 @@ def quoting(study: Path, texts: Iterable[str]) -> list[str]:
     runs = {tuple(words[at : at + _RUN]) for words in spoken for at in range(len(words) - _RUN + 1)}
     whole = {tuple(words) for words in spoken if len(words) > 1}
     paths = [*(path for pattern in PATTERNS for path in study.glob(pattern))]
-    found = []
+    quoted = []
     for path in [*sorted(set(paths)), *sorted(codebook_versions(study).glob("*.yaml"))]:
         try:
             book = read(path)
@@ -332,8 +332,8 @@ def quoting(study: Path, texts: Iterable[str]) -> list[str]:
         if not codes and any(_runs(_words_of(line)) & runs for line in _comments(book.content)):
             codes = ["a comment"]
         if codes:
-            found.append(f"{path.relative_to(study)} ({', '.join(codes)})")
-    return found
+            quoted.append(f"{path.relative_to(study)} ({', '.join(codes)})")
+    return quoted
 
 
 _RUN = 4

@@ -357,15 +357,15 @@ def _circles(following: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, .
         name: str | None = start if start not in done else None
         while name is not None:
             way.setdefault(name, iter(following.get(name, ())))
-            found = next(way[name], None)
-            if found is None:
+            successor = next(way[name], None)
+            if successor is None:
                 done.add(name)
                 del way[name]
                 name = next(reversed(way), None)
-            elif found in way:
+            elif successor in way:
                 names = list(way)
-                circle = tuple(names[names.index(found) :])
+                circle = tuple(names[names.index(successor) :])
                 circles.setdefault(circle[0], (*circle, circle[0]))
-            elif found not in done:
-                name = found
+            elif successor not in done:
+                name = successor
     return circles

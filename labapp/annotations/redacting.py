@@ -132,7 +132,7 @@ def redact(
     if same:
         name = same[0].id
     redaction = Redaction(name, t0_ns, t1_ns, replacement or Redaction("", 0, 0).replacement)
-    said = _words_within(record, redaction)
+    spoken = _words_within(record, redaction)
     with open_texts(session, by, record=record) as texts:
         texts.restore_redactions()
         texts.redact(redaction)
@@ -158,7 +158,7 @@ def redact(
         notes,
         exports_of(session),
         made,
-        tuple(quoting(session.parent, said)),
+        tuple(quoting(session.parent, spoken)),
         _videos_of(record, redaction),
     )
 

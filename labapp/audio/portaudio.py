@@ -76,8 +76,10 @@ def in_words(error: object, say: Callable[[Message], str] = str) -> str:
     a text that holds more than them, for example in another language.
     """
     text = str(error)
-    found = _CODED.search(text)
-    if found is None:
+    code = _CODED.search(text)
+    if code is None:
         return text.rstrip(".")
-    said = Message(_MEANINGS.get(int(found[1]), "portaudio_unknown"), code=found[1])
-    return said if found[0] == text else f"{text[: found.start()]}{say(said)}{text[found.end() :]}"
+    meaning = Message(_MEANINGS.get(int(code[1]), "portaudio_unknown"), code=code[1])
+    return (
+        meaning if code[0] == text else f"{text[: code.start()]}{say(meaning)}{text[code.end() :]}"
+    )

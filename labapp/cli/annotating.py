@@ -114,11 +114,11 @@ def code_speakers(
                 safe="Nothing was changed.",
                 todo="Add --by and a name, as in --by anna",
             )
-        said = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)
+        report = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)
         if json_:
-            say_json(said.to_json())
+            say_json(report.to_json())
             return
-        for line in said.lines():
+        for line in report.lines():
             say_line(line)
         return
     rows = speakers_of(path)

@@ -76,7 +76,7 @@ def suggested_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]
     prompt or question that was noted in the session. It is a suggestion and no more: voices are
     not told apart, and what was said without a note is not found."""
     noted = annotations.raters.get(MODERATOR)
-    found: dict[str, Speaker] = {}
+    suggested: dict[str, Speaker] = {}
     for mark in noted.marks if noted is not None else ():
         near = [
             (_apart_ns(unit, mark.t0_ns), unit)
@@ -85,8 +85,8 @@ def suggested_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]
         ]
         apart, unit = min(near, key=lambda pair: pair[0], default=(NEAR_NS + 1, None))
         if unit is not None and apart <= NEAR_NS:
-            found[unit.id] = "moderator"
-    return found
+            suggested[unit.id] = "moderator"
+    return suggested
 
 
 def _apart_ns(unit: Unit, t_ns: int) -> int:
@@ -163,7 +163,7 @@ def say_speakers(
 
 
 def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
-    said: dict[str, Speaker] = {}
+    speakers: dict[str, Speaker] = {}
     try:
         rows = list(csv_rows(files.content(path, LARGEST), path.name))
     except (OSError, ValueError) as error:
@@ -185,8 +185,8 @@ def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
         here = [unit for unit in units if unit.t0_ns <= t_ns < unit.t1_ns]
         if not here:
             raise _refused(path, number, f"no unit is at {time}")
-        said |= {unit.id: cast(Speaker, speaker) for unit in here}
-    return said
+        speakers |= {unit.id: cast(Speaker, speaker) for unit in here}
+    return speakers
 
 
 def _refused(path: Path, number: int, why: str) -> AnnotationError:

@@ -180,11 +180,11 @@ class _Tokens:
         self.budget = Budget()
 
     def _each(self, text: str) -> Iterator[str]:
-        for found in _TOKEN.finditer(text):
-            if found["closed"] == "":
-                raise unreadable(self.name, f"the text {found.group()[:60]!r} in it never ends")
-            if not found["index"]:
-                yield found.group()
+        for match in _TOKEN.finditer(text):
+            if match["closed"] == "":
+                raise unreadable(self.name, f"the text {match.group()[:60]!r} in it never ends")
+            if not match["index"]:
+                yield match.group()
 
     def _next(self, what: str) -> str:
         token = next(self._tokens, None)

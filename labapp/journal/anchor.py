@@ -201,15 +201,15 @@ def carry(session: Path, goal: Path) -> None:
 
 def _present(study: Path, session: str) -> list[dict[str, Any]]:
     """What an anchor says of a session's annotations since they were last gone from there."""
-    top, found = f"{study.name}/{ANNOTATIONS}/{session}/", list[dict[str, Any]]()
+    top, present = f"{study.name}/{ANNOTATIONS}/{session}/", list[dict[str, Any]]()
     for entry in entries(study):
         if not str(entry["file"]).startswith(top):
             continue
         if entry["what"] == GONE and entry["file"] == top:
-            found.clear()
+            present.clear()
         else:
-            found.append({key: value for key, value in entry.items() if key != PREV})
-    return found
+            present.append({key: value for key, value in entry.items() if key != PREV})
+    return present
 
 
 def note_redaction(session: Path, redaction: Mapping[str, Any], *, taken_back: bool) -> None:
@@ -231,17 +231,17 @@ def redactions(session: Path) -> list[dict[str, Any]]:
     """The redacted stretches of a session, as the anchor has them. Raises RecordError."""
     session = session.absolute()
     name = f"{session.parent.name}/{ANNOTATIONS}/{session.name}/"
-    found: dict[str, list[dict[str, Any]]] = {}
+    stretches: dict[str, list[dict[str, Any]]] = {}
     for entry in _read(session.parent).sought:
         redaction = entry.get("redaction")
         if entry["file"] != name or not isinstance(redaction, dict):
             continue
         if entry["what"] == UNREDACTED:
-            found.pop(str(redaction.get("id")), None)
+            stretches.pop(str(redaction.get("id")), None)
         else:
             # A stretch that was made longer or moved: both count until it is taken back.
-            found.setdefault(str(redaction.get("id")), []).append(redaction)
-    return [redaction for each in found.values() for redaction in each]
+            stretches.setdefault(str(redaction.get("id")), []).append(redaction)
+    return [redaction for each in stretches.values() for redaction in each]
 
 
 def locked_rounds(path: Path) -> set[str]:
@@ -292,10 +292,10 @@ def _parsed(path: Path, *_: int) -> _Anchor:
         raise _unreadable(path, error) from error
     chain = Chain()
     read = [chain.add(line) for line in split(content)]
-    found = [entry for entry in read if entry is not None and _is_entry(entry)]
+    parsed = [entry for entry in read if entry is not None and _is_entry(entry)]
     return _Anchor(
-        found,
-        [entry for entry in found if entry["what"] in (REDACTED, UNREDACTED, LOCKED, GONE)],
+        parsed,
+        [entry for entry in parsed if entry["what"] in (REDACTED, UNREDACTED, LOCKED, GONE)],
         [f"{path.name}, {problem}" for problem in chain.problems],
         content.count(b"\n"),
         head_of(content),

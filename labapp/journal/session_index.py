@@ -248,12 +248,12 @@ class _Cache:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json_value(files.content(self._path, LARGEST))
+            cache = json_value(files.content(self._path, LARGEST))
         except (OSError, ValueError):
             return {}
-        if not isinstance(found, dict) or found.get("labapp") != __version__:
+        if not isinstance(cache, dict) or cache.get("labapp") != __version__:
             return {}
-        lines = found.get("sessions")
+        lines = cache.get("sessions")
         return lines if isinstance(lines, dict) else {}
 
 

@@ -480,8 +480,8 @@ class SessionMachine:
         if isinstance(command, SkipStage):
             over = self._passed_over(state.index + 1, command.to)
             asked = SkipRequested("part", state.index, command.to), SkipConfirmed("part")
-            said = [self._keyed(state, payload) for payload in asked] if over else []
-            return (UnstampedEvent(SessionResumed("break skipped")), *said, *ends, *over)
+            skip = [self._keyed(state, payload) for payload in asked] if over else []
+            return (UnstampedEvent(SessionResumed("break skipped")), *skip, *ends, *over)
         return (UnstampedEvent(SessionResumed("break over")), *ends)
 
     def _stood_still(self, state: SessionState, still: StandStill) -> Decision:

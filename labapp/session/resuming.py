@@ -77,14 +77,14 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
             safe="Nothing had been recorded.",
             todo="Start the session again: the empty folder is cleared away then.",
         )
-    if said := withdrawal_of(home.path, withdrawal(past)):
+    if wish := withdrawal_of(home.path, withdrawal(past)):
         deleted = f"Delete the data: labapp sessions withdraw {home.path.name} --delete. Then start"
         raise SessionError(
             f"The participant of {home.path.name} withdrew; the session cannot be resumed.",
             safe="It is as it was. Exports leave it out unless you add --withdrawn."
-            if said == "keep"
+            if wish == "keep"
             else "It is as it was. The participant asked that the data be deleted.",
-            todo=f"{'Start' if said == 'keep' else deleted} a session with the next participant.",
+            todo=f"{'Start' if wish == 'keep' else deleted} a session with the next participant.",
         )
     if finished(past):
         raise SessionError(

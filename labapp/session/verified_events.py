@@ -40,11 +40,11 @@ def read_verified_events(folder: Path) -> list[Event]:
 def withdrawal(events: Sequence[Event]) -> str:
     """What the participant who withdrew said of the data at the session's end, keep or delete;
     empty where nobody withdrew then."""
-    said = ""
+    wish = ""
     for event in events:
         if event.kind in ("session.completed", "session.ended", "session.reopened"):
-            said = str(event.payload.get("withdrawal", ""))
-    return said
+            wish = str(event.payload.get("withdrawal", ""))
+    return wish
 
 
 def finished(events: Sequence[Event]) -> bool:

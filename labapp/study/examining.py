@@ -561,13 +561,13 @@ def _key_of(owner: BaseModel, text: str) -> str:
     return next((key for key in fields if getattr(owner, key) == text), "intro")
 
 
-def _renamed(found: Path, wanted: Path) -> tuple[str, str]:
+def _renamed(present: Path, wanted: Path) -> tuple[str, str]:
     """What is wrong with a file that has nearly the right name, and what to do."""
-    if in_cloud(found):
-        todo = f"It is still in the cloud ({found.name}): have it downloaded, then check again."
+    if in_cloud(present):
+        todo = f"It is still in the cloud ({present.name}): have it downloaded, then check again."
         return "it is not on this computer", todo
     what = "its name is not quite the one that is looked for"
-    return what, f"Rename {found} to {wanted.name}."
+    return what, f"Rename {present} to {wanted.name}."
 
 
 def _nearest(study_path: Path, name: str, *, shipped: bool = False) -> str:

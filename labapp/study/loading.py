@@ -254,28 +254,28 @@ def title_of(path: Path) -> str:
 def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
     """What a study file says about itself, read only as far as these keys go, or to the flow once
     there is a title; empty where it does not say, or cannot be read so far."""
-    found: dict[str, str] = {}
+    top: dict[str, str] = {}
     depth, key = 0, ""
     try:
         for event in yaml.parse(reading.content(path, LARGEST), Loader=yaml.SafeLoader):
             if depth == 1 and isinstance(event, yaml.ScalarEvent):
                 if key:
-                    found |= {key: str(event.value)} if key in keys else {}
+                    top |= {key: str(event.value)} if key in keys else {}
                     key = ""
                 else:
                     key = event.value
             elif isinstance(event, yaml.CollectionStartEvent):
-                found |= {key: ""} if key == "replicates" else {}
+                top |= {key: ""} if key == "replicates" else {}
                 depth += 1
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
                 key = "" if depth == 1 else key
-            if found.keys() >= set(keys) or (key == "flow" and "title" in found):
+            if top.keys() >= set(keys) or (key == "flow" and "title" in top):
                 break
     except (OSError, yaml.YAMLError, ValueError):
         pass
-    words = {name: text for name, text in found.items() if name in StudyHead._fields}
-    return StudyHead(**words, published="replicates" in found)
+    words = {name: text for name, text in top.items() if name in StudyHead._fields}
+    return StudyHead(**words, published="replicates" in top)
 
 
 def load(study: str | Path, language: str | None = None, *, recorded: bool = False) -> LoadedStudy:
@@ -333,12 +333,12 @@ def misnamed(folder: Path, name: str) -> tuple[Path, Path] | None:
         except OSError:
             return None
         if part not in there:
-            found = next((child for child in there if _alike(child) == _alike(part)), None)
-            if found is None:
+            similar = next((child for child in there if _alike(child) == _alike(part)), None)
+            if similar is None:
                 return None
-            composed = unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", part)
+            composed = unicodedata.normalize("NFC", similar) == unicodedata.normalize("NFC", part)
             if not (composed and reading.exists(folder / part)):  # some systems compose for us
-                return folder / found, folder / part
+                return folder / similar, folder / part
         folder = folder / part
     return None
 

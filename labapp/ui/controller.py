@@ -198,8 +198,8 @@ class SessionController(QObject):
             recorder = self.opened.runner.recorder
             gone = None if recorder is None else recorder.device
             self._finder = MicrophoneFinder(gone if isinstance(gone, Device) else None)
-        found = self._finder.found
-        self.console.voice.offer_microphone(None if found is None else found.label)
+        microphone = self._finder.found
+        self.console.voice.offer_microphone(None if microphone is None else microphone.label)
 
     def _look_no_more(self) -> None:
         if self._finder is not None:
@@ -208,8 +208,8 @@ class SessionController(QObject):
             self.console.voice.offer_microphone(None)
 
     def _take_microphone(self) -> None:
-        if self._finder is not None and (found := self._finder.found) is not None:
-            self.opened.record_with(found)
+        if self._finder is not None and (microphone := self._finder.found) is not None:
+            self.opened.record_with(microphone)
             self._look_no_more()
 
     def _level(self) -> Any:

@@ -277,7 +277,7 @@ def test_what_is_broken_in_a_task_with_trials_is_named(tmp_path: Path, name: str
     file.write_text(text)
     study = tmp_path / "short.yaml"
     study.write_text(
-        "{id: short, title: Short, version: 1, flow: [{stages: "
+        "{id: short, title: Short, version: 1, unnamed_texts: shipped, flow: [{stages: "
         "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
     )
     with on_path(site), pytest.raises(Unfit) as unfit:

@@ -23,7 +23,7 @@ from labapp.testing.rehearsal import Rehearsal
 from labapp.testing.watching import Notes
 from tests.helpers import concepts, stimuli
 
-TEXT = "texts/{language}/debrief.md"
+TEXT = "shipped:debrief"
 SEEN = {"text": TEXT}
 CIRCLES = {"models": ["circles/gt"]}
 JUDGED = {"set": 1, "intro": TEXT, "description": TEXT}
@@ -155,7 +155,7 @@ def test_a_question_in_which_the_computer_stood_still(tmp_path: Path, name: str,
     for item in flow:
         item["stages"] = {**item["stages"], **LIMITS.get(name, {})}
     asked: dict[str, Any] = {"id": "short", "title": "Short", "version": 1, "stalls": rule}
-    study.write_text(json.dumps(asked | {"flow": flow}))
+    study.write_text(json.dumps(asked | {"unnamed_texts": "shipped", "flow": flow}))
     (task_type,) = [known for known in registry.task_types() if known.name == name]
     strategy = "knowing" if name == "reconstruction" else "random"
     session = rehearsal_of(task_type, study, strategy)

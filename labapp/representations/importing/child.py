@@ -237,7 +237,7 @@ def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]
         memory.limit(asked["memory"])
     send(outgoing, json.dumps({"ready": True}).encode())
     content, rows = receive(incoming), receive(incoming)
-    found: dict[str, str] = {}
+    answer: dict[str, str] = {}
     memory.limit_seconds(asked["seconds"])
     try:
         session = onnxruntime.InferenceSession(
@@ -252,8 +252,8 @@ def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]
             send(outgoing, json.dumps({"more": True}).encode())
     except Exception as error:  # noqa: BLE001 - onnxruntime raises kinds of its own
         if memory.is_too_much(error):
-            found["refused"] = "memory"
-    send(outgoing, json.dumps(found).encode())
+            answer["refused"] = "memory"
+    send(outgoing, json.dumps(answer).encode())
 
 
 def _serve_program(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]) -> None:

@@ -211,9 +211,9 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
             child.patience_s = SECONDS  # all that it needs is loaded by now
             child.send(content)
             child.send(_packed(inputs))
-            found = {"more": True}
-            while found.get("more"):
-                found = json.loads(child.receive(_SHORT))
+            answer = {"more": True}
+            while answer.get("more"):
+                answer = json.loads(child.receive(_SHORT))
         except (EOFError, BrokenPipeError, ValueError) as error:
             how = child.ended()
             why = f"the process that computed it ended {how}"
@@ -222,7 +222,7 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
             raise ModelError(
                 f"The graph of {name} cannot be used: {why}.", safe=safe, todo=_FASTER
             ) from error
-    if "refused" in found:
+    if "refused" in answer:
         what = f"The graph of {name} cannot be used: {memory.told(at_most)}."
         raise ModelError(what, safe=safe, todo=memory.TODO)
     _TRIED.add(key)

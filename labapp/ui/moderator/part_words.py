@@ -172,7 +172,7 @@ def contents_of(parts: Sequence[PlannedPart], places: Iterable[int], asked: int 
         (rests, N_("1 break"), N_("{n} breaks")),
         (talks, N_("1 interview"), N_("{n} interviews")),
     )
-    told = [counted(n, one, many) for n, one, many in counts if n > 0]
+    told = [counted(n, singular, many) for n, singular, many in counts if n > 0]
     return wording.listed(told) if told else ""
 
 

@@ -25,9 +25,9 @@ GAPS = {
 def detail_of(payload: Mapping[str, Any]) -> str:
     """The text of an event (`detail` or `reason`), translated."""
     text = str(payload.get("detail", payload.get("reason", "")))
-    said = translate_message(decoded(text, payload.get("message")))
+    words = translate_message(decoded(text, payload.get("message")))
     # Earlier versions stored PortAudio's own words.
-    return portaudio.in_words(said, translate_message) if "PaErrorCode" in said else said
+    return portaudio.in_words(words, translate_message) if "PaErrorCode" in words else words
 
 
 def pause_reason(reason: str) -> str:

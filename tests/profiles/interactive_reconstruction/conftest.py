@@ -21,6 +21,7 @@ HEAD = """
 id: {id}
 title: {id}
 version: 1
+unnamed_texts: shipped
 language: en
 presentation: as_published
 seed: 5
