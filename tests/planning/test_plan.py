@@ -28,6 +28,7 @@ from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import to_rows as plan_rows
 from labapp.study.planner import realise
 from tests.helpers import repairers
+from tests.helpers.beside import put_beside
 from tests.helpers.clusters import local_cluster
 from tests.helpers.pages import problems
 
@@ -176,7 +177,7 @@ def test_strategies_that_can_do_a_study_of_both_kinds_are_named(
     dials = load("quickstart").path.read_text("utf-8")
     judged = "task: heatmap-distinction, stimuli: mine, set: 1, intro: a.md, description: a.md"
     study = f"  - stages: {{{judged}}}\n  - debrief"
-    both = tmp_path / "both.yaml"
+    both = put_beside(tmp_path) / "both.yaml"
     both.write_text(dials.replace("  - debrief", study), "utf-8")
     (tmp_path / "a.md").write_text("Look.", "utf-8")
     status, out, err = labapp(str(both))
