@@ -17,6 +17,7 @@ from labapp.representations.card import installed_sha256
 from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
+from tests.helpers.beside import put_beside
 from tests.study.test_design import OWN
 
 TRUST = """
@@ -34,7 +35,7 @@ items:
 
 
 def study(tmp_path: Path, text: str = OWN) -> LoadedStudy:
-    (tmp_path / "instruments").mkdir(exist_ok=True)
+    put_beside(tmp_path)
     (tmp_path / "instruments/trust.yaml").write_text(TRUST)
     path = tmp_path / "own.yaml"
     path.write_text(text + "- questionnaire: trust\n")
@@ -115,8 +116,8 @@ def test_a_study_that_declares_nothing_has_nothing_to_register(tmp_path: Path) -
 
 
 PROCEDURE = OWN.replace(
-    "flow:\n- consent: shipped:consent\n",
-    "when_interrupted: restart_stage\nflow:\n- consent: shipped:consent\n"
+    "flow:\n- consent: texts/{language}/consent.md\n",
+    "when_interrupted: restart_stage\nflow:\n- consent: texts/{language}/consent.md\n"
     "- text: extra.md\n  only_if: {hint: with}\n",
 )
 
