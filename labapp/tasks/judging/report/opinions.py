@@ -77,7 +77,7 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
             one_sample = inference.signed_rank(values, accuracy)
             yield result_of(of, values, one_sample, against=accuracy, ours=True)
         asked = submitted(own, f"{risk}_risk")
-        share = 100.0 * not_touched(asked[asked["kind"] == "slider"]).to_numpy(np.float64)
+        share = 100.0 * not_touched(asked[asked["kind"] == "slider"]).astype(np.float64)
         name = f"least accuracy, {risk} risk, not answered"
         yield replace(summary(_of(study, design, 8, name, PERCENT), share, ours=True), sd=None)
     low, high = joined(least_accuracy(own, "low"), least_accuracy(own, "high"))
