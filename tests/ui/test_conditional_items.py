@@ -121,9 +121,13 @@ items:
     assert not any(heads.isVisible() for heads, _ in page._tables)
     first = page.views[2]
     alone = Page("Use", "", [first.item, page.views[3].item], WORDS, theme.LIGHT)
+    alone.setStyleSheet(window.styleSheet())
     alone.resize(page.size())
     alone.show()
     qapp.processEvents()
     tops = [first.mapTo(page, QPoint()).y(), alone.views[0].mapTo(alone, QPoint()).y()]
+    for pg in (page, alone):
+        lab = pg._column.itemAt(1).widget()
+        print(pg.size(), lab.font().toString(), lab.geometry(), pg.views[-1].geometry(), pg.views[-1].font().toString(), pg.styleSheet()[:80])
     alone.close()
     assert abs(tops[0] - tops[1]) <= 1, "nothing is left of the table"
