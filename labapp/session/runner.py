@@ -136,6 +136,7 @@ class Runner:
         self._stalled = False
         self._waited_s = 0.0
         self._timer: Timer | None = None
+        self._next_beat: Timer | None = None
         self._listeners: list[Listener] = []
         self._pending_commands: PendingCommands = tuple
         self._asked_for: Command | None = None
@@ -253,7 +254,8 @@ class Runner:
         if changed_s := heart.clock_changed():
             self.emit(ClockChanged(round(changed_s, 3)))
         heart.beat()
-        self.scheduler.call_later(BEAT_S / self.clock.real_seconds(NS), self._beat)
+        beat_s = BEAT_S / self.clock.real_seconds(NS)
+        self._next_beat = self.scheduler.call_later(beat_s, self._beat)
 
     def _decide(self, command: Command, source: Source) -> bool:
         events = self.machine.decide(self.state, command, self.clock.now_ns())
@@ -417,8 +419,9 @@ class Runner:
         if self._closed:
             return
         self._closed = True
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._next_beat):
+            if timer is not None:
+                timer.cancel()
         self._renderer.close()
         if self.heartbeat is not None:
             self.heartbeat.close()

@@ -154,6 +154,7 @@ class SessionController(QObject):
         self._microphones.timeout.connect(self._look_for_microphone)
         self.console.voice.microphone_taken.connect(self._take_microphone)
         down.callback(self._look_no_more)
+        down.callback(self._microphones.stop)
         self.console.done_requested.connect(self._end)
         self.bridge.changed.connect(self._changed)
 

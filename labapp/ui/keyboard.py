@@ -170,7 +170,7 @@ class Keyboard(QObject):
         self._front = self._refused = self._asking = self._lent = False
         self.keys.forget()
         self._watch_windows()
-        self._console.field_left.connect(self._look_whether_left)
+        self._console.field_left.connect(self._look_soon_whether_left)
         self._console.keyboard_back.connect(self._back_by_button)
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -196,7 +196,7 @@ class Keyboard(QObject):
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.focusWindowChanged.disconnect(self._moved)
-        self._console.field_left.disconnect(self._look_whether_left)
+        self._console.field_left.disconnect(self._look_soon_whether_left)
         self._console.keyboard_back.disconnect(self._back_by_button)
         for window in self._windows:
             window.removeEventFilter(self)
@@ -513,6 +513,10 @@ class Keyboard(QObject):
     def _end_field(self, why: str) -> None:
         if self._purpose:  # the same key may have answered a question
             self.give_back(why)
+
+    def _look_soon_whether_left(self) -> None:
+        # A key that ended the field says so first, by `_typed_there`.
+        QTimer.singleShot(0, self, self._look_whether_left)
 
     def _look_whether_left(self) -> None:
         if self._purpose not in ("", QUESTION) and not is_field(self._console.focusWidget()):

@@ -18,6 +18,7 @@ from labapp.clock import Clock, SessionClock
 from labapp.events.commands import ConfirmSkip, GiveConsent, SkipStage
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioStarted
+from labapp.plugins.part import PlannedPart
 from labapp.representations.decoders import percentiles_of
 from labapp.representations.decoding import Decoder
 from labapp.representations.package import load_package
@@ -165,12 +166,17 @@ def skip_to(room: Room, part_id: str) -> None:
     while runner.part is not None and runner.part.id != part_id:
         if runner.part.part == "consent":
             runner.send(GiveConsent())
-        elif goals and runner.machine.parts[goals[0]].belongs_to() == runner.part.id:
+        elif goals and runner.machine.parts[goals[0]].belongs_to() == _stage(runner.part):
             runner.send(SkipStage(to=goals[0]))
             runner.send(ConfirmSkip())
         else:
             skip_stage(runner)
     assert runner.part is not None, f"no part {part_id!r} in this study"
+
+
+def _stage(part: PlannedPart) -> str:
+    """The part itself, or the one that it asks about: both are skipped together."""
+    return part.belongs_to() or part.id
 
 
 def solve(room: Room) -> None:

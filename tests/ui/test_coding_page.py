@@ -24,7 +24,15 @@ from tests.helpers.coded_session import SECOND, add_codebook, add_units
 from tests.helpers.journals import golden_session
 
 ROWS = (
-    SessionProgress("sub-P01_ses-1_x", 7, True, 1, 7, 2, (RaterProgress("anna", 4, 4, "done"),)),
+    SessionProgress(
+        "sub-P01_ses-1_x",
+        7,
+        True,
+        proposals=1,
+        texts=7,
+        reviewed=2,
+        raters=(RaterProgress("anna", 4, 4, "done"),),
+    ),
     SessionProgress("sub-P02_ses-1_x", 3, False),
     SessionProgress("sub-P03_ses-1_x", problem="It is damaged."),
 )

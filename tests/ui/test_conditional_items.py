@@ -15,6 +15,7 @@ from labapp.tasks.questionnaire.moderator import sheet_lines
 from labapp.tasks.questionnaire.screen.page import Page
 from labapp.ui import theme
 from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.screens import centre
 from labapp.ui.preview import Preview, opened_preview, write_pictures
 from tests.helpers.own_questionnaires import USE, conditional_study
 from tests.tasks.screens.test_questionnaires import WORDS
@@ -121,9 +122,21 @@ items:
     assert not any(heads.isVisible() for heads, _ in page._tables)
     first = page.views[2]
     alone = Page("Use", "", [first.item, page.views[3].item], WORDS, theme.LIGHT)
+    centre(alone)
+    alone.setStyleSheet(window.styleSheet())
     alone.resize(page.size())
     alone.show()
     qapp.processEvents()
     tops = [first.mapTo(page, QPoint()).y(), alone.views[0].mapTo(alone, QPoint()).y()]
+    for pg in (page, alone):
+        lab = pg._column.itemAt(1).widget()
+        print(
+            pg.size(),
+            lab.font().toString(),
+            lab.geometry(),
+            pg.views[-1].geometry(),
+            pg.views[-1].font().toString(),
+            pg.styleSheet()[:80],
+        )
     alone.close()
     assert abs(tops[0] - tops[1]) <= 1, "nothing is left of the table"

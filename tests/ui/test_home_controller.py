@@ -35,6 +35,7 @@ from labapp.tasks.consent.screen import ConsentScreen
 from labapp.ui import starting, study_checker
 from labapp.ui.home import HomeController
 from labapp.ui.moderator import checklist
+from tests.helpers.beside import put_beside
 from tests.helpers.rooms import SilentRecorder
 
 
@@ -112,7 +113,7 @@ def test_what_is_installed_while_the_home_is_open_is_seen(
 ) -> None:
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "models"))
     ready(home, qtbot)
-    study = tmp_path / "own.yaml"
+    study = put_beside(tmp_path) / "own.yaml"
     text = find("quickstart").read_text("utf-8")
     named = sorted(set(re.findall(r"sinelines/[a-z0-9]+", text)))[0]
     study.write_text(text.replace(named, "sinelines/mine"), "utf-8")
@@ -145,7 +146,7 @@ def own_model(home: HomeController, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "models"))
     folder = tmp_path / "models" / "sinelines" / "mine"
     place_model(folder, "sinelines/vae")
-    study = tmp_path / "own.yaml"
+    study = put_beside(tmp_path) / "own.yaml"
     text = find("quickstart").read_text("utf-8")
     study.write_text(text.replace("sinelines/vae", "sinelines/mine"), "utf-8")
     home.choose_study(str(study))
@@ -390,7 +391,7 @@ def test_the_participant_sees_when_sound_is_recorded(
     session = home.session
     assert session is not None
     top = session.participant.top
-    assert top._recording.text() == "No sound recording"
+    assert top._recording.text() == "Not recording yet. Recording starts when you agree."
     session.console.refresh()
     assert session.console.header.recording.text() == "○ sound begins with consent"
     session.opened.give_consent("Ada Lovelace")

@@ -43,6 +43,7 @@ from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.widgets.markdown import MarkdownView
 from scripts import screens_moderator, screens_unmasking_console
 from scripts.screens_single_dimension import answer
+from tests.helpers.beside import put_beside
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.languages import MARKED, mark, write_marked
 from tests.helpers.rooms import skip_to
@@ -81,7 +82,7 @@ def judging(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
         path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
         words = Path(study).parent / "texts"
         if words.is_dir():
-            shutil.copytree(words, path.parent / "texts")
+            shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
         with screens_moderator.desk_of(folder / name, path) as desk:
             skip_to(desk.room, "stage-1")
             yield f"{name} begun", desk.settled()
@@ -101,7 +102,7 @@ def unmasking(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
     path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
     words = Path(study).parent / "texts"
     if words.is_dir():
-        shutil.copytree(words, path.parent / "texts")
+        shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
     yield from screens_unmasking_console.console(folder / "unmasking", path)
     yield from screens_unmasking_console.home(path, study)
 
@@ -249,7 +250,7 @@ def study_in(folder: Path, language_: str, translate: Callable[[str], str]) -> s
     study |= {"language": language_, "title": translate(study["title"])}
     study["recording"]["prompts"] = [translate(one) for one in study["recording"]["prompts"]]
     study["flags"] = {number: translate(text) for number, text in study["flags"].items()}
-    path = folder / "study.yaml"
+    path = put_beside(folder) / "study.yaml"
     path.write_text(yaml.safe_dump(study, allow_unicode=True), "utf-8")
     return str(path)
 
@@ -383,7 +384,7 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
         "sub-P01_ses-1: zurückgezogen, die Daten sind gelöscht.",
         "Name und Unterschrift sind gelöscht.",
         "Wieder frei: a.",
-        "Reste eines abgebrochenen Exports entfernt: /b.partial.",
+        "Entfernt wurde, was ein abgebrochenes Programm hinterlassen hatte: /b.partial.",
         "Bündel, die sie noch enthalten: /a.zip",
         "/e lässt sich nicht lesen (I/O): Exporte sind nicht bekannt",
         "/e, Zeile 3: beschädigt; was sie von einem Export sagt, ist nicht bekannt",

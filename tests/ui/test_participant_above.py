@@ -100,7 +100,7 @@ def test_the_own_answers_stand_together(language):
 @pytest.fixture
 def judged(open_room, open_window, tmp_path, qapp):
     """The window behind a task on paths, of which the first two are believed."""
-    above = "texts/{language}/performance-agreement.md"
+    above = "shipped:performance-agreement"
     after = [{"questionnaire": "shipped:hive-understanding", "above": above}]
     room = open_room(study=write_judging_study(tmp_path / "s", "path-agreement", after=after))
     window = open_window(room)
@@ -138,7 +138,7 @@ def test_nothing_is_told_of_a_stage_that_was_skipped(open_room, open_window, tmp
     after = [
         {
             "questionnaire": "shipped:hive-trade-off-species",
-            "above": f"texts/{{language}}/{text}.md",
+            "above": f"shipped:{text}",
         }
         for text in ("performance-agreement", "trade-off-agreement")
     ]

@@ -31,17 +31,16 @@ WHOLE = f"""\
 id: whole
 title: {mark("A study for tests")}
 version: 1
-unnamed_texts: shipped
 flow:
-  - consent: shipped:consent
+  - consent: texts/{{language}}/consent.md
   - tutorial: reconstruction
   - practice: circles
   - stages: {{task: reconstruction, models: [{DIGITS}], trials: 1, skip: after}}
   - stages: {{task: single-dimension, visualisation: exemplars, models: [{DIGITS}]}}
   - stages: {{task: single-dimension, visualisation: traversals, models: [sinelines/gt]}}
-  - text: shipped:tutorial-traversals
+  - text: texts/{{language}}/tutorial-traversals.md
   - stages: {{task: reconstruction, models: [sinelines/gt], trials: 1, after: [{", ".join(ALL)}]}}
-  - debrief: shipped:debrief
+  - debrief: texts/{{language}}/debrief.md
 """
 
 

@@ -74,7 +74,7 @@ class ReconstructionScreen(Screen):
         self.dials.selected.connect(self._select)
         self.dials.renamed.connect(lambda i, text: self.send(EditLabel(i, text)))
         self.pictures.toggle.changed.connect(self._toggle)
-        self.pictures.toggle.chosen.connect(self._back_to_dial)
+        self.pictures.toggle.selected.connect(self._back_to_dial)
 
     def make_beneath(self) -> QWidget | None:
         """Finish the bar; what stands beneath it, of a height that never changes."""
@@ -171,8 +171,8 @@ class ReconstructionScreen(Screen):
         self.gate.flush()
         self.send(ToggleOverlay(bool(index)))
 
-    def _back_to_dial(self, _: int, device: str) -> None:
-        """A click changes the view and leaves the arrow keys with the dial."""
+    def _back_to_dial(self, device: str) -> None:
+        """A click on a view, also the one that is shown, leaves the arrow keys with the dial."""
         place = self.key_place
         if device != KEYBOARD and place is not None and place.isEnabled():
             place.setFocus(Qt.FocusReason.OtherFocusReason)
