@@ -42,13 +42,7 @@ def take_name(draft: Path, path: Path) -> None:
         try:
             os.link(draft, path)  # unlike a rename, never over what came there meanwhile
         except OSError as error:
-            if error.errno not in (
-                errno.EPERM,
-                errno.ENOTSUP,
-                errno.EOPNOTSUPP,
-                errno.ENOSYS,
-                errno.EMLINK,
-            ):
+            if error.errno not in NO_LINKS:
                 raise
             if os.path.lexists(path):  # a drive without links
                 raise FileExistsError(errno.EEXIST, "something is there already") from error

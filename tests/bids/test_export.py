@@ -321,7 +321,7 @@ def test_a_bundle_is_on_the_disk_before_it_gets_its_name(
 ) -> None:
     synced: set[str] = set()
     order: list[str] = []
-    real_sync, real_rename = os.fsync, Path.rename
+    real_sync, real_rename, real_link = os.fsync, Path.rename, os.link
 
     def fsync(descriptor: int) -> None:
         place = str(Path(f"/proc/self/fd/{descriptor}").readlink())
@@ -329,19 +329,27 @@ def test_a_bundle_is_on_the_disk_before_it_gets_its_name(
         order.append(place)
         real_sync(descriptor)
 
-    def rename(path: Path, target: Path) -> Path:
+    def named(path: Path, target: Path) -> None:
         if target == out:
             needed = {str(path)} | {str(inside) for inside in path.rglob("*")}
             assert needed <= synced, sorted(needed - synced)
-            order.append("renamed")
+            order.append("named")
+
+    def rename(path: Path, target: Path) -> Path:
+        named(path, target)
         return real_rename(path, target)
+
+    def link(path: Path, target: Path) -> None:
+        named(path, target)
+        real_link(path, target)
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(Path, "rename", rename)
+    monkeypatch.setattr(os, "link", link)
     out = tmp_path / ("out.zip" if zipped else "out")
     export([golden_session(tmp_path / "data")], out, zip=zipped)
-    assert order.index("renamed") < len(order) - 1
-    assert str(tmp_path) in order[order.index("renamed") :], "and its name afterwards"
+    assert order.index("named") < len(order) - 1
+    assert str(tmp_path) in order[order.index("named") :], "and its name afterwards"
 
 
 def test_an_interruption_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_two_versions_of_an_instrument_are_both_told(session: Path, tmp_path: Pa
     study = questionnaire_study(tmp_path / "study", ["demographics"])
     shipped = (resources.assets() / "instruments" / "demographics.yaml").read_text()
     later = study.parent / "instruments" / "demographics.yaml"
-    later.parent.mkdir()
+    later.parent.mkdir(exist_ok=True)
     text = shipped.replace("version: 2", "version: 3").replace("from_70", "old")
     assert text.count("old") > shipped.count("old")
     later.write_text(text)
@@ -106,7 +106,7 @@ def test_of_an_older_session_the_shipped_declarations_hold_word_for_word(tmp_pat
     """Its instruments declare nothing yet; one that was changed is not the shipped one any more."""
     study = questionnaire_study(tmp_path / "study", ["nasa-tlx-weights", "synthetic-end"])
     own = study.parent / "instruments"
-    own.mkdir()
+    own.mkdir(exist_ok=True)
     for name in ("nasa-tlx-weights", "synthetic-end"):
         text = (resources.assets() / "instruments" / f"{name}.yaml").read_text()
         text = text.replace(", identifying: no", "").replace("    identifying: no\n", "")

@@ -45,7 +45,7 @@ def short_study(folder: Path) -> Path:
     """Two questions, of a model in closed form."""
     path = folder / "short.yaml"
     path.write_text(
-        "{id: short, title: Short, version: 1, flow: [{stages: "
+        "{id: short, title: Short, version: 1, unnamed_texts: shipped, flow: [{stages: "
         "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
     )
     return path
@@ -76,7 +76,7 @@ def test_its_study_is_found_and_in_order() -> None:
 def test_a_study_elsewhere_finds_its_texts_in_the_package(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(
-        "{id: own, title: Own, version: 1, language: de, flow: [{stages: "
+        "{id: own, title: Own, version: 1, language: de, unnamed_texts: shipped, flow: [{stages: "
         "{task: counterfactual-choice, models: [circles/gt], questions: 1, candidates: 2}}]}"
     )
     loaded = check(str(own))
@@ -89,7 +89,8 @@ def test_a_study_elsewhere_finds_its_texts_in_the_package(tmp_path: Path) -> Non
 def test_words_that_a_language_lacks_are_named(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(
-        "{id: own, title: Own, version: 1, flow: [{stages: "
+        "{id: own, title: Own, version: 1, unnamed_texts: shipped, "
+        'words: ["texts/{language}/counterfactual-choice.yaml"], flow: [{stages: '
         "{task: counterfactual-choice, models: [circles/gt], questions: 1, candidates: 2}}]}"
     )
     words = tmp_path / "texts" / "en" / "counterfactual-choice.yaml"
