@@ -46,7 +46,7 @@ def make_everything(root: Path, uses: Mapping[str, bool]) -> Path:
     run("analyze", session, "--out", out / "results")
     run("analyze", out / "bundle", "--out", out / "results-of-the-bundle")
     for suffix in ("md", "html", "csv"):
-        run("code", "quotes", session.parent, "--out", out / f"quotes.{suffix}")
+        run("code", "quotes", session.parent, "--unread", "--out", out / f"quotes.{suffix}")
     for rater in ("anna", "ben"):
         run("code", "pack", session.parent, "--rater", rater, "--out", out / f"{rater}.zip")
     run("replay", session, "--clip", "19", "23", "--out", out / "clip.wav", refused=silent)
