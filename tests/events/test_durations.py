@@ -149,4 +149,6 @@ def test_only_the_kinds_that_are_named_matter(steps: list[tuple[int, str]]) -> N
 def test_in_older_journals_time_goes_on(kind: str) -> None:
     (event,) = journal([(10, f"old {kind}")])
     assert Pauses().apply(event).working_ns(1000) == 1000
-    assert payload_of(event).as_dict() == PAYLOADS[kind], "the fields are the same"
+    payload = payload_of(event).as_dict()
+    payload.pop("debriefed", None)  # a later field
+    assert payload == PAYLOADS[kind], "the fields are the same"

@@ -24,8 +24,11 @@ from tests.helpers.rooms import decoder_of
 from tests.session.sessions import virtual
 
 MODELS = ("circles/gt", "sinelines/gt")
-INSTRUMENTS = ("seq", "comments", "understanding", "synthetic-end", "nasa-tlx", "demographics")
-TEXT = "texts/{language}/debrief.md"
+INSTRUMENTS = tuple(
+    f"shipped:{name}"
+    for name in ("seq", "comments", "understanding", "synthetic-end", "nasa-tlx", "demographics")
+)
+TEXT = "shipped:debrief"
 SHOWN = ("circles", "sinelines")
 TASKS = ("reconstruction", "single-dimension")
 Tree = dict[str, Any]
@@ -218,7 +221,8 @@ def studies(draw: st.DrawFn) -> Tree:
         flow.insert(0, {"consent": "shipped:consent"})
     if draw(st.booleans()):
         flow.append({"debrief": TEXT})
-    study: Tree = {"id": "any", "title": "Any", "version": 1, "flow": flow}
+    study: Tree = {"id": "any", "title": "Any", "version": 1, "unnamed_texts": "shipped"}
+    study["flow"] = flow
     if assignment:
         study["assignment"] = assignment
     amounts = {
