@@ -179,7 +179,7 @@ def test_what_may_follow_from_an_unread_part_of_the_design_is_not_told(tmp_path:
 def test_what_only_a_later_session_shows_is_checked_too(tmp_path: Path) -> None:
     (tmp_path / "later.md").write_text("# Welcome back\n\nThis takes {duree} minutes.\n")
     (tmp_path / "own.yaml").write_text(
-        "id: own\ntitle: Own\nversion: 1\n"
+        "id: own\ntitle: Own\nversion: 1\nunnamed_texts: shipped\n"
         "design: {within: [model], sessions: [1, 2]}\n"
         "flow:\n"
         "- {text: later.md, only_if: {session: 2}}\n"
