@@ -159,6 +159,7 @@ class _Finder(QFrame):
         self.search = QLineEdit()
         self.search.setPlaceholderText(tr("Search"))
         self.search.setAccessibleName(tr("Search"))
+        bits.limit(self.search)
         self.list = QListWidget()
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setItemDelegate(_Entries(palette, self.list))
