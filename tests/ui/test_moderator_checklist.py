@@ -43,14 +43,14 @@ def test_what_is_still_checked_is_said_only_when_nothing_is_wrong() -> None:
 @given(st.sets(st.integers(1, 150), max_size=30))
 def test_the_proposed_id_is_free_and_valid(numbers: set[int]) -> None:
     taken = {P.label(n): ["1"] for n in numbers}
-    proposed = checklist.next_free(P, taken)
+    proposed = P.next_free(taken)
     assert proposed not in taken
     assert checklist.participant_row(P, taken, proposed, "1").state == "ok"
 
 
 def test_ids_of_another_form_do_not_confuse_the_proposal() -> None:
-    assert checklist.next_free(P, {"P03": ["1"], "pilot": ["1"]}) == "P04"
-    assert checklist.next_free(P, {}) == "P01"
+    assert P.next_free({"P03": ["1"], "pilot": ["1"]}) == "P04"
+    assert P.next_free({}) == "P01"
 
 
 @pytest.mark.parametrize(

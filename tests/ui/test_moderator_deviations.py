@@ -62,8 +62,8 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
         ("0:22", "Disk almost full: 12 MB free, 0:03"),
         ("0:22", "Participant’s window without keyboard, 0:03"),
         ("0:25", "Participant wanted to stop: pressed Escape, 0:00"),
-        ("0:25", "Part skipped"),
-        ("0:25", "Part skipped"),
+        ("0:25", "Part skipped: Tutorial"),
+        ("0:25", "Part skipped: Before practice"),
         ("0:25", "Withdrew: the data are kept: feels unwell"),
     ]
     assert notes.tabs[DEVIATIONS].text() == "Deviations 10"
