@@ -44,7 +44,7 @@ QUANTITIES = (
     N_("photos rightly assigned, as told"),
     N_("photos rightly assigned, mean over all ways to break the ties"),
     N_("photos among which the lot decided"),
-    N_("least accuracy, {risk} risk, touched"),
+    N_("least accuracy, {risk} risk, not answered"),
     N_("least accuracy, {risk} risk"),
     N_("understanding after intro"),
     N_("understanding after task"),
