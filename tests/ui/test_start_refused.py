@@ -21,6 +21,7 @@ from labapp.journal.read import read_rows
 from labapp.resources import assets
 from labapp.session import folder, models
 from labapp.ui.starting import MB, RunOptions, open_new
+from tests.helpers.beside import put_beside
 from tests.session.sessions import opened
 
 
@@ -142,9 +143,6 @@ def with_lsl(tmp_path: Path, wanted: str) -> str:
     """The quick start, saying whether its events are sent."""
     study = (assets() / "studies" / "quickstart.yaml").read_text()
     assert "{audio: optional" in study
-    (tmp_path / "studies").mkdir()
-    for name in ("texts", "instruments"):
-        (tmp_path / name).symlink_to(assets() / name)
-    file = tmp_path / "studies" / "quickstart.yaml"
+    file = put_beside(tmp_path) / "quickstart.yaml"
     file.write_text(study.replace("{audio: optional", f"{{lsl: {wanted}, audio: optional"))
     return str(file)
