@@ -51,10 +51,12 @@ def test_a_translation_that_lacks_words_is_refused_before_there_is_a_session(
     options: RunOptions, tmp_path: Path
 ) -> None:
     shipped = assets() / "studies" / "quickstart.yaml"
-    study = tmp_path / "quickstart.yaml"
-    study.write_text(shipped.read_text().replace("language: en", "language: de"))
+    study = put_beside(tmp_path) / "quickstart.yaml"
+    german = shipped.read_text().replace(
+        "language: en", "language: de\nwords: ['texts/{language}/participant.yaml']"
+    )
+    study.write_text(german)
     own = tmp_path / "texts" / "de" / "participant.yaml"
-    own.parent.mkdir(parents=True)
     words = (assets() / "texts" / "de" / "participant.yaml").read_text()
     own.write_text(words.replace("next_question: Nächste Frage\n", ""))
     with pytest.raises(StudyError, match="lacks the words for next_question"):
@@ -67,10 +69,7 @@ def test_no_microphone_where_sound_is_required_does_not_advise_to_leave_it_out(
 ) -> None:
     shipped = assets() / "studies" / "quickstart.yaml"
     study = shipped.read_text().replace("audio: optional", "audio: required")
-    (tmp_path / "studies").mkdir()
-    for name in ("texts", "instruments"):
-        (tmp_path / name).symlink_to(assets() / name)
-    file = tmp_path / "studies" / "quickstart.yaml"
+    file = put_beside(tmp_path) / "quickstart.yaml"
     file.write_text(study)
 
     def none_there(spec: str) -> devices.Device:
