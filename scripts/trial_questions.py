@@ -16,7 +16,7 @@ click. It ends with 1 unless
   anything in the journal;
 * a pause begins at once, and is shown in the participant's window before a reason is given;
 * after the question, keys reach the participant's window again;
-* what was typed after the end stands in the note field, and is a note once the console is closed.
+* what was typed after the end is in the note field, and becomes a note when the console is closed.
 
 Needs Xvfb, openbox and xrandr (Debian: xvfb openbox x11-xserver-utils).
 """
@@ -56,7 +56,7 @@ PRESSED = ("space", "Return", "1", "2", "Left", "Down", "f", "z", "BackSpace")
 BY_ITSELF = frozenset(
     {"stimulus.shown", "stimulus.hidden", "window.focus", "keyboard.given", "window.shown"}
 )
-"""Kinds that a window's being left makes, whoever is named as their source."""
+"""Kinds of events that leaving a window makes, no matter who is named as their source."""
 SENTENCE = "so 1 2 that was it"
 ARMED_S = 1.15
 WAIT_S = 3.0
@@ -333,7 +333,7 @@ class Trial:
         yield 0.3
         text = self.console.notes.input.text()
         if text != SENTENCE or not self.runner.finished:
-            self.fail(f"after the end {text!r} stands in the note field, not {SENTENCE!r}")
+            self.fail(f"after the end {text!r} is in the note field, not {SENTENCE!r}")
         yield ARMED_S
         yield from self.click(self.header.done)
         notes = [event.payload["text"] for event in self.events if event.kind == "note.added"]

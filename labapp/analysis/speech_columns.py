@@ -62,7 +62,7 @@ UTTERANCES = (
     yes(
         "speakers_said",
         "somebody said who speaks in the session; where nobody did, all its units count as the "
-        "participant's, whoever spoke",
+        "participant's, no matter who spoke",
     ),
     *_LOST,
     INCLUDED,

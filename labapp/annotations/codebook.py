@@ -327,7 +327,7 @@ def quoting(study: Path, texts: Iterable[str]) -> list[str]:
         try:
             book = read(path)
         except AnnotationError:
-            continue  # it is told by what reads it
+            continue  # its reader reports it
         codes = [code.id for code in book.codes if _quotes(code, runs, whole)]
         if not codes and any(_runs(_words_of(line)) & runs for line in _comments(book.content)):
             codes = ["a comment"]

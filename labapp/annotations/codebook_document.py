@@ -115,7 +115,7 @@ class CodebookDocument(Strict):
     merged : earlier codes, and the code that each is now a part of.
     split : earlier codes, and the codes that took the place of each.
     identifying : no, where none of its words tell who said something: then a de-identified bundle
-        keeps examples and explanations, which are left out otherwise.
+        keeps examples and explanations. By default it leaves them out.
     withheld : its examples, explanations and comments were taken out by labapp; its name is still
         the hash of what it was.
     """

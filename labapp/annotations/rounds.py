@@ -325,7 +325,7 @@ class StudyDisagreements:
 
 def study_disagreements(study: Path) -> StudyDisagreements:
     """Where raters differ, over all sessions of a study. What is not locked is not looked at:
-    whoever has seen where others differ does not code independently any more. Raises
+    raters who have seen where others differ no longer code independently. Raises
     AnnotationError."""
     assignments = assignments_of_study(study)
     ids = {sha256: book.id for sha256, book in versions_of(study).items()}

@@ -126,7 +126,7 @@ UNSAID = (
     "Nobody has said who speaks in {where}: all units there count as the participant's, the "
     "moderator's sentences included. {todo}"
 )
-UNSAID_TODO = "Say it with `labapp code speakers`, or with Alt+P in the coding window."
+UNSAID_ADVICE = "Say it with `labapp code speakers`, or with Alt+P in the coding window."
 HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
 
 
@@ -141,7 +141,7 @@ def table(rows: Sequence[SessionProgress]) -> Iterator[str]:
         if progress.problem:
             yield f"{progress.session}: {progress.problem}"
     if unsaid := sum(not progress.speakers_said for progress in rows):
-        yield UNSAID.format(where=f"{unsaid} of {len(rows)} sessions", todo=UNSAID_TODO)
+        yield UNSAID.format(where=f"{unsaid} of {len(rows)} sessions", todo=UNSAID_ADVICE)
 
 
 def _cells(row: SessionProgress) -> tuple[str, ...]:

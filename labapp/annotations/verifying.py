@@ -137,7 +137,7 @@ def _hold_against_anchor(
     study: Path, report: AnnotationsReport, ours: Callable[[str], bool]
 ) -> None:
     problems, remarks = anchor.check(study, ours)
-    # Of a line that is damaged it is told already; that its file was changed follows.
+    # A damaged line has been reported already; that its file was changed follows from it.
     damaged = {
         problem.partition(", line ")[0] for problem in report.problems if ", line " in problem
     }

@@ -10,9 +10,9 @@ itself: it neither delays a busy window nor is delayed by it.
 clock, macOS: Mach time, Windows: performance counter), so packets need no translation.
 
 On the pipe: one JSON line (rate, channels; or an error's what, safe and todo), then packets, each
-a fixed header and its data. One without data says that the child runs: so a child that stands still
-is told from a microphone that gives nothing. The child ends when its standard input does, and so
-with its parent.
+a fixed header and its data. One without data says that the child runs, so that a child that stands
+still can be distinguished from a microphone that gives nothing. The child ends when its standard
+input does, and so with its parent.
 """
 
 from __future__ import annotations

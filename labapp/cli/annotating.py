@@ -38,7 +38,7 @@ def code_segment(
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
     """
     from labapp.annotations.segmenting import segment_session
-    from labapp.annotations.status import UNSAID, UNSAID_TODO
+    from labapp.annotations.status import UNSAID, UNSAID_ADVICE
     from labapp.journal.opening import places
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
@@ -62,7 +62,7 @@ def code_segment(
         return
     if unsaid := sum(not row["speakers_said"] for row in rows):
         where = f"{unsaid} of {len(rows)} sessions" if len(rows) > 1 else str(rows[0]["session"])
-        say(UNSAID.format(where=where, todo=UNSAID_TODO), err=True)
+        say(UNSAID.format(where=where, todo=UNSAID_ADVICE), err=True)
     if not freeze:
         say("Look them through in the window; --freeze lets them be coded.")
 

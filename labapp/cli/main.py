@@ -552,7 +552,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
 
 
 def _interrupted(words: Sequence[str]) -> str:
-    """What is told of a command that was stopped; words: of the command line."""
+    """What to say about a command that was stopped; words: those of the command line."""
     if not words or words[0].startswith("-"):
         words = ("",)
     named = [" ".join(words[:length]) for length in (2, 1)]

@@ -91,7 +91,7 @@ class Pauses:
         return Pauses(self.total_ns + event.t_ns - self.open_since_ns, until_ns=event.t_ns)
 
     def _stalled(self, event: Event) -> Pauses:
-        """A stall is over when its event tells of it: no participant could do anything in it."""
+        """A stall is over when its event reports it: no participant could do anything during it."""
         begins = max(int(event.payload["from_ns"]), self.until_ns)
         ends = int(event.payload["from_ns"]) + int(event.payload["duration_ns"])
         if not event.payload.get("left_out") or self.held or ends <= begins:
@@ -141,7 +141,7 @@ class WorkingTime:
             if closed is not None and not before.held:  # a stall, which its event tells afterwards
                 self._from.append(closed[0])
                 self._pauses.append(replace(before, open_since_ns=closed[0]))
-            # A gap begins before the event that tells of it.
+            # A gap begins before the event that reports it.
             begins = now.open_since_ns if closed is None else closed[1]
             self._from.append(event.t_ns if begins is None else begins)
             self._pauses.append(now)

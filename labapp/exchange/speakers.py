@@ -63,8 +63,8 @@ class SpeakersSaid:
         told = [f"{self.changed} units have another speaker now."]
         if self.proposed:
             told.append(
-                f"{self.proposed} changes wait until whoever froze the units accepts them, with "
-                "Ctrl+Shift+A in the coding window."
+                f"{self.proposed} changes wait until the person who froze the units accepts them "
+                "in the coding window (Ctrl+Shift+A)."
             )
         if self.confirmed:
             told.append("The speakers of all units are confirmed.")

@@ -36,7 +36,7 @@ class _Builder:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ValueError(f"it is nested more than {DEEPEST} deep")
-        # A tag is paid for each time, though it is kept once: it comes anew each time.
+        # A tag is charged for each time, though it is kept once: the parser makes a new copy.
         memory = _ELEMENT + len(tag)
         if attributes:
             memory += _ATTRIBUTES + len(attributes) * _ATTRIBUTE

@@ -523,7 +523,7 @@ def _chained_files(study: Path) -> Iterator[Path]:
             if files.is_file(path) and b'"prev":' in files.content(path, LARGEST):
                 yield path
         except OSError:
-            continue  # it is told where it is read
+            continue  # reading it reports the problem
 
 
 def accept(study: Path, why: str) -> int:

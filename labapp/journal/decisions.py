@@ -89,7 +89,7 @@ def _entries(study: Path) -> list[dict[str, Any]]:
     try:
         return [entry for _, entry in comments.lines(study, DECISIONS) if entry is not None]
     except OSError:
-        return []  # `decision_problems` tells of it
+        return []  # `decision_problems` reports it
 
 
 def note_move(session: Path, pilot: bool, reason: str) -> Move:

@@ -56,7 +56,7 @@ def decide_by_hand(folder: Path, included: bool, reason: str) -> tuple[Decision,
 
 
 def _reason(given: str, needed: str) -> str:
-    """A reason on one line. needed: what is told where it is missing."""
+    """A reason on one line. needed: the error where it is missing."""
     reason = " ".join(given.split())
     if not reason and needed:
         raise UsageError(needed, todo="Say why, with --reason.")

@@ -135,7 +135,7 @@ def in_language(name: str, language: str) -> str:
 
 
 def plain_name(key: str, name: str) -> str:
-    """What stands in a study, under a key, for the shipped file of this name."""
+    """What a study writes, under a key, for the shipped file of this name."""
     return name if key in _INSTRUMENT_KEYS else f"texts/{{language}}/{name}.md"
 
 

@@ -172,7 +172,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     content = _pdf(document, loaded.study.title)
     try:
         with leftovers.on_its_way(sessions, out) as (draft,):
-            # Whoever may read the private folder may read this, and nobody else.
+            # Only people who may read the private folder may read this.
             handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)

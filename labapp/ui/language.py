@@ -104,7 +104,7 @@ def without_names(names: Iterable[str], instead: str) -> Callable[[str], str]:
         Ids of models, conditions and such; a single character is none that a text could be searched
         for.
     instead : str
-        What stands in their place.
+        What is shown instead.
     """
     known = sorted({name for name in names if len(name) > 1}, key=len, reverse=True)
     if not known:

@@ -1,4 +1,4 @@
-"""Somebody undoes a redaction in the file that it stands in: sound and words stay withheld, and the
+"""Someone undoes a redaction in the file that contains it: sound and words stay withheld, and the
 check says what is missing."""
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def test_the_sound_stays_withheld(way: str, session: Path, tmp_path: Path) -> No
 
 
 def test_both_at_once_are_out_of_reach_and_named(session: Path, tmp_path: Path) -> None:
-    """Whoever puts back the file and the anchor as they were yesterday has made a data folder that
+    """Someone who puts back the file and the anchor as they were yesterday has a data folder that
     holds nothing of the redaction: no key seals it. The check says that it cannot notice that."""
     _restore(annotations_folder(session), tmp_path / "backup")
     path = session.parents[1] / anchor.ANCHOR

@@ -179,4 +179,4 @@ def test_a_table_says_who_speaks_at_its_times_or_nothing_is_changed(
     assert [row["speaker"] for row in rows] == ["moderator", "participant"]
     table.write_text(f"time,speaker\n{at:.2f},other\n")
     _, out, _ = code("speakers", name, "--map", "who.csv", "--by", "ben", "--data", "data")
-    assert "1 changes wait until whoever froze" in out
+    assert "1 changes wait until the person who froze" in out

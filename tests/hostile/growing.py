@@ -433,7 +433,7 @@ def measure(name: str, sizes: list[int]) -> list[dict[str, Any]]:
 
 def superlinear(name: str, again: int = 3) -> str:
     """Which step of n, 2n, 4n takes more than it should, in words; empty where none does. A step is
-    measured anew where it does, for another program may have had the memory."""
+    measured again where it does, for another program may have had the memory."""
     small = GROWING[name].small
     for _ in range(again):
         times = [row["s"] for row in measure(name, [small, 2 * small, 4 * small])]

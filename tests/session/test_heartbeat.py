@@ -22,7 +22,7 @@ MORNING = datetime(2026, 1, 2, 9, tzinfo=UTC)
 
 
 class Room:
-    """The clocks of a computer, and another process that stands still when it is told to."""
+    """The clocks of a computer, and another process that stands still on demand."""
 
     def __init__(self) -> None:
         self.now = self.asleep = self.set_s = 0
@@ -64,7 +64,7 @@ def test_who_stood_still_is_told_by_the_other_process() -> None:
     assert room.heart.look() == Standstill("program", 40 * NS, 60 * NS, 0)
     room.still, room.now = None, 80 * NS  # it stands still yet
     assert room.heart.look() == Standstill("computer", 60 * NS, 80 * NS, 0)
-    assert room.heart.look() is None, "it is told once"
+    assert room.heart.look() is None, "it is reported once"
 
 
 def test_sleep_is_told_by_the_clock_that_goes_on_in_it() -> None:

@@ -128,7 +128,7 @@ def test_a_pilot_gets_a_label_that_no_participant_ever_gets(tmp_path: Path) -> N
 
 
 def test_a_pilot_is_moved_into_the_study_and_back(tmp_path: Path) -> None:
-    """Analysis, lists, exports and remarks follow; the reason is told."""
+    """Analysis, lists, exports and remarks follow; the reason is shown."""
     data = tmp_path / "data"
     own = over(tmp_path, "P01", pilot=False)
     path = over(tmp_path, "pilotP01", pilot=True)

@@ -78,7 +78,7 @@ def opened(recorded: Path, no_models: None, qtbot: QtBot) -> Iterator[Callable[.
 
 
 def texts_of(window: QWidget) -> list[str]:
-    """Everything that a window and what stands in it say, shown or to be asked for."""
+    """Everything that a window and its widgets say, shown or to be asked for."""
     found: list[str] = []
     for widget in [window, *window.findChildren(QWidget)]:
         for name in TEXTS:

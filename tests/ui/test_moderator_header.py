@@ -372,7 +372,7 @@ def test_the_session_continues_at_a_part_that_is_clicked(desk: Desk, qtbot: QtBo
 
 @pytest.mark.parametrize("how", ["button", "escape", "over", "end"])
 def test_the_question_where_to_continue_is_left(desk: Desk, qtbot: QtBot, how: str) -> None:
-    """And told: whoever has the keyboard for it gives it back."""
+    """And it is announced, so that the keyboard is given back."""
     header, asked = desk.console.header, desk.console.header.continuing
     skip_to(desk.room, "tutorial")
     desk.wait(1)

@@ -1,7 +1,9 @@
-"""The process in which a file that somebody else made is computed first, with limits of memory and
-seconds. A TorchScript or torch.export file is converted to ONNX, and it is told what it makes of
-latents; of an ONNX graph, whether it answers at all. It speaks by frames (8 bytes of length, then
-as many bytes) over two pipes. A file that is a program is opened only after it has shut itself in.
+"""The process that first computes a file made by somebody else, within limits of memory and time.
+
+A TorchScript or torch.export file is converted to ONNX, and its outputs are reported. For an ONNX
+graph, the process reports whether it answers at all. Messages are frames (8 bytes of length, then
+as many bytes) over two pipes. A file that is a program is opened only once the process has given up
+its access to files and network.
 
 Started by `labapp.representations.importing.convert`.
 """

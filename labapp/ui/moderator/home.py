@@ -245,7 +245,7 @@ class HomeView(QWidget):
         return self.session.pilot.isChecked()
 
     def forget_pilot(self) -> None:
-        """Untick *Pilot*; whoever calls this shows participants and plan again."""
+        """Untick *Pilot*; the caller shows participants and plan again."""
         with QSignalBlocker(self.session.pilot):
             self.session.pilot.setChecked(False)
 

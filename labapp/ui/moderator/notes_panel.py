@@ -234,7 +234,7 @@ class NotesPanel(QFrame):
             self.correction_asked.emit()
 
     def keep_begun(self) -> None:
-        """Keep what stands in the fields of notes and deviations without its Enter."""
+        """Save text left in the fields of notes and deviations without Enter."""
         for field in (self.input, self.deviation):
             if field.begun:
                 field.returnPressed.emit()

@@ -151,7 +151,7 @@ class SessionsPage(QFrame):
     """replay_requested(Path), resume_requested(Path), folder_requested(Path),
     withdraw_requested(Path, bool: delete), decided(Path, bool: included, str: reason),
     moved(Path, bool: into the study, str: reason), remarked(Path, str): what is to be done with the
-    selected session. A remark stands in its field until whoever keeps it clears that."""
+    selected session. A remark stays in its field until the code that saves it clears the field."""
 
     replay_requested = Signal(object)
     resume_requested = Signal(object)

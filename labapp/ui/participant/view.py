@@ -244,7 +244,7 @@ class SessionView:
         return self.sound == "on"
 
     def sound_words(self) -> str:
-        """What the participant is told of the recording on top of every page."""
+        """What the top of every page says about the recording."""
         part, sound = self.part, self.sound
         if self.finished:
             return self.words("no_recording")
@@ -255,7 +255,7 @@ class SessionView:
         return self.words(_SOUND_WORDS[sound])
 
     def break_words(self) -> str:
-        """What the participant is told of the recording in a break or a pause; empty in a session
+        """What the participant reads about the recording in a break or a pause; empty in a session
         without sound."""
         told = {"on": "break_recorded", "stopped": "break_stopped", "lost": "break_lost"}
         key = told.get(self.sound)

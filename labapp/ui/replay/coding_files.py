@@ -308,7 +308,7 @@ class CodingFiles:
 
     def redact(self, t0_ns: int, t1_ns: int) -> RedactionReport:
         """Let neither sound nor words of a stretch leave the lab. The own files are let go for it,
-        since they are written anew, and opened again. Raises LabappError."""
+        since they are rewritten, and opened again. Raises LabappError."""
         self.close()
         try:
             return redact(self.session, t0_ns, t1_ns, self.request.rater)
@@ -344,7 +344,7 @@ class CodingFiles:
             return None, False
         _, which, file = last
         if which == "marks" and self.status != "draft":
-            return which, False  # it is told why nothing may change
+            return which, False  # the window says why nothing may change
         self._shown = None
         return which, file.undo() if how == "undo" else file.redo()
 

@@ -266,7 +266,7 @@ class CodingWindow(QObject):
         timeline.set_current_unit(None if current is None else current.id)
 
     def _show_redacted(self, report: RedactionReport) -> None:
-        """What is redacted is silent, flat and not filmed at once; what it did is told."""
+        """Redact at once: silent, flat and not filmed; say what was done."""
         stretch = report.redaction
         self.window.withhold(stretch)
         begin, end = shown_time(stretch.t0_ns), shown_time(stretch.t1_ns)
