@@ -18,7 +18,7 @@ import orjson
 
 from labapp.clock import utc_text
 from labapp.errors import AnnotationError
-from labapp.journal.anchor import PREV, short
+from labapp.journal.anchor import PREV, Chain, short
 from labapp.reading.values import LINES, PROBLEMS, json_value
 
 LONGEST = 256 * 1024
@@ -167,27 +167,21 @@ def parse(content: bytes) -> Lines:
     lines: list[Line] = []
     problems: list[Problem] = []
     breaks: list[Problem] = []
-    broken = False
-    expected, utc, chained_from, above = 1, "", 0, hashlib.sha256()
+    expected, utc, chain = 1, "", Chain()
     for number, raw in enumerate(whole, start=1):
         try:
             line, prev = _decoded(raw)
         except ValueError as error:
             problems.append(Problem(number, str(error)))
             expected += 1
-            above.update(raw + b"\n")
+            chain.follow(raw + b"\n", None)
             if len(problems) == PROBLEMS and (left := len(whole) - number):
                 what = f"{left:,} lines from here on were not looked at: too many are damaged"
                 problems.append(Problem(number + 1, what))
                 break
             continue
-        if prev and prev != short(above) and not broken:
-            broken = True  # the lines below it are so for the same reason
-            breaks.append(Problem(number, "something above it was changed, removed or added"))
-        elif not prev and chained_from:
-            breaks.append(Problem(number, "it is not chained as those above it"))
-        chained_from = chained_from or (number if prev else 0)
-        above.update(raw + b"\n")
+        if problem := chain.follow(raw + b"\n", prev):
+            breaks.append(Problem(number, problem))
         if line.seq != expected:
             what = f"it has the number {line.seq}, and {expected} was due"
             problems.append(Problem(number, what))
@@ -200,7 +194,7 @@ def parse(content: bytes) -> Lines:
     if last:
         torn = f"The last line was cut off by a crash and is left out ({len(last)} bytes)."
     length = len(content) - len(last)
-    return Lines(tuple(lines), tuple(problems), torn, length, ended, tuple(breaks), chained_from)
+    return Lines(tuple(lines), tuple(problems), torn, length, ended, tuple(breaks), chain.begins)
 
 
 def _is_line(raw: bytes) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -290,13 +291,12 @@ def _parsed(path: Path, *_: int) -> _Anchor:
         content = files.content(path, LARGEST)
     except OSError as error:
         raise _unreadable(path, error) from error
-    chain = Chain()
-    read = [chain.add(line) for line in split(content)]
-    parsed = [entry for entry in read if entry is not None and _is_entry(entry)]
+    read, problems, _begins = _read_log(content)
+    parsed = [entry for entry in read if isinstance(entry.get("file"), str) and "what" in entry]
     return _Anchor(
         parsed,
         [entry for entry in parsed if entry["what"] in (REDACTED, UNREDACTED, LOCKED, GONE)],
-        [f"{path.name}, {problem}" for problem in chain.problems],
+        [f"{path.name}, {problem}" for problem in problems],
         content.count(b"\n"),
         head_of(content),
     )
@@ -310,59 +310,77 @@ def _unreadable(path: Path, error: OSError) -> RecordError:
     )
 
 
-def _is_entry(entry: dict[str, Any]) -> bool:
-    return isinstance(entry.get("file"), str) and "what" in entry
-
-
 def split(content: bytes) -> list[bytes]:
     """The lines of a file with their ends; the last one may have none."""
     *whole, last = content.split(b"\n")
     return [*(line + b"\n" for line in whole), *([last] if last else [])]
 
 
-@dataclass
 class Chain:
-    """Follows the lines of a log of JSON objects.
+    """Follows the lines of a file, each of which holds the hash of all that is above it.
 
     Attributes
     ----------
-    problems : list of str
-        Where the chain is broken, in words.
     begins : int
         The line from which on all above is covered; 0 where no line is chained.
     """
 
-    problems: list[str] = field(default_factory=list)
-    begins: int = 0
-
-    def __post_init__(self) -> None:
-        self._digest = hashlib.sha256()
+    def __init__(self) -> None:
+        self.begins = 0
+        self._above = hashlib.sha256()
         self._number = 0
         self._broken = False
 
-    def add(self, line: bytes) -> dict[str, Any] | None:
-        """The next line, with its end; None where it is no object."""
+    def follow(self, line: bytes, prev: str | None) -> str:
+        """Take the next line, with its end, and say what is wrong with the chain there.
+
+        Parameters
+        ----------
+        line : bytes
+            With its end.
+        prev : str or None
+            The hash that the line holds; empty where it has none, None where it cannot be read.
+
+        Returns
+        -------
+        str
+            In words; empty where nothing is wrong, or the reason is a break further up.
+        """
         self._number += 1
-        try:
-            entry = json_value(line) if line.strip() else None
-        except ValueError:
-            entry = None
-        entry = entry if isinstance(entry, dict) else None
-        prev = None if entry is None else entry.get(PREV)
-        if prev is not None and prev != short(self._digest) and not self._broken:
-            self._broken = True  # the lines below it are so for the same reason
-            self.problems.append(
-                f"line {self._number}: something above it was changed, removed or added"
+        problem = ""
+        if prev and prev != short(self._above) and not self._broken:
+            self._broken = True  # the lines below differ for the same reason
+            problem = "something above it was changed, removed or added"
+        elif prev == "" and self.begins:
+            problem = (
+                "it is not chained as those above it: it was added by hand, or by an older labapp"
             )
-        elif prev is None and entry is not None and self.begins:
-            self.problems.append(
-                f"line {self._number}: it is not chained as those above it: it was added by hand, "
-                "or by an older labapp"
-            )
-        if prev is not None:
-            self.begins = self.begins or self._number
-        self._digest.update(line)
-        return entry
+        if prev and not self.begins:
+            self.begins = self._number
+        self._above.update(line)
+        return problem
+
+
+def _read_log(content: bytes) -> tuple[list[dict[str, Any]], list[str], int]:
+    """The entries of a log, what is wrong with its chain, and the line from which it is covered."""
+    chain, parsed, problems = Chain(), list[dict[str, Any]](), list[str]()
+    for number, line in enumerate(split(content), start=1):
+        entry = _entry_in(line)
+        prev = None if entry is None else str(entry.get(PREV, ""))
+        if problem := chain.follow(line, prev):
+            problems.append(f"line {number}: {problem}")
+        if entry is not None:
+            parsed.append(entry)
+    return parsed, problems, chain.begins
+
+
+def _entry_in(line: bytes) -> dict[str, Any] | None:
+    """The object in a line of a log; None where there is none."""
+    try:
+        entry = json_value(line) if line.strip() else None
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
 
 
 @dataclass
@@ -506,13 +524,11 @@ def _day(entry: Mapping[str, Any]) -> str:
 
 
 def _log_problems(path: Path) -> tuple[list[str], int]:
-    chain = Chain()
     try:
-        for line in split(files.content(path, LARGEST)):
-            chain.add(line)
+        _, problems, begins = _read_log(files.content(path, LARGEST))
     except OSError as error:
         return [f"{path.name}: it cannot be read ({error.strerror or error})"], 0
-    return [f"{path.name}, {problem}" for problem in chain.problems], chain.begins
+    return [f"{path.name}, {problem}" for problem in problems], begins
 
 
 def _chained_files(study: Path) -> Iterator[Path]:
@@ -559,15 +575,10 @@ def summary(study: Path) -> str:
 
 def rechained(content: bytes) -> bytes:
     """The lines of a log with their chain computed again, after some were taken out."""
-    import json
-
     result = b""
     for line in split(content):
-        try:
-            entry = json_value(line) if line.strip() else None
-        except ValueError:
-            entry = None
-        if isinstance(entry, dict) and PREV in entry:
+        entry = _entry_in(line)
+        if entry is not None and PREV in entry:
             entry = {**entry, PREV: head_of(result)}
             line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
         result += line
