@@ -1,10 +1,10 @@
 """What stood still: the program, or the whole computer.
 
-The program beats a few times a second from the thread of its windows. Whenever it does anything, it
-first looks how long ago that thread last did: after more than a second it had stood still, whatever
-the reason (a stopped process, a disk that swaps, a computer that slept). A process of its own,
-`labapp.session.bystander`, says whether only the program stood still. Two clocks tell whether the
-computer slept: one of them goes on meanwhile.
+The thread of the windows beats a few times a second. Before the program does anything, it looks how
+long ago that was: after more than a second it had stood still, for whatever reason (a stopped
+process, a disk that swaps, a computer that slept). Another process, `labapp.session.bystander`,
+then says whether it had stood still as well. Two clocks show whether the computer slept: one of
+them goes on during sleep.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 from labapp.clock import Clock, boot_ns
 from labapp.session import bystander
-from labapp.session.bystander import ASK, STILL_NS
+from labapp.session.bystander import STILL_NS
 
 BEAT_S = 0.25
 ANSWER_S = 0.5
@@ -44,7 +44,7 @@ class Standstill(NamedTuple):
 class Witness(Protocol):
     """What a heartbeat needs of the other process."""
 
-    def beat(self) -> None: ...
+    def revive(self) -> None: ...
     def stood_still(self) -> tuple[int, int] | None: ...
     def close(self) -> None: ...
 
@@ -80,26 +80,21 @@ class OtherProcess:
     def pid(self) -> int:
         return self._child.pid
 
-    def beat(self) -> None:
-        """One byte, four times a second: a stopped process has room for hours of them."""
+    def revive(self) -> None:
+        """Start it again if somebody ended it."""
         if self._child.poll() is not None:
             self._child = self._start()
-        self._write(b".")
-
-    def _write(self, beats: bytes) -> None:
-        with suppress(OSError):  # it has just ended: the next beat starts another
-            assert self._child.stdin is not None
-            self._child.stdin.write(beats)
 
     def stood_still(self) -> tuple[int, int] | None:
         """When it last stood still, by `time.perf_counter_ns`; None where it does not answer, for
         then it stands still now."""
         while not self._answers.empty():
             self._answers.get_nowait()
-        self._write(ASK)
         try:
-            began, ended = map(int, self._answers.get(timeout=ANSWER_S).split()[:2])
-        except queue.Empty:
+            assert self._child.stdin is not None
+            self._child.stdin.write(b"?")
+            began, ended = map(int, self._answers.get(timeout=ANSWER_S).split())
+        except (OSError, queue.Empty):  # OSError: it has just ended; the next beat starts another
             return None
         return began, ended
 
@@ -157,7 +152,7 @@ class Heartbeat:
     def beat(self) -> None:
         """A few times a second, from the thread that is watched; `look` first."""
         if self._other is not None:
-            self._other.beat()
+            self._other.revive()
 
     def look(self) -> Standstill | None:
         """What has stood still since the last look. Quick: it is asked before every command."""
