@@ -16,9 +16,9 @@ answers to a photo in every state of its concepts (`labapp.stimuli.interventions
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from labapp.documents import ID, LANGUAGE, Strict
 from labapp.naming import NotReserved
@@ -281,6 +281,12 @@ class Concept(Strict):
     on: str = Field(min_length=1)
     right: Literal["on", "off"] = "on"
     translations: dict[Language, ConceptWords] = Field(default_factory=dict)
+
+    @field_validator("right", mode="before")
+    @classmethod
+    def _as_written(cls, side: Any) -> Any:
+        """YAML reads the words off and on as false and true."""
+        return {False: "off", True: "on"}[side] if isinstance(side, bool) else side
 
     def in_language(self, language: str) -> Concept:
         """The concept with its words in a language, where it has them; else as it is."""

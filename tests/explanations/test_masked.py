@@ -123,7 +123,7 @@ def test_a_check_says_that_nobody_knows_what_the_model_makes_of_the_masked_pictu
     assert notice.startswith("Note: what the model makes of the masked pictures of mine is not")
     said = CliRunner().invoke(app, ["studies", "check", str(study)])
     assert said.exit_code == 0, "a session can be run all the same"
-    assert said.stdout.splitlines()[1] == notice
+    assert notice in said.stdout.splitlines()
 
 
 def test_a_set_of_other_classes_is_refused(made: StimulusSet) -> None:

@@ -18,7 +18,6 @@ from labapp.clock import Clock, SessionClock
 from labapp.events.commands import ConfirmSkip, GiveConsent, SkipStage
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioStarted
-from labapp.plugins.part import PlannedPart
 from labapp.representations.decoders import percentiles_of
 from labapp.representations.decoding import Decoder
 from labapp.representations.package import load_package
@@ -162,21 +161,18 @@ def skip_to(room: Room, part_id: str) -> None:
     """End parts until the one with this id is on the screen (consent is given), also where it asks
     about a stage that is skipped here."""
     runner = room.runner
-    goals = [i for i, part in enumerate(runner.machine.parts) if part.id == part_id]
+    parts = runner.machine.parts
+    places = {part.id: place for place, part in enumerate(parts)}
+    asked_about = places.get(parts[places[part_id]].belongs_to() or "", len(parts))
     while runner.part is not None and runner.part.id != part_id:
         if runner.part.part == "consent":
             runner.send(GiveConsent())
-        elif goals and runner.machine.parts[goals[0]].belongs_to() == _stage(runner.part):
-            runner.send(SkipStage(to=goals[0]))
+        elif runner.state.index >= asked_about:
+            runner.send(SkipStage(to=places[part_id]))
             runner.send(ConfirmSkip())
         else:
             skip_stage(runner)
-    assert runner.part is not None, f"no part {part_id!r} in this study"
-
-
-def _stage(part: PlannedPart) -> str:
-    """The part itself, or the one that it asks about: both are skipped together."""
-    return part.belongs_to() or part.id
+    assert runner.part is not None, f"{part_id!r} is not on the screen"
 
 
 def solve(room: Room) -> None:

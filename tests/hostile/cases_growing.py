@@ -37,7 +37,7 @@ def _(tmp: Path) -> Any:
     return textgrid.read(growing.HEAD + b"1e999\n", "a.TextGrid")
 
 
-@case("TextGrid: a label of 60 million letters", "more than the 16 MiB")
+@case("TextGrid: a label of 60 million letters", "more than the 32 MiB")
 def _(tmp: Path) -> Any:
     from labapp.exchange import incoming
 

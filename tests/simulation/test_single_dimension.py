@@ -40,7 +40,7 @@ def virtual(clock: Clock) -> VirtualScheduler:
 def test_sessions_from_start_to_tables(tmp_path: Path, visualisation: str) -> None:
     models = ("sinelines/gt", "sinelines/vae")
     study = write_single_study(
-        tmp_path, models, visualisation, practice=True, lines=["after: [shipped:seq]"]
+        tmp_path, models, visualisation, practice=True, lines=["after: [seq]"]
     )
     sessions = simulate_study(str(study), 2, "understanding", tmp_path / "data")
     bundle = export(sessions, tmp_path / "bundle")

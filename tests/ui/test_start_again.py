@@ -25,6 +25,8 @@ def study(tmp_path: Path) -> Path:
         (made.parent / name).write_bytes(content)
     words = made.parent / "texts" / "en" / "participant.yaml"
     words.write_text(words.read_text().replace("finish: Finish\n", ""))
+    own = 'words: ["texts/{language}/participant.yaml"]'
+    made.write_text(made.read_text().replace("version: 1\n", f"version: 1\n{own}\n", 1))
     return made
 
 

@@ -23,8 +23,8 @@ def test_a_whole_session_in_windows(qtbot, qapp, tmp_path):
     study = write_unmasking_study(
         tmp_path / "study",
         made(tmp_path / "set"),
-        before=[{"consent": "shipped:consent"}],
-        after=[{"debrief": "shipped:debrief"}],
+        before=[{"consent": "texts/{language}/consent.md"}],
+        after=[{"debrief": "texts/{language}/debrief.md"}],
         blank_ms=40,
         breaks={"every": 5, "text": "rest.md"},
     )
