@@ -28,8 +28,10 @@ class WindowShown(Payload):
     screen : the screen's name.
     screen_width, screen_height : of all of the screen, in logical pixels.
     layout : how screens are laid out in it, so that a replay shows what was seen: 1 in sessions
-        recorded before pages stood a little above the middle; from 2 on they do, and sliders show
-        that they have no answer yet.
+        recorded before pages grew with their window; from 2 on they do, stand a little above the
+        middle, and sliders show that they have no answer yet.
+    grown : by how much everything in it is larger than the system has it; it is part of the ratio.
+        Pictures whose size matters are not.
     """
 
     width: int
@@ -39,6 +41,7 @@ class WindowShown(Payload):
     screen_width: int
     screen_height: int
     layout: int = 1
+    grown: float = 1.0
 
 
 @kind("screen.page")
@@ -89,9 +92,9 @@ class ScreenEnlarged(Payload):
     scale: float = 0.0
 
 
-CENTRED = 2
-"""The first layout whose pages stand a little above the middle."""
-LAYOUT = CENTRED
+SCALED = 2
+"""The first layout whose pages grow with their window."""
+LAYOUT = SCALED
 """How screens are laid out today."""
 NOTHING = ScreenEnlarged(-1, 0.0, 0.0)
 

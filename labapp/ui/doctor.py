@@ -13,6 +13,7 @@ from typing import Any
 from labapp import access, resources
 from labapp.errors import AudioError, LabappError
 from labapp.ui import display, room
+from labapp.ui.growing import can_grow
 
 GB = 1e9
 LOW_DISK_GB = 2.0
@@ -111,6 +112,9 @@ def _screens() -> list[Check]:
         needed = room.needed(room.PARTICIPANT, room.CONSOLE)
         todo = f"Choose a smaller scale for the display: windows need {needed} points."
         checks.append(Check("screen", "note", f"{size}, too small for all of a window", todo))
+    if checks and not can_grow():
+        what = "this version of Qt cannot enlarge participants' pages on large screens"
+        checks.append(Check("screen", "note", what, "Install the PySide6 that labapp asks for."))
     return checks
 
 

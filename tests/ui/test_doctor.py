@@ -29,6 +29,12 @@ def test_a_screen_on_which_a_window_is_cut_off_is_told(
     assert ("900 × 500" in check.todo) == (level == "note")
 
 
+def test_a_qt_that_cannot_enlarge_pages_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "choose", lambda: Display(True, "as if there were one"))
+    monkeypatch.setattr(doctor, "can_grow", lambda: False)
+    assert "cannot enlarge participants' pages" in doctor._screens()[-1].found
+
+
 def test_what_qt_says_of_screens_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(display, "choose", lambda: Display(True, "as if there were one"))
     names = {check.name for check in doctor._screens()}

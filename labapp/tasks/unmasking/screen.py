@@ -20,6 +20,7 @@ from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPai
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
 from labapp.ui import input_time, theme
+from labapp.ui.growing import grown_of
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
@@ -276,7 +277,7 @@ class UnmaskingScreen(Screen):
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         beneath = self.question.heightForWidth(wide) + self.responses.sizeHint().height()
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
-        size = self.part.size_px
+        size = int(self.part.size_px / grown_of(self))  # the page grows, the picture does not
         room = min(wide, size, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
         self._too_small = room < size

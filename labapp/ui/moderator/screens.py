@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
@@ -13,6 +13,7 @@ from labapp.errors import JournalError
 from labapp.events import Payload
 from labapp.events.lifecycle import ScreenChanged
 from labapp.ui import theme
+from labapp.ui.growing import grow, shrink
 from labapp.ui.moderator import bits, style
 from labapp.ui.moderator.checklist import ScreenChoice
 
@@ -51,6 +52,13 @@ def preferred(screens: Sequence[QScreen], primary: QScreen | None) -> str | None
     others = [screen for screen in screens if screen is not primary]
     chosen = others[0] if others else (screens[0] if screens else None)
     return None if chosen is None else name_of(chosen)
+
+
+@runtime_checkable
+class FillsScreen(Protocol):
+    """A window that knows how to take all of a screen."""
+
+    def fill(self, screen: QScreen) -> None: ...
 
 
 class NumberCards(QObject):
@@ -165,6 +173,8 @@ class ScreenWatcher(QObject):
         if not self._detached:
             self._source.screenRemoved.disconnect(self._removed)
             self._source.screenAdded.disconnect(self._added)
+        if self._fullscreen:
+            shrink()
         self._detached = True
         self._participant = self._console = None
         self._on.clear()
@@ -203,6 +213,9 @@ class ScreenWatcher(QObject):
             else:
                 wanted = preferred(screens, QGuiApplication.primaryScreen())
                 mine = next(s for s in screens if name_of(s) == wanted)
+        if self._fullscreen and isinstance(self._participant, FillsScreen):
+            shrink(mine)
+            grow(mine)  # before a console is put on the same one
         if self._console is not None:
             other = self._on.get(self._console)
             if other not in screens or other is mine:
@@ -221,8 +234,11 @@ class ScreenWatcher(QObject):
         window.setWindowState(Qt.WindowState.WindowNoState)
         window.setScreen(screen)
         if fullscreen:
-            window.setGeometry(screen.geometry())
-            window.showFullScreen()
+            if isinstance(window, FillsScreen):
+                window.fill(screen)
+            else:
+                window.setGeometry(screen.geometry())
+                window.showFullScreen()
             return
         wanted = window.size().boundedTo(where.size())
         window.resize(wanted)

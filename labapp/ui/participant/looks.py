@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QWid
 from labapp.events.commands import ShowLook
 from labapp.events.look import LAYOUT, NOTHING, Look, ScreenEnlarged, WindowShown
 from labapp.session.runner import Runner
+from labapp.ui.growing import grown_of
 from labapp.ui.participant.screen import Shown
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.markdown import MarkdownView
@@ -57,6 +58,7 @@ def window_of(window: QWidget) -> WindowShown:
         whole.width(),
         whole.height(),
         LAYOUT,
+        grown_of(window),
     )
 
 

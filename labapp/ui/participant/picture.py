@@ -11,6 +11,7 @@ from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.ui import theme
+from labapp.ui.growing import GROWN
 from labapp.ui.participant import panels
 from labapp.ui.participant.body import LOOKS, Body
 from labapp.ui.participant.looks import show_look
@@ -79,6 +80,7 @@ class WindowPicture:
         session, look = self.session, self.session.look
         cover = session.cover()
         if look.window is not None:
+            self.window.setProperty(GROWN, look.window.grown)
             self._resize(QSize(look.window.width, look.window.height))
         if session.part is not None and session.ready and session.index != self._index:
             self._replace()

@@ -7,7 +7,7 @@ from functools import cache
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from labapp import discovery
-from labapp.events.look import CENTRED
+from labapp.events.look import SCALED
 from labapp.plugins import registry
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import Screen
@@ -22,7 +22,7 @@ def make_screen(session: SessionView) -> Screen:
     part = session.part
     assert part is not None, "a screen is made of a part that runs"
     screen = screen_class(registry.task_type_of(part).screen(part))(session, part)
-    if session.layout >= CENTRED:
+    if session.layout >= SCALED:
         centre(screen)
     if session.read_only:
         ReadOnly(screen)

@@ -36,6 +36,7 @@ from labapp.study.schema import Presentation
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
+from labapp.ui.growing import GROWN, grow
 from labapp.ui.participant import panels
 from labapp.ui.participant.body import Body
 from labapp.ui.participant.focus import after, in_turn, stops
@@ -167,9 +168,14 @@ class ParticipantWindow(Fitted, QWidget):
             self.move(screen.availableGeometry().topLeft())
             self.show()
         else:
-            self.setGeometry(screen.geometry())
-            self.showFullScreen()
+            self.fill(screen)
         self._fulfil()
+
+    def fill(self, screen: QScreen) -> None:
+        """Take all of a screen, and be as large on it as it has room for."""
+        self.setProperty(GROWN, grow(screen))
+        self.setGeometry(screen.geometry())
+        self.showFullScreen()
 
     def _on_top(self) -> Shown | None:
         """What is seen of the session; None where something covers it."""

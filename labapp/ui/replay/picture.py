@@ -90,7 +90,7 @@ class PastSession:
         look = self.state.look
         width, height = self._size.width(), self._size.height()
         window = look.window or WindowShown(width, height, 1.0, "", width, height)
-        return replace(look, window=replace(window, width=width, height=height))
+        return replace(look, window=replace(window, width=width, height=height, grown=1.0))
 
     @property
     def pictures(self) -> Any:

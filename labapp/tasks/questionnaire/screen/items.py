@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.discovery import load
-from labapp.events.look import CENTRED
+from labapp.events.look import SCALED
 from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Written
 from labapp.study.instruments.items import DESCRIBED_LONGEST
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
@@ -286,7 +286,7 @@ class SliderView(ItemView):
         self.show_value(None)
 
     def show_as(self, *, published: bool, layout: int) -> None:
-        self._tells = layout >= CENTRED
+        self._tells = layout >= SCALED
         self.slider.show_start(published or not self._tells)
         self._say(self.slider.value(), touched=self.slider.touched)
 
