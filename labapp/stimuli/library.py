@@ -66,17 +66,26 @@ def set_folders() -> tuple[Path, ...]:
 
 
 def find(reference: str | Path) -> Path:
-    """The folder of a set, by its id or by its path; a shipped set goes before the user's own.
+    """The folder of a set, by its id or by its path.
 
     An id never means a folder of that name in the current folder.
 
-    Raises StimuliError where there is none.
+    Raises StimuliError where there is none, and where an id names a shipped set and one of the
+    user's own: which of them a study shows must not depend on an order of folders.
     """
     folder, name = Path(reference), str(reference)
     if isinstance(reference, str) and folder.name == name:
-        for root in (shipped_folder(), own_folder()):
-            if files.is_file(root / name / MANIFEST):
-                return root / name
+        roots = dict.fromkeys((shipped_folder(), own_folder()))
+        matches = [root / name for root in roots if files.is_file(root / name / MANIFEST)]
+        if len(matches) > 1:
+            raise StimuliError(
+                f"The id {name!r} names two stimulus sets: {' and '.join(map(str, matches))}.",
+                safe="Both are as they were.",
+                todo="Move yours elsewhere and name its folder in your study, or give its folder "
+                "and its manifest another id.",
+            )
+        if matches:
+            return matches[0]
     if files.is_file(folder / MANIFEST):
         return folder
     if files.is_file(folder / HEADER):
