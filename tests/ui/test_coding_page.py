@@ -184,7 +184,7 @@ def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     view.choose_code("goal")
     assert [view.model.index(0, column).data() for column in (2, 3, 5)] == [
         "Has a goal",
-        "and the next one does nothing?",
+        "and the next one does nothing? (not checked)",
         "anna",
     ]
     view.table.picked.emit(0)
