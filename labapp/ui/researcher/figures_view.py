@@ -70,6 +70,9 @@ class FiguresView(Scrolled):
 
     def __init__(self) -> None:
         super().__init__(tr("Figures"))
+        # A bar that comes and goes would change the width, and with it the height of the figures,
+        # and so whether there is a bar: without end.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
 
     def show_figures(self, paths: Sequence[Path]) -> None:
         """Pictures in the order given."""

@@ -90,6 +90,9 @@ class ResearcherPage(QWidget):
         layout = bits.row(self, theme.SPACE_L)
         layout.addWidget(self._left(), 1)
         layout.addWidget(self._right(), 1)
+        self.beside = bits.card(tr("Figures"))
+        layout.addWidget(self.beside, 1)
+        self.beside.hide()
         # What identifies people is a choice of its own, and so is their voice.
         self.deidentify.toggled.connect(lambda on: self.audio.setChecked(False))
         for box in (self.deidentify, self.audio):
@@ -122,11 +125,9 @@ class ResearcherPage(QWidget):
         for box in (self.deidentify, self.audio, self.zipped):
             options.addWidget(box)
         body.addLayout(options)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.replay)
-        foot.addWidget(self.verify)
-        foot.addWidget(self.export)
+        foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        for button in (self.replay, self.verify, self.export):
+            foot.addWidget(button)
         body.addLayout(foot)
         return card
 
@@ -151,6 +152,18 @@ class ResearcherPage(QWidget):
             foot.addWidget(button)
         body.addLayout(foot)
         return card
+
+    def set_wide(self, wide: bool) -> None:
+        """Whether the figures have a card of their own, next to the numbers."""
+        self.tabs[0].click()
+        place = self.beside.layout() if wide else self.pages
+        assert isinstance(place, QVBoxLayout | QStackedWidget)
+        place.addWidget(self.figures)
+        self.figures.setVisible(wide)
+        self.beside.setVisible(wide)
+        for tab in self.tabs:
+            tab.setVisible(not wide)
+        self.setTabOrder(self.report if wide else self.results, self.figures)
 
     def set_studies(self, studies: Sequence[str], current: str) -> None:
         """The studies that have sessions."""

@@ -18,7 +18,7 @@ from labapp.ui.researcher.scrolled import Scrolled
 HEADINGS = (N_("Of"), "n", N_("Mean ± sd"), N_("Median"))
 DECIMALS = ((100, 0), (10, 1), (1, 2))
 """So many decimals from such a size on; 3 below."""
-WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL, theme.SPACE_XXXL + theme.SPACE_L)
+WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL - theme.SPACE_S, theme.SPACE_XXXL + theme.SPACE_L)
 """Least widths of the columns of numbers, so that they stand below each other."""
 SHORT = 6
 """Characters of a unit that stands above the last column alone."""
