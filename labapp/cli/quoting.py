@@ -64,14 +64,17 @@ def code_quotes(
 
     Example: labapp code quotes quickstart --code uncertain --where condition=vae --out quotes.html
     """
+    from labapp import leftovers
+    from labapp.analysis.analyze import session_folders_in
     from labapp.analysis.quote_files import kind_of
     from labapp.analysis.quotes import choose_quotes
     from labapp.analysis.tables import load
     from labapp.cli.replay import pixels
     from labapp.parallel.long_work import stoppable
 
-    kind_of(out)
     paths = [_path(name, data) for name in studies]
+    leftovers.clear_of(session_folders_in(paths))
+    kind_of(out)
     shown = pixels(size) if pictures else None
     chosen = dict(_pair(text) for text in where or ())
     with stoppable(), progress_bar() as progress:

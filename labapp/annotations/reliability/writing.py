@@ -55,6 +55,7 @@ def write(
     DataFolderError
         It cannot be written.
     """
+    leftovers.clear_of(sessions)
     if out.exists() or out.is_symlink():
         raise ExportExists(
             f"{out} exists already.",
