@@ -18,7 +18,7 @@ from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResume
 from labapp.tasks.unmasking.commands import StimulusHidden
 from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.groups import groups_of
-from labapp.tasks.unmasking.report.timing import timing
+from labapp.tasks.unmasking.report.sections import timing
 from tests.analysis.sessions import Stamped, paired
 from tests.helpers.judged import of_play
 from tests.helpers.unmasking import UnmaskingPlay

@@ -21,7 +21,7 @@ from labapp.simulation.person import STRIDE_S, Person
 from labapp.simulation.vocabulary import ENGLISH, GERMAN, typing_s, vocabulary
 from labapp.study.assignment import generator
 from labapp.study.loading import load
-from labapp.tasks.reconstruction import reconstructing
+from labapp.tasks.reconstruction import simulated
 from labapp.tasks.reconstruction.simulated import Reconstructor
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.rooms import FormulaDecoder
@@ -193,7 +193,7 @@ def test_names_come_from_what_is_seen_and_not_from_the_model(tmp_path: Path) -> 
 def test_what_is_still_being_typed_when_the_stage_is_over_names_no_other_dial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reconstructing, "typing_s", lambda text, thinking: 3600.0)
+    monkeypatch.setattr(simulated, "typing_s", lambda text, thinking: 3600.0)
     monkeypatch.setattr(watch, "STILL_S", 7200.0)  # nobody is given up who only types slowly
     events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
     assert not edits(events)
