@@ -146,10 +146,8 @@ def on_its_way(
 
     Parameters
     ----------
-    sessions : iterable of Path
-        Folders of sessions; none where only bundles are used.
-    *places : Path
-        What the files or folders will be called.
+    sessions : folders of sessions; none where only bundles are used.
+    *places : what the files or folders will be called.
     needed : bool
         Whether nothing is made where that cannot be written down; else it is made all the same.
 

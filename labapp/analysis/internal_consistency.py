@@ -26,12 +26,9 @@ class Alpha:
 
     Attributes
     ----------
-    value : float or None
-        None where it was not worked out.
-    low, high : float or None
-        The ends of the interval.
-    why : str
-        Why there is no value; else empty.
+    value : None where it was not worked out.
+    low, high : the ends of the interval.
+    why : why there is no value; else empty.
     """
 
     value: float | None = None
@@ -46,12 +43,9 @@ class Omega:
 
     Attributes
     ----------
-    value : float or None
-        None where it was not worked out.
-    loadings : tuple of float
-        Of the standardised items; none without a value.
-    why : str
-        Why there is no value, or what is to be known of it; else empty.
+    value : None where it was not worked out.
+    loadings : of the standardised items; none without a value.
+    why : why there is no value, or what is to be known of it; else empty.
     """
 
     value: float | None = None

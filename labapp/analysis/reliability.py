@@ -63,18 +63,12 @@ class Reliability:
 
     Attributes
     ----------
-    about : mapping
-        study, instrument, instrument_version and score.
-    occasion : str
-        Empty where everybody answered once.
-    cells : tuple of str
-        The columns of the table of answers that tell occasions apart.
-    items : DataFrame
-        The scale's rows of the table of scales.
-    answers : DataFrame
-        A row a person and a column an item, as answered; NaN where an answer is missing.
-    why : str
-        Why nothing is worked out; else empty.
+    about : study, instrument, instrument_version and score.
+    occasion : empty where everybody answered once.
+    cells : the columns of the table of answers that tell occasions apart.
+    items : the scale's rows of the table of scales.
+    answers : a row a person and a column an item, as answered; NaN where an answer is missing.
+    why : why nothing is worked out; else empty.
     """
 
     about: Mapping[str, object]

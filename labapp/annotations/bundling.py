@@ -59,8 +59,7 @@ def bundled_annotations(record: Record) -> dict[str, bytes]:
 
     Parameters
     ----------
-    record : Record
-        As it goes into the bundle: a de-identified one where its rows were reduced.
+    record : as it goes into the bundle: a de-identified one where its rows were reduced.
 
     Returns
     -------
@@ -80,8 +79,7 @@ def leaving_annotations(record: Record) -> SessionAnnotations:
 
     Parameters
     ----------
-    record : Record
-        As it goes into the export: a de-identified one where its rows were reduced.
+    record : as it goes into the export: a de-identified one where its rows were reduced.
 
     Raises
     ------
@@ -131,10 +129,8 @@ class _Bundled:
 
     Attributes
     ----------
-    record : Record
-        As it goes into the bundle.
-    used : set of str
-        SHA-256 of the codebooks that marks were given by.
+    record : as it goes into the bundle.
+    used : SHA-256 of the codebooks that marks were given by.
     """
 
     record: Record

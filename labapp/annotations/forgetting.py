@@ -24,10 +24,8 @@ def refuse_open(
 
     Parameters
     ----------
-    session : Path
-        Its folder, which need not exist any more.
-    safe, todo : str
-        What is safe then, and what to do.
+    session : its folder, which need not exist any more.
+    safe, todo : what is safe then, and what to do.
     """
     folder = annotations_folder(session)
     if not files.is_folder(folder):

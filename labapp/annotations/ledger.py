@@ -73,10 +73,8 @@ class HeldFile:
 
     Attributes
     ----------
-    path : Path
-        The file.
-    lines : tuple of Line
-        What is in it.
+    path : the file.
+    lines : what is in it.
     """
 
     path: Path
@@ -114,11 +112,9 @@ def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) ->
 
     Parameters
     ----------
-    path : Path
-        The file; nobody may have it open.
-    change : callable
-        Of its lines gives what is left of them, in order, and kind and body of the line that says
-        what was taken out and why; None where nothing is to be taken out.
+    path : the file; nobody may have it open.
+    change : of its lines gives what is left of them, in order, and kind and body of the line that
+        says what was taken out and why; None where nothing is to be taken out.
 
     Raises
     ------
@@ -140,8 +136,7 @@ class Ledger:
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : the file.
     lines : list of Line
         All of it.
     torn : str
@@ -153,10 +148,8 @@ class Ledger:
 
         Parameters
         ----------
-        path : Path
-            The file.
-        patience_s : float
-            How long it is waited for whoever holds it, in s.
+        path : the file.
+        patience_s : how long it is waited for whoever holds it, in s.
 
         Raises
         ------

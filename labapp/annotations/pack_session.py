@@ -56,16 +56,12 @@ def write_pack_session(
 
     Parameters
     ----------
-    folder : Path
-        To be made, called like the session's own folder.
-    record : Record
-        The session as recorded.
+    folder : to be made, called like the session's own folder.
+    record : the session as recorded.
     stretches : sequence of (int, int)
         Session time that may be heard, in order and apart from each other.
-    redactions : sequence of Redaction
-        Of the session; silent in the pack.
-    sound : bool
-        Whether the sound may be passed on.
+    redactions : of the session; silent in the pack.
+    sound : whether the sound may be passed on.
 
     Returns
     -------

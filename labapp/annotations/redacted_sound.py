@@ -29,10 +29,8 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
 
     Parameters
     ----------
-    record : Record
-        The session; its sound need not be there.
-    redactions : sequence of Redaction
-        Of the session.
+    record : the session; its sound need not be there.
+    redactions : of the session.
 
     Returns
     -------
@@ -82,8 +80,7 @@ class RedactedTree:
 
     Attributes
     ----------
-    tree : Tree
-        Where they lie.
+    tree : where they lie.
     silent : mapping of str to tuple of (int, int)
         Frames that are zeros, by the names of files.
     """

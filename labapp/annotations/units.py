@@ -44,20 +44,16 @@ class UnitsFold:
 
     Attributes
     ----------
-    units : dict of str to Unit
-        By their ids.
-    gone : set of str
-        Ids of units that are not there any more; none is used again.
+    units : by their ids.
+    gone : ids of units that are not there any more; none is used again.
     frozen : bool
         Whether they may be coded.
     by : str
         Who froze them, or worked on them last.
-    proposals : dict of str to Proposal
-        Those that wait, by their ids.
+    proposals : those that wait, by their ids.
     speakers_by : str
         Who said that the speakers of the units are right; empty where nobody did.
-    opened : mapping
-        Which session they are of.
+    opened : which session they are of.
     """
 
     def __init__(self) -> None:
@@ -118,8 +114,7 @@ class UnitsFile(EditedFile):
 
     Attributes
     ----------
-    by : str
-        Who works on it.
+    by : who works on it.
     """
 
     OPENED = OPENED
@@ -208,10 +203,8 @@ class UnitsFile(EditedFile):
         ----------
         changes : iterable of (str, sequence of str, sequence of Unit)
             What each is, see `labapp.annotations.model.Proposal`, which ids go, and what comes.
-        source : mapping
-            Which file they came from.
-        freeze : bool
-            Whether they may be coded from now on.
+        source : which file they came from.
+        freeze : whether they may be coded from now on.
 
         Raises
         ------

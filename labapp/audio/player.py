@@ -58,8 +58,7 @@ class Player:
 
     Parameters
     ----------
-    source : Source
-        What is played.
+    source : what is played.
     device : str or None
         Name of the loudspeaker, `DEFAULT` for the system's choice; None to replay without sound.
     open_output : callable

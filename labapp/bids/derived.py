@@ -79,14 +79,12 @@ class DerivedFiles:
 
     Attributes
     ----------
-    lines : list
-        The sessions so far, as sessions.tsv has them.
+    lines : the sessions so far, as sessions.tsv has them.
     reduced : bool
         Whether one of them is de-identified.
     heard : bool
         Whether the bundle has sound of one of them.
-    titles : list of str
-        Of the study, as the sessions have it.
+    titles : of the study, as the sessions have it.
     """
 
     def __init__(self, bundle: Target, version: str) -> None:

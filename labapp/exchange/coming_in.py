@@ -52,18 +52,13 @@ def plan_import(
 
     Parameters
     ----------
-    record : Record
-        A session folder.
-    rater : str
-        Whose marks its codes become.
-    incoming : Incoming
-        The file.
+    record : a session folder.
+    rater : whose marks its codes become.
+    incoming : the file.
     translation : mapping, optional
         See `labapp.exchange.incoming.read_translation`.
-    codebook : str
-        The id of the codebook, where the study has several.
-    time : str
-        Whose time the file has, where it does not say; see `labapp.exchange.incoming.clock_of`.
+    codebook : the id of the codebook, where the study has several.
+    time : whose time the file has, where it does not say; see `labapp.exchange.incoming.clock_of`.
     round : str, optional
         See `labapp.annotations.model.Round`; left out, the one that the rater is in.
 
@@ -294,12 +289,9 @@ def bring_in(plan: Plan, session: Path, record: Record) -> list[str]:
 
     Parameters
     ----------
-    plan : Plan
-        Of this session.
-    session : Path
-        Its folder.
-    record : Record
-        The session.
+    plan : of this session.
+    session : its folder.
+    record : the session.
     """
     study = session.absolute().parent
     made = reading.write_codebook(study, plan.codebook) if plan.new_codebook else None

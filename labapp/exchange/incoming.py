@@ -38,14 +38,10 @@ class Incoming:
 
     Attributes
     ----------
-    name : str
-        Of the file.
-    sha256 : str
-        Of its content.
-    form : Format
-        Which format it has.
-    arrivals : tuple of Arrival
-        What it holds.
+    name : of the file.
+    sha256 : of its content.
+    form : which format it has.
+    arrivals : what it holds.
     """
 
     name: str
@@ -91,8 +87,7 @@ def read_translation(path: Path) -> Translation:
 
     Parameters
     ----------
-    path : Path
-        A CSV with the columns tier, code, to_tier and to_code; without a code the row holds for
+    path : a CSV with the columns tier, code, to_tier and to_code; without a code the row holds for
         every code of the tier, without a to_tier what it is about is left out.
 
     Raises
@@ -163,16 +158,11 @@ def clock_of(
 
     Parameters
     ----------
-    arrival : Arrival
-        What was read.
-    name : str
-        Of the file.
-    form : Format
-        Its format.
-    clocks : sequence of FileClock
-        That of the session, then those of its sound files.
-    time : str
-        What the user said: `session`, or the name of a sound file.
+    arrival : what was read.
+    name : of the file.
+    form : its format.
+    clocks : that of the session, then those of its sound files.
+    time : what the user said: `session`, or the name of a sound file.
 
     Raises
     ------

@@ -52,12 +52,9 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
 
     Parameters
     ----------
-    content : bytes
-        The file.
-    path : Path
-        Where the codebook will lie, for messages.
-    codebook_id : str
-        The id that it gets.
+    content : the file.
+    path : where the codebook will lie, for messages.
+    codebook_id : the id that it gets.
 
     Raises
     ------

@@ -43,10 +43,8 @@ class UnitsIn:
     ----------
     making : bool
         Whether the session has no units yet, and those of the file become its units.
-    texts : list of Text
-        What is written.
-    steps : list of Step
-        What is changed, one by one.
+    texts : what is written.
+    steps : what is changed, one by one.
     lost : list of str
         What cannot be brought over.
     """

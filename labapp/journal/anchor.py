@@ -336,10 +336,8 @@ class Chain:
 
         Parameters
         ----------
-        line : bytes
-            With its end.
-        prev : str or None
-            The hash that the line holds; empty where it has none, None where it cannot be read.
+        line : with its end.
+        prev : the hash that the line holds; empty where it has none, None where it cannot be read.
 
         Returns
         -------
@@ -400,10 +398,8 @@ def check(
 
     Parameters
     ----------
-    study : Path
-        The study's folder.
-    ours : callable
-        Of a file's name below the study's folder, whether it is to be looked at.
+    study : the study's folder.
+    ours : of a file's name below the study's folder, whether it is to be looked at.
 
     Returns
     -------

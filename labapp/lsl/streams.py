@@ -47,10 +47,8 @@ class SessionStreams:
 
     Parameters
     ----------
-    source_id : str
-        By which receivers know the streams; the same in each run of a session.
-    clock : Clock
-        The session's.
+    source_id : by which receivers know the streams; the same in each run of a session.
+    clock : the session's.
     emit : callable
         Stores what the streams have to say themselves; from any thread.
 
@@ -206,8 +204,7 @@ def marker(event: Event) -> str:
 
     Parameters
     ----------
-    event : Event
-        Of the journal; `seq` is its number there.
+    event : of the journal; `seq` is its number there.
     """
     facts = {
         "kind": event.kind,

@@ -64,10 +64,8 @@ class Preregistration:
     Attributes
     ----------
     folder : Path
-    sha256 : str
-        Of its record, to be put into the registration itself.
-    open : int
-        How many answers are the authors' to write.
+    sha256 : of its record, to be put into the registration itself.
+    open : how many answers are the authors' to write.
     """
 
     folder: Path
@@ -81,8 +79,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
 
     Parameters
     ----------
-    data : Path or None
-        Data root, to say whether sessions of the study exist.
+    data : data root, to say whether sessions of the study exist.
 
     Raises
     ------

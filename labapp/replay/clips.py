@@ -32,16 +32,11 @@ class Clip:
 
     Attributes
     ----------
-    path : Path
-        The WAV file, 16 bits and mono.
-    t0_ns, t1_ns : int
-        Session time.
-    redacted : int
-        How many redactions are silent in it.
-    gaps : tuple of (int, int, str)
-        Where in it nothing was recorded, see `RecordedSound.gaps`.
-    problems : tuple of str
-        What is wrong with the session's sound files.
+    path : the WAV file, 16 bits and mono.
+    t0_ns, t1_ns : session time.
+    redacted : how many redactions are silent in it.
+    gaps : where in it nothing was recorded, see `RecordedSound.gaps`.
+    problems : what is wrong with the session's sound files.
     """
 
     path: Path

@@ -75,13 +75,11 @@ class RecordedDecoders(Mapping[str, Decoder]):
 
     Parameters
     ----------
-    cards : mapping of str to str
-        SHA-256 of the card that each model had in the session; empty where it is not known.
+    cards : SHA-256 of the card that each model had in the session; empty where it is not known.
 
     Attributes
     ----------
-    problems : dict of str to str
-        By model, why its pictures are not there, or may not be those that were seen.
+    problems : by model, why its pictures are not there, or may not be those that were seen.
     """
 
     def __init__(self, cards: Mapping[str, str]) -> None:

@@ -62,8 +62,7 @@ class RecordedEvents(Sequence[tuple[Event, Payload]]):
 
     Parameters
     ----------
-    rows : sequence of Row
-        They were read before without an error.
+    rows : they were read before without an error.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -104,12 +103,9 @@ class History:
 
     Parameters
     ----------
-    record : Record
-        A session folder or a bundle; nothing of it is changed.
-    also : callable, optional
-        Is told of each event with its payload, too: a journal takes longest to be read.
-    in_parts : bool
-        Read no event before it is asked for, by a time or by `read_on`; else all at once.
+    record : a session folder or a bundle; nothing of it is changed.
+    also : is told of each event with its payload, too: a journal takes longest to be read.
+    in_parts : read no event before it is asked for, by a time or by `read_on`; else all at once.
 
     Attributes
     ----------

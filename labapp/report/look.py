@@ -27,13 +27,10 @@ def look_of(
 
     Parameters
     ----------
-    width, size : str, optional
-        Of the figures, and of their text: a number with a unit of `UNITS`; a size without unit is
-        in points.
-    font : str, optional
-        A family that is installed.
-    palette : str, optional
-        One of `PALETTES`.
+    width, size : of the figures, and of their text: a number with a unit of `UNITS`; a size without
+        unit is in points.
+    font : a family that is installed.
+    palette : one of `PALETTES`.
 
     Raises
     ------

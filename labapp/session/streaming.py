@@ -40,14 +40,11 @@ def open_streams(
 
     Parameters
     ----------
-    past : sequence of Event
-        Of the runs before, which keep their source id.
+    past : of the runs before, which keep their source id.
     make : callable or None
         Opens the streams; None where none are sent.
-    reason : str
-        Why none are sent although they were asked for; else empty.
-    required : bool
-        Whether the session is refused where the streams cannot be opened.
+    reason : why none are sent although they were asked for; else empty.
+    required : whether the session is refused where the streams cannot be opened.
 
     Raises
     ------

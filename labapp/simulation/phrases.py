@@ -26,8 +26,7 @@ class Thought:
     ----------
     codes : dict of str to str
         By tier of the codebook.
-    english, german : tuple of str
-        Ways to say it; {what} is what it is about.
+    english, german : ways to say it; {what} is what it is about.
     """
 
     codes: Mapping[str, str]

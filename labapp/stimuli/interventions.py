@@ -67,8 +67,7 @@ def item_type(
         Of the photo.
     beliefs, concepts : sequences of k
         What the model believes, and what is true.
-    truth : int
-        The place of the true class among the classes.
+    truth : the place of the true class among the classes.
     """
     wrong = [believed(belief) != there for belief, there in zip(beliefs, concepts, strict=True)]
     pairs = zip(wrong, concepts, strict=True)
@@ -119,10 +118,8 @@ def without_leaks(
     ----------
     rules : sequence of dict
         Of each class, by number of the concept whether it must be on or off.
-    beliefs : sequence of float
-        The belief in each concept as the model has it, 0 to 1.
-    sure : float
-        The belief in a concept that is set on; set off, 1 less it.
+    beliefs : the belief in each concept as the model has it, 0 to 1.
+    sure : the belief in a concept that is set on; set off, 1 less it.
 
     Returns
     -------

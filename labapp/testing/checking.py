@@ -64,17 +64,12 @@ def check_task(
 
     Parameters
     ----------
-    task_type : TaskType
-        As its entry point gives it; its package must be installed.
-    study : str or Path
-        Id or file of a study with the task in it, as short as it can be: it is gone through some
-        twenty times.
-    examples : int
-        Random courses of commands, pauses and crashes.
-    strategy : str
-        Of the simulated participants (`labapp.simulation.names`).
-    decoders : mapping of str to Decoder
-        By model id, in place of the installed models.
+    task_type : as its entry point gives it; its package must be installed.
+    study : id or file of a study with the task in it, as short as it can be: it is gone through
+        some twenty times.
+    examples : random courses of commands, pauses and crashes.
+    strategy : of the simulated participants (`labapp.simulation.names`).
+    decoders : by model id, in place of the installed models.
     stimuli_of, predict_masked
         See `labapp.study.planner.realise`.
 

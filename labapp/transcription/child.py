@@ -57,10 +57,8 @@ class OpenEngine:
     ----------
     hear : callable
         See `Hear`.
-    languages : list of str or None
-        Those that the model knows; None where it does not say so.
-    versions : str
-        Of the libraries.
+    languages : those that the model knows; None where it does not say so.
+    versions : of the libraries.
     """
 
     hear: Hear

@@ -28,10 +28,8 @@ def doubts_of(words: Sequence[Word], voiced: Sequence[tuple[int, int]]) -> tuple
 
     Parameters
     ----------
-    words : sequence of Word
-        In their order.
-    voiced : sequence of (int, int)
-        Session times at which somebody is heard.
+    words : in their order.
+    voiced : session times at which somebody is heard.
     """
     if not words:
         return ()

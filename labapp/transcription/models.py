@@ -38,12 +38,9 @@ class Engine:
     ----------
     name : str
         Of the extra of labapp that brings it, too.
-    package, module : str
-        Of the library.
-    model : str
-        What a model of it is.
-    get : str
-        Where one is to be had, on a computer with the internet.
+    package, module : of the library.
+    model : what a model of it is.
+    get : where one is to be had, on a computer with the internet.
     """
 
     name: EngineName
@@ -111,10 +108,8 @@ class SpeechModel:
 
     Attributes
     ----------
-    path : Path
-        The file or folder.
-    engine : Engine
-        What runs it.
+    path : the file or folder.
+    engine : what runs it.
     """
 
     path: Path
@@ -153,10 +148,8 @@ def model_at(path: Path, engine: str = "auto") -> SpeechModel:
 
     Parameters
     ----------
-    path : Path
-        A file or a folder.
-    engine : str
-        The name of the engine that it is for; `auto`: whatever it is.
+    path : a file or a folder.
+    engine : the name of the engine that it is for; `auto`: whatever it is.
 
     Raises
     ------
@@ -203,12 +196,9 @@ class SpeechTools:
 
     Attributes
     ----------
-    engines : tuple of Engine
-        That are installed.
-    models : tuple of SpeechModel
-        In the folder for them.
-    folder : Path
-        That folder.
+    engines : that are installed.
+    models : in the folder for them.
+    folder : that folder.
     """
 
     engines: tuple[Engine, ...]

@@ -44,17 +44,14 @@ class Recogniser:
 
     Parameters
     ----------
-    model : SpeechModel
-        It is read from the disk here, which can take a while.
-    words : str
-        Words that may come up, with commas between them; Whisper expects them then.
+    model : it is read from the disk here, which can take a while.
+    words : words that may come up, with commas between them; Whisper expects them then.
 
     Attributes
     ----------
     versions : str
         Of the engine's libraries.
-    languages : list of str or None
-        Those that the model knows, as codes such as `de`; None where it does not say so.
+    languages : those that the model knows, as codes such as `de`; None where it does not say so.
 
     Raises
     ------
@@ -124,10 +121,8 @@ class Recogniser:
         ----------
         samples : ndarray of int16, shape (n,)
             Mono; not all zeros, in which some models hear words.
-        rate : int
-            Frames a second.
-        language : str
-            What is spoken, as a code such as `de`.
+        rate : frames a second.
+        language : what is spoken, as a code such as `de`.
 
         Raises
         ------

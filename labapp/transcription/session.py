@@ -58,34 +58,21 @@ class Transcription:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    units : int
-        How many it has.
-    units_made : bool
-        Whether they were made from its sound just now.
-    written : int
-        Units that got a text, one without words too.
-    wordless : int
-        Those of them in which no word was recognised.
-    words : int
-        That were written.
-    doubtful : int
-        Texts that may be invented.
-    kept : int
-        Units that had a text before, which stayed.
+    session : the name of its folder.
+    units : how many it has.
+    units_made : whether they were made from its sound just now.
+    written : units that got a text, one without words too.
+    wordless : those of them in which no word was recognised.
+    words : that were written.
+    doubtful : texts that may be invented.
+    kept : units that had a text before, which stayed.
     overtaken : int
         Units that a person wrote down while they were listened to; what was recognised is left.
-    silent : int
-        Units in which no voice is heard; they have no text.
-    outside_s : float
-        Voice outside of all units, in s, which nobody wrote down.
-    voice_s : float
-        Voice that was listened to, in s.
-    seconds : float
-        How long that took.
-    language : str
-        That was taken as spoken.
+    silent : units in which no voice is heard; they have no text.
+    outside_s : voice outside of all units, in s, which nobody wrote down.
+    voice_s : voice that was listened to, in s.
+    seconds : how long that took.
+    language : that was taken as spoken.
     """
 
     session: str
@@ -144,18 +131,13 @@ def transcribe_session(
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    open_recogniser : callable
-        Gives the recogniser; called only where something is to be heard.
-    language : str
-        What is spoken; that of the session's texts where it is empty.
-    again : bool
-        Whether texts are written anew that a recogniser wrote and nobody read.
+    session : its folder.
+    open_recogniser : gives the recogniser; called only where something is to be heard.
+    language : what is spoken; that of the session's texts where it is empty.
+    again : whether texts are written anew that a recogniser wrote and nobody read.
     tell : callable
         See `Tell`.
-    patience_s : float
-        How long it is waited for whoever has the text open, in s.
+    patience_s : how long it is waited for whoever has the text open, in s.
 
     Raises
     ------
@@ -218,8 +200,7 @@ class _SharedTexts:
     ----------
     texts : mapping of str to Text
         As they were when they were last read.
-    redactions : tuple of Redaction
-        Those at the beginning, which the sound is silent for.
+    redactions : those at the beginning, which the sound is silent for.
     """
 
     def __init__(self, session: Path, record: Record, patience_s: float) -> None:

@@ -80,14 +80,11 @@ def read_choices(
 
     Parameters
     ----------
-    name : str
-        Of the file in the settings folder.
+    name : of the file in the settings folder.
     usual : dataclass
         The usual choices; what is in the file has the types of their fields.
-    window : str
-        What the window is called, in English.
-    check : callable
-        Raises ValueError for values that cannot be.
+    window : what the window is called, in English.
+    check : raises ValueError for values that cannot be.
 
     Raises
     ------

@@ -25,12 +25,9 @@ class ShownPicture:
 
     Attributes
     ----------
-    begins_ns, ends_ns : int
-        Session time from which and up to which the picture is the right one.
-    picture : Picture or None
-        None where it cannot be had.
-    problem : LabappError or None
-        Why it cannot.
+    begins_ns, ends_ns : session time from which and up to which the picture is the right one.
+    picture : None where it cannot be had.
+    problem : why it cannot.
     """
 
     begins_ns: int
@@ -48,8 +45,7 @@ class VideoFeed:
 
     Parameters
     ----------
-    placed : PlacedVideo
-        The video, and where it lies.
+    placed : the video, and where it lies.
     open_video : callable
         Opens its file.
     told : callable

@@ -70,17 +70,12 @@ def add_video(
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    file : Path
-        The video, which stays as it is.
-    offset_s : float, optional
-        Session time of its beginning, set by hand; it is looked for by the sound where it is left
-        out.
-    drift_ppm : float
-        By hand: how much more session time passes than time of the video, in millionths.
-    by : str
-        Who adds it.
+    session : its folder.
+    file : the video, which stays as it is.
+    offset_s : session time of its beginning, set by hand; it is looked for by the sound where it is
+        left out.
+    drift_ppm : by hand: how much more session time passes than time of the video, in millionths.
+    by : who adds it.
     tell : callable
         See `Tell`.
 

@@ -50,12 +50,9 @@ def page(results: Sequence[TierResults], left_out: Sequence[str], everybody: boo
 
     Parameters
     ----------
-    results : sequence of TierResults
-        By codebook, version, round and tier.
-    left_out : sequence of str
-        What is not compared and why, a sentence each.
-    everybody : bool
-        Whether units of all speakers are compared, not the participant's alone.
+    results : by codebook, version, round and tier.
+    left_out : what is not compared and why, a sentence each.
+    everybody : whether units of all speakers are compared, not the participant's alone.
     """
     return "\n".join(_lines(results, left_out, everybody)) + "\n"
 

@@ -367,10 +367,8 @@ class Wanted:
 
     Attributes
     ----------
-    kind : str
-        A type of picture, `NATURAL` or `PRACTICE`.
-    photos : dict
-        Those that fit, by what their picture shows.
+    kind : a type of picture, `NATURAL` or `PRACTICE`.
+    photos : those that fit, by what their picture shows.
     """
 
     place: int

@@ -415,8 +415,7 @@ class ThinkingAloud:
         Says a thought.
     rng : numpy.random.Generator
         Whether something is said at all.
-    motor : MotorModel
-        What the hand goes by.
+    motor : what the hand goes by.
     words : dict
         By what a dial changes, what the participant calls that.
     """

@@ -55,10 +55,8 @@ class CodingWindow(QObject):
 
     Attributes
     ----------
-    window : ReplayWindow
-        The window.
-    coding : Coding
-        What is coded.
+    window : the window.
+    coding : what is coded.
     desk : CodingDesk
         List, palette and keys.
     """
@@ -340,12 +338,9 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
 
     Parameters
     ----------
-    path : Path
-        The session's folder.
-    request : CodingRequest
-        Who codes, by which codebook, and what is hidden.
-    at_ns : int, optional
-        The session time to begin at; without it, where this session was left.
+    path : the session's folder.
+    request : who codes, by which codebook, and what is hidden.
+    at_ns : the session time to begin at; without it, where this session was left.
 
     Raises
     ------

@@ -53,12 +53,9 @@ class Bench:
 
     Attributes
     ----------
-    session : Path
-        Its folder.
-    rater : str
-        Whose marks go out, or come in.
-    codebook : str
-        Its id; empty for the only one.
+    session : its folder.
+    rater : whose marks go out, or come in.
+    codebook : its id; empty for the only one.
     round : str or None
         See `labapp.annotations.model.Round`; None for the one that the rater is in.
     """

@@ -21,14 +21,11 @@ class Match:
 
     Attributes
     ----------
-    t_ns : int
-        Session time to go to.
-    unit : str or None
-        The unit there.
+    t_ns : session time to go to.
+    unit : the unit there.
     source : str
         Where it stands: in a text, a moderator's note, or a memo.
-    excerpt : str
-        What matched, with some words around it.
+    excerpt : what matched, with some words around it.
     """
 
     t_ns: int

@@ -41,16 +41,11 @@ def write_quotes(
 
     Parameters
     ----------
-    quotes : Quotes
-        What is quoted.
-    paths : sequence of Path
-        Of the sessions, bundles or folders of these that they are from.
-    out : Path
-        The file: .md, .html or .csv.
-    size : tuple of int or None
-        Width and height of a picture in pixels; None for no pictures.
-    trails : bool
-        With the movements of the dials in the last seconds.
+    quotes : what is quoted.
+    paths : of the sessions, bundles or folders of these that they are from.
+    out : the file: .md, .html or .csv.
+    size : width and height of a picture in pixels; None for no pictures.
+    trails : with the movements of the dials in the last seconds.
     progress : callable
         Gets the share done, and what is being done; what it raises ends the work.
 

@@ -24,19 +24,13 @@ class ReplayChoices:
 
     Attributes
     ----------
-    geometry, rows, columns : str
-        As Qt keeps them, in base64: of the window, of the timeline's height, of the picture's
-        width. Empty for the usual.
-    back_s : float
-        How far resuming goes back, in seconds.
-    dark : str
-        `light` or `dark`; empty for what the system says.
-    video : bool
-        Whether the video of a session that has one is shown.
-    shown : str
-        As `columns`: of the picture's size beside the video's.
-    places : dict of str to int
-        By the names of session folders the session time in ns at which they were left.
+    geometry, rows, columns : as Qt keeps them, in base64: of the window, of the timeline's height,
+        of the picture's width. Empty for the usual.
+    back_s : how far resuming goes back, in seconds.
+    dark : `light` or `dark`; empty for what the system says.
+    video : whether the video of a session that has one is shown.
+    shown : as `columns`: of the picture's size beside the video's.
+    places : by the names of session folders the session time in ns at which they were left.
     """
 
     geometry: str = ""

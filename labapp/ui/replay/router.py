@@ -31,9 +31,8 @@ class KeyRouter(QObject):
         What is done, by the names of actions.
     coding : bool
         Whether keys of coding hold.
-    unclaimed : callable or None
-        Asked of key presses and releases that are no action, while no text is typed; says whether
-        it took them.
+    unclaimed : asked of key presses and releases that are no action, while no text is typed; says
+        whether it took them.
     """
 
     def __init__(self, window: QWidget, keys: KeyMap) -> None:

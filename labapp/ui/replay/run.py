@@ -19,12 +19,9 @@ class Replay:
 
     Parameters
     ----------
-    path : Path
-        A session folder, or a bundle that holds one session.
-    at_ns : int or None
-        The session time that is shown first; None for where it was left.
-    dark : bool or None
-        Whether the window is dark from now on; None for as it was chosen last.
+    path : a session folder, or a bundle that holds one session.
+    at_ns : the session time that is shown first; None for where it was left.
+    dark : whether the window is dark from now on; None for as it was chosen last.
 
     Raises
     ------

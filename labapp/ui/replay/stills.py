@@ -24,12 +24,9 @@ def write_still(
 
     Parameters
     ----------
-    t_ns : int
-        Session time.
-    width, height : int
-        Of the participant's window and of the picture, in pixels.
-    trails : bool
-        With the movements of the dials in the last seconds.
+    t_ns : session time.
+    width, height : of the participant's window and of the picture, in pixels.
+    trails : with the movements of the dials in the last seconds.
 
     Returns
     -------

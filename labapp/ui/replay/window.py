@@ -80,8 +80,7 @@ class ReplayWindow(Fitted, QWidget):
 
     Attributes
     ----------
-    session : OpenedSession
-        What is shown.
+    session : what is shown.
     controller : ReplayController
         The clock, and all that is done with it.
     router : KeyRouter

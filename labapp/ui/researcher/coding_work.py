@@ -32,10 +32,8 @@ class CodingChoices:
 
     Attributes
     ----------
-    rater : str
-        Who coded last on this machine.
-    model : str
-        The path of the speech model that was chosen last.
+    rater : who coded last on this machine.
+    model : the path of the speech model that was chosen last.
     """
 
     rater: str = ""
