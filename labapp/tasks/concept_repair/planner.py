@@ -1,9 +1,7 @@
 """The parts of a plan that repair concepts, from a stimulus set and a study: which pictures are
 drawn, which of them are foretold, and what practice is made of.
 
-Which pictures a participant sees where: no picture twice, over all stages and their practice,
-of all sessions of the study's design.
-
+No picture is seen twice, over all stages and their practice, of all sessions of the study's design.
 Sets of several models share pictures, and one picture can be of another type for another model. So
 the pictures of all stages are drawn together: as an assignment of pictures to the places that want
 them, whose costs are drawn (`scipy.optimize.linear_sum_assignment`). It fills every place if that

@@ -2,9 +2,7 @@
 
 Source: paper 003, section 3 and appendix A.
 
-A photo of a stimulus set as a plan has it: its prototypes looked up, its rows in their order.
-
-Source: paper 003. Rows are shuffled where species are told apart (3.2, figure A13). Where a
+Rows are shuffled where species are told apart (3.2, figure A13). Where a
 prediction is judged, figures A10 and A14 say that they stand by descending similarity and appendix
 A that they are shuffled: both can be had. Steps of a path keep their order.
 """

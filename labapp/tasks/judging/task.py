@@ -1,11 +1,10 @@
 """The tasks that judge explanations as a task type: the introduction to a method, the warm-up with
 fruits, and the stages.
 
-The warm-up with fruits before the studies of a tree of prototypes: what its model gets right.
-
-The tree asks for the colour: red leads to Fruit C, green to the count (less than three: A, greater
-than three: B; of exactly three it says nothing, as published, and no exercise has three green
-fruits), yellow to the shape (round: D, skinny: E). Source: paper 003, appendix C and figure A6.
+In the warm-up with fruits, before the studies of a tree of prototypes, the tree asks for the
+colour: red leads to Fruit C, green to the count (less than three: A, greater than three: B; of
+exactly three it says nothing, as published, and no exercise has three green fruits), yellow to the
+shape (round: D, skinny: E). Source: paper 003, appendix C and figure A6.
 
 As published, the first mistake is chosen from colour, count and shape each time, also from the one
 that the model's way does not meet. The published 86.5 % are of the question whether the prediction

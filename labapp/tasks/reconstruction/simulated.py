@@ -1,7 +1,5 @@
 """How a simulated participant reconstructs, and plays with the tutorial.
 
-A simulated participant in front of the dials: sees the screen, and decides the next command.
-
 Before it goes on from a question, whoever learns what the dials do names those that it understands,
 where they can be named, and corrects the names that it knows better by now. So what it does with
 the dials is the same with names and without.

@@ -1,10 +1,9 @@
 """How a simulated participant answers single-dimension questions.
 
-How simulated participants match a picture with examples (single-dimension task).
-
-By "match[ing] directly", in "blind trust" in "visual matching" (paper 000, 6.1.4): of the
-properties that set the examples of the choices apart, how near is the picture to those of each? So
-mistakes come from the pictures, and from the noise with which they are seen.
+Pictures are matched with examples as in the published study: by "match[ing] directly", in "blind
+trust" in "visual matching" (paper 000, 6.1.4): of the properties that set the examples of the
+choices apart, how near is the picture to those of each? So mistakes come from the pictures, and
+from the noise with which they are seen.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """How a simulated participant says what masked pictures show.
 
-How simulated participants say what masked pictures show (paper 004, sections 3.4 to 4.1).
-
-`understanding` is an observer whose psychometric function is known: what an analysis makes of its
-sessions can be held against the parameters (`Observer`). `explanation` follows the model: what it
-says of the masked picture, or of the whole one where nobody asked it about the masked one. Any
-other name presses any button.
+Paper 004, sections 3.4 to 4.1. `understanding` is an observer whose psychometric function is known:
+what an analysis makes of its sessions can be held against the parameters (`Observer`).
+`explanation` follows the model: what it says of the masked picture, or of the whole one where
+nobody asked it about the masked one. Any other name presses any button.
 """
 
 from __future__ import annotations

@@ -3,12 +3,11 @@
 The unit of the first two is a participant's accuracy with a method, "I don't know" counted as not
 correct, over all masks and at each mask. Participants who lack a method are left out there.
 
-A mixed logistic model of correct annotations (ours).
-
-Correct (with "I don't know" as not correct) on method and the natural logarithm of the percentage
-shown, with random intercepts of participants and of images, by maximum likelihood; intervals are
-estimate ± 1.96 standard errors. Annotations of one sequence are taken as independent beyond that,
-which they hardly are: the intervals are narrower than those over participants.
+The mixed logistic model is of correct annotations: correct (with "I don't know" as not correct) on
+method and the natural logarithm of the percentage shown, with random intercepts of participants and
+of images, by maximum likelihood; intervals are estimate ± 1.96 standard errors. Annotations of one
+sequence are taken as independent beyond that, which they hardly are: the intervals are narrower
+than those over participants.
 """
 
 from __future__ import annotations

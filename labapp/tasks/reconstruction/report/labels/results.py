@@ -1,9 +1,8 @@
 """What the names of dials say: effects, coverage, agreement of raters, consistent names.
 
-Do raters agree on which names are consistent? Per cent, and Cohen's or Fleiss's kappa.
-
-The paper says only that experimenters identified consistent names (Tables 1 and A.4); how many they
-were, and how far they agreed, is ours to add.
+Agreement is given in per cent, and as Cohen's or Fleiss's kappa. The paper says only that
+experimenters identified consistent names (Tables 1 and A.4); how many they were, and how far they
+agreed, is ours to add.
 """
 
 from __future__ import annotations
