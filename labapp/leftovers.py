@@ -153,13 +153,11 @@ def on_its_way(
 
     Yields
     ------
-    tuple of Path
-        A hidden place beside each of `places`, of which nothing is there yet.
+    A hidden place beside each of `places`, of which nothing is there yet.
 
     Raises
     ------
-    OSError
-        It cannot be written down.
+    OSError : it cannot be written down.
     """
     by_study: dict[Path, list[str]] = {}
     for session in sessions:

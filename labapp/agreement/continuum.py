@@ -111,8 +111,7 @@ def unit_alpha(
 
     Raises
     ------
-    ValueError
-        Codings of a rater overlap, lie outside of the stretch or have no length.
+    ValueError : codings of a rater overlap, lie outside of the stretch or have no length.
     """
     measure = UnitAlpha(binary)
     numbers = [len(stretch.raters) for stretch in stretches]

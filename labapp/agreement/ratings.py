@@ -114,8 +114,7 @@ def ratings_of(
 
     Raises
     ------
-    ValueError
-        Rows of different lengths, or a rating that is not of the scale.
+    ValueError : rows of different lengths, or a rating that is not of the scale.
     """
     widths = {len(row) for row in rows}
     if len(widths) > 1:

@@ -104,8 +104,7 @@ def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficien
 
     Raises
     ------
-    AgreementError
-        A cell does not fit the level, or the measure knows no such level.
+    AgreementError : a cell does not fit the level, or the measure knows no such level.
     """
     if measure != "alpha" and level != "nominal":
         _refuse(
@@ -139,9 +138,8 @@ def read_table(path: Path) -> RatingTable:
 
     Raises
     ------
-    AgreementError
-        The file cannot be read or is no such table: it is empty, has rows of different lengths,
-        fewer than two raters, a rater or a unit twice, or no unit.
+    AgreementError : the file cannot be read or is no such table: it is empty, has rows of different
+        lengths, fewer than two raters, a rater or a unit twice, or no unit.
     """
     text = _text(path)
     first = text.lstrip("\r\n").partition("\n")[0]

@@ -50,8 +50,7 @@ def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> Unitizin
 
     Raises
     ------
-    ValueError
-        There are fewer than two raters.
+    ValueError : there are fewer than two raters.
     """
     if len(continuum.raters) < 2:
         raise ValueError("two raters or more are compared")

@@ -113,8 +113,7 @@ def choose_quotes(
 
     Raises
     ------
-    UsageError
-        There is no such code, or no such column.
+    UsageError : there is no such code, or no such column.
     """
     marks = tables.coded if where and "speaker" in where else counted_marks(tables.coded)
     marks = _of_codes(marks, codes)

@@ -219,8 +219,7 @@ def speech_rows(
 
     Raises
     ------
-    RecordError
-        Several people coded the session, and nobody says whose coding counts.
+    RecordError : several people coded the session, and nobody says whose coding counts.
     """
     annotations = speech.annotations
     if not annotations.segmentation.units and not any(

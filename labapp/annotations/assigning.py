@@ -89,8 +89,7 @@ def draw_assignments(
 
     Raises
     ------
-    UsageError
-        The share, or the raters, cannot be drawn with.
+    UsageError : the share, or the raters, cannot be drawn with.
     """
     _refuse(raters, both)
     ordered = sorted(sessions, key=lambda session: session.name)

@@ -63,13 +63,11 @@ def bundled_annotations(record: Record) -> dict[str, bytes]:
 
     Returns
     -------
-    dict of str to bytes
-        Empty where nothing was said about the session.
+    Empty where nothing was said about the session.
 
     Raises
     ------
-    AnnotationError
-        A file of it is damaged.
+    AnnotationError : a file of it is damaged.
     """
     return _Bundled(record).files()
 
@@ -83,8 +81,7 @@ def leaving_annotations(record: Record) -> SessionAnnotations:
 
     Raises
     ------
-    AnnotationError
-        A file of it is damaged.
+    AnnotationError : a file of it is damaged.
     """
     return annotations_in(_FilesInMemory(bundled_annotations(record)), record)
 

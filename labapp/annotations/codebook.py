@@ -43,8 +43,7 @@ class Tier:
     name : its id.
     title : its name for people.
     exclusive : whether only one code of it holds at a time.
-    on : str
-        See `Target`.
+    on : see `Target`.
     optional : whether a unit may be left without a code of it.
     values : what may be given with a code of it, by the digits; empty where nothing is.
     """
@@ -68,8 +67,7 @@ class Code:
     name : for people.
     key : a letter or digit; empty where it has none.
     colour : as `#RRGGBB`.
-    kind : str
-        See `Kind`.
+    kind : see `Kind`.
     when, not_ : when it is given, and when not.
     examples : words that it was given to.
     parent : the id of the code that it is a kind of.
@@ -187,8 +185,7 @@ def read(path: Path) -> Codebook:
 
     Raises
     ------
-    AnnotationError
-        It cannot be read, or is none: with every mistake, its line, what is allowed.
+    AnnotationError : it cannot be read, or is none: with every mistake, its line, what is allowed.
     """
     try:
         content = files.content(path, LARGEST)
@@ -217,8 +214,7 @@ def codebooks_of(study: Path) -> tuple[Codebook, ...]:
 
     Raises
     ------
-    AnnotationError
-        A codebook of it is wrong, or two have the same id.
+    AnnotationError : a codebook of it is wrong, or two have the same id.
     """
     paths = sorted({path for pattern in PATTERNS for path in study.glob(pattern)})
     by_id: dict[str, tuple[Path, Codebook]] = {}
@@ -287,8 +283,7 @@ def quoting(study: Path, texts: Iterable[str]) -> list[str]:
 
     Returns
     -------
-    list of str
-        A file and the codes in it, for people; empty where nothing is quoted.
+    A file and the codes in it, for people; empty where nothing is quoted.
     """
     spoken = [_words_of(text) for text in texts]
     runs = {tuple(words[at : at + _RUN]) for words in spoken for at in range(len(words) - _RUN + 1)}
@@ -335,8 +330,7 @@ def versions_of(study: Path) -> dict[str, Codebook]:
 
     Raises
     ------
-    AnnotationError
-        One of them cannot be read, or was changed.
+    AnnotationError : one of them cannot be read, or was changed.
     """
     versions: dict[str, Codebook] = {}
     for path in sorted(codebook_versions(study).glob("*.yaml")):

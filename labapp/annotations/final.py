@@ -39,13 +39,11 @@ def final_marks(
 
     Returns
     -------
-    tuple of Mark
-        In order of time.
+    In order of time.
 
     Raises
     ------
-    AnnotationError
-        Two raters coded the same tier, and nobody is its primary rater there.
+    AnnotationError : two raters coded the same tier, and nobody is its primary rater there.
     """
     primaries = [
         entry

@@ -78,8 +78,7 @@ def handed_out(study: Path) -> list[HandedOut]:
 
     Raises
     ------
-    AnnotationError
-        The list cannot be read, or a line of it is damaged.
+    AnnotationError : the list cannot be read, or a line of it is damaged.
     """
     path = study / ANNOTATIONS / HANDED_OUT
     result = []

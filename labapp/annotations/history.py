@@ -61,8 +61,7 @@ def history_of(record: Record, rater: str | None = None) -> tuple[Step, ...]:
 
     Raises
     ------
-    AnnotationError
-        A line is damaged.
+    AnnotationError : a line is damaged.
     """
     return tuple(sorted(_steps(record, rater), key=lambda step: (step.line.utc, step.file)))
 

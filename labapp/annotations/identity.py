@@ -42,8 +42,7 @@ def identity_of(record: Record, session: Path) -> SessionIdentity:
 
     Raises
     ------
-    AnnotationError
-        A sound file cannot be read.
+    AnnotationError : a sound file cannot be read.
     """
     sound: dict[str, str] = {}
     for audio in record.audio:

@@ -53,8 +53,7 @@ def read(path: Path) -> Lines:
 
     Raises
     ------
-    AnnotationError
-        It cannot be read, or a line of it is damaged.
+    AnnotationError : it cannot be read, or a line of it is damaged.
     """
     return checked(parse(content_of(path)), str(path))
 
@@ -97,10 +96,8 @@ def held(path: Path) -> Iterator[HeldFile]:
 
     Raises
     ------
-    AnnotationsBusy
-        It is open in another window.
-    AnnotationError
-        It cannot be read, or a line of it is damaged.
+    AnnotationsBusy : it is open in another window.
+    AnnotationError : it cannot be read, or a line of it is damaged.
     """
     _make_folder(path)
     with _locked(path):
@@ -118,10 +115,8 @@ def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) ->
 
     Raises
     ------
-    AnnotationsBusy
-        It is open in another window.
-    AnnotationError
-        It cannot be read or written; it is as it was.
+    AnnotationsBusy : it is open in another window.
+    AnnotationError : it cannot be read or written; it is as it was.
     """
     with held(path) as file:
         if (rewritten := change(file.lines)) is None:
@@ -153,10 +148,8 @@ class Ledger:
 
         Raises
         ------
-        AnnotationsBusy
-            Another window holds it.
-        AnnotationError
-            It cannot be read or written, or a line of it is damaged.
+        AnnotationsBusy : another window holds it.
+        AnnotationError : it cannot be read or written, or a line of it is damaged.
         """
         self.path = path
         _make_folder(path)
@@ -219,8 +212,7 @@ class Ledger:
 
         Raises
         ------
-        AnnotationError
-            They cannot be stored or written; none of them is in the file then.
+        AnnotationError : they cannot be stored or written; none of them is in the file then.
         """
         lines: list[Line] = []
         utc = self.lines[-1].utc if self.lines else ""

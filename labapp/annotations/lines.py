@@ -89,8 +89,7 @@ def encode(line: Line, prev: str = "") -> bytes:
 
     Raises
     ------
-    AnnotationError
-        A text of it holds half a character, a number is too large, or it is too long.
+    AnnotationError : a text of it holds half a character, a number is too large, or it is too long.
     """
     fields = line._asdict()
     if prev:

@@ -247,13 +247,11 @@ class MarksFile(EditedFile):
 
         Returns
         -------
-        Mark
-            As it is in the file.
+        As it is in the file.
 
         Raises
         ------
-        AnnotationError
-            The codebook or the units do not allow it, or it cannot be written.
+        AnnotationError : the codebook or the units do not allow it, or it cannot be written.
         """
         mark, entries, inverse = self._putting(mark)
         lines = self._do(entries, inverse)
@@ -310,8 +308,7 @@ class MarksFile(EditedFile):
 
         Raises
         ------
-        AnnotationError
-            As `put` and `remove`; nothing was changed then.
+        AnnotationError : as `put` and `remove`; nothing was changed then.
         """
         stored = self._marks
         self._marks = stored.copy()

@@ -37,8 +37,7 @@ class Unit:
     ----------
     id : unique in its session; it never changes, and is never used again.
     t0_ns, t1_ns : session time.
-    speaker : str
-        See `Speaker`.
+    speaker : see `Speaker`.
     origin : what set its boundaries: `detector`, `hand`, `import` or `simulated`.
     reaction_ms : what was taken off the times of the keys that set its boundaries by hand.
     """
@@ -79,8 +78,7 @@ class Text:
     origin : `hand`, `recogniser`, `import` or `simulated`.
     by : who wrote or corrected it last.
     reviewed : whether a person has read it against the sound.
-    doubts : tuple of str
-        Of what a recogniser wrote, see `Doubt`; none of what a person wrote or corrected.
+    doubts : of what a recogniser wrote, see `Doubt`; none of what a person wrote or corrected.
     """
 
     unit: str
@@ -106,10 +104,8 @@ class Mark:
     value : on a tier with values.
     memo : a remark on it.
     codebook : SHA-256 of the version of the codebook by which it was given.
-    round : str
-        See `Round`.
-    blind : tuple of str
-        What its rater was not shown, see `Blinding`.
+    round : see `Round`.
+    blind : what its rater was not shown, see `Blinding`.
     utc : when it was given.
     """
 
@@ -210,13 +206,11 @@ class RaterMarks:
     ----------
     rater : the name of the rater's file.
     marks : in order of time, those taken back left out.
-    status : str
-        Of the round that was opened last: `draft` or `done`; `locked` once nothing may change any
-        more, for agreement was computed.
+    status : of the round that was opened last: `draft` or `done`; `locked` once nothing may change
+        any more, for agreement was computed.
     machine : whether no person gave them, such as the moderator's flags taken from the journal.
     codebook : SHA-256 of the codebook by which its file was opened last.
-    round : str
-        See `Round`; of the time it was opened last.
+    round : see `Round`; of the time it was opened last.
     statuses : how far each round is; see `status_of`.
     """
 
@@ -271,11 +265,9 @@ class Assignment:
     session : the name of its folder.
     rater : who codes it.
     t0_ns, t1_ns : session time.
-    role : str
-        `primary`: the coding that counts where nothing was settled; `second`: the stretch is coded
-        a second time, so that agreement can be measured.
-    round : str
-        See `Round`.
+    role : `primary`: the coding that counts where nothing was settled; `second`: the stretch is
+        coded a second time, so that agreement can be measured.
+    round : see `Round`.
     draw : the draw that it came of.
     """
 

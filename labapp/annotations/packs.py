@@ -142,14 +142,12 @@ def make_pack(
     study : the folder of the study's sessions.
     rater : whom it is for.
     out : the archive to write; `.zip` is added where it is missing.
-    round : str
-        See `Round`.
+    round : see `Round`.
 
     Raises
     ------
-    AnnotationError
-        The rater is assigned to nothing, there is no codebook, there is something at that place, or
-        it cannot be written.
+    AnnotationError : the rater is assigned to nothing, there is no codebook, there is something at
+        that place, or it cannot be written.
     """
     study = study.absolute()
     check_rater(rater, study)
@@ -341,8 +339,7 @@ def read_pack(folder: Path) -> Pack:
 
     Raises
     ------
-    AnnotationError
-        There is none, or it is of a newer labapp.
+    AnnotationError : there is none, or it is of a newer labapp.
     """
     try:
         facts = json_value(files.content(folder / FILE, files.MIB))
@@ -425,8 +422,7 @@ def session_to_code(path: Path, rater: str) -> Path:
 
     Raises
     ------
-    AnnotationError
-        It is no pack or it was made for another rater.
+    AnnotationError : it is no pack or it was made for another rater.
     """
     pack = open_pack(path)
     if rater != pack.rater:

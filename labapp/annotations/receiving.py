@@ -88,11 +88,9 @@ def receive(study: Path, path: Path) -> list[Received]:
 
     Raises
     ------
-    AnnotationError
-        A file is damaged, or is not of a pack of this study, or its session, units or codebook are
-        not those that were handed out. Nothing is taken in then.
-    AnnotationsBusy
-        A window has the rater's file open.
+    AnnotationError : a file is damaged, or is not of a pack of this study, or its session, units or
+        codebook are not those that were handed out. Nothing is taken in then.
+    AnnotationsBusy : a window has the rater's file open.
     """
     study = study.absolute()
     packs = [entry for entry in handed_out(study) if entry.kind == PACK]

@@ -34,13 +34,11 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
 
     Returns
     -------
-    dict of str to tuple of (int, int)
-        By the files' names; files of which nothing is redacted are left out.
+    By the files' names; files of which nothing is redacted are left out.
 
     Raises
     ------
-    AnnotationError
-        A file has no place in time, so that nobody knows what of it is redacted.
+    AnnotationError : a file has no place in time, so that nobody knows what of it is redacted.
     """
     if not redactions:
         return {}
@@ -81,8 +79,7 @@ class RedactedTree:
     Attributes
     ----------
     tree : where they lie.
-    silent : mapping of str to tuple of (int, int)
-        Frames that are zeros, by the names of files.
+    silent : frames that are zeros, by the names of files.
     """
 
     tree: Tree

@@ -106,11 +106,9 @@ def redact(
 
     Raises
     ------
-    SessionBusy
-        A window has annotations of the session open.
-    AnnotationError
-        The stretch has no length, or a file cannot be read or written. What was begun goes on when
-        it is called again with the same stretch.
+    SessionBusy : a window has annotations of the session open.
+    AnnotationError : the stretch has no length, or a file cannot be read or written. What was begun
+        goes on when it is called again with the same stretch.
     """
     session = session.absolute()
     refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and redact then.")
@@ -241,13 +239,11 @@ def without_remarks(
     lines : of a file of marks or of settlements.
     key, kind : where the remark stands, and in which lines.
     redactions : of the session.
-    times : mapping of str to (int, int)
-        Session time of its units.
+    times : session time of its units.
 
     Returns
     -------
-    tuple of list of Line and int
-        The lines, and how many things had a remark.
+    The lines, and how many things had a remark.
     """
     put = [line for line in lines if line.kind == kind]
     within = {str(line.body["id"]) for line in put if _is_within(line.body, redactions, times)}

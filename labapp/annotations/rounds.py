@@ -114,15 +114,12 @@ def assign_study(
     raters : their names.
     both : share of the stretches that are coded twice, 0 to 1.
     seed : of the draw.
-    round : str
-        See `Round`.
+    round : see `Round`.
 
     Raises
     ------
-    UsageError
-        There is nothing to assign, or the draw cannot be made.
-    AnnotationError
-        A name cannot be a rater's, or the draw cannot be written down.
+    UsageError : there is nothing to assign, or the draw cannot be made.
+    AnnotationError : a name cannot be a rater's, or the draw cannot be written down.
     """
     sessions = study_sessions(study)
     before = assignments_of_study(study)
@@ -194,12 +191,9 @@ def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
 
     Raises
     ------
-    UsageError
-        A rater has no marks here. Nothing is locked then.
-    AnnotationError
-        A coding is a draft still, or there is none. Nothing is locked then.
-    AnnotationsBusy
-        A window has a file open. Nothing is locked then.
+    UsageError : a rater has no marks here. Nothing is locked then.
+    AnnotationError : a coding is a draft still, or there is none. Nothing is locked then.
+    AnnotationsBusy : a window has a file open. Nothing is locked then.
     """
     assignments = assignments_of_study(study)
     sessions = study_sessions(study)
@@ -348,8 +342,7 @@ def settle(
 
     Raises
     ------
-    AnnotationError
-        The coding is not locked, there is no reason, or it cannot be written.
+    AnnotationError : the coding is not locked, there is no reason, or it cannot be written.
     """
     session = next((s for s in study_sessions(study).usable if s.name == difference.session), None)
     if session is None:
@@ -381,9 +374,8 @@ def adjudicated(
 
     Raises
     ------
-    AnnotationError
-        The codebook that they coded by has no such code on that tier, or one code of it alone holds
-        at a time.
+    AnnotationError : the codebook that they coded by has no such code on that tier, or one code of
+        it alone holds at a time.
     """
     given = [mark for marks in difference.marks.values() for mark in marks]
     known = [book for mark in given if (book := codebooks.get(mark.codebook))]

@@ -57,13 +57,11 @@ def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
 
     Returns
     -------
-    list of Unit
-        In order of time. All are the participant's: who speaks cannot be heard by loudness.
+    In order of time. All are the participant's: who speaks cannot be heard by loudness.
 
     Raises
     ------
-    AnnotationError
-        There is no sound, or none of it can be read.
+    AnnotationError : there is no sound, or none of it can be read.
     """
     if spoken := simulated_speech(record.payloads()).units:
         return list(spoken)

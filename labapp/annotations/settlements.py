@@ -245,8 +245,7 @@ class SettlementsFile(EditedFile):
 
         Raises
         ------
-        AnnotationError
-            There is no reason, or it cannot be written.
+        AnnotationError : there is no reason, or it cannot be written.
         """
         reason = " ".join(reason.split())
         if not reason:

@@ -94,8 +94,7 @@ def annotations_in(
 
     Raises
     ------
-    AnnotationError
-        As `annotations_of`.
+    AnnotationError : as `annotations_of`.
     """
     remarks: list[str] = []
     units, settled = UnitsFold(), SettlementsFold()
@@ -204,20 +203,16 @@ def open_marks(
     session : its folder.
     rater : whose marks they are.
     codebook : by which they are given; this version is kept in the study.
-    blind : sequence of str
-        What the rater is not shown, see `labapp.annotations.model.Blinding`.
-    round : str
-        See `labapp.annotations.model.Round`.
+    blind : what the rater is not shown, see `labapp.annotations.model.Blinding`.
+    round : see `labapp.annotations.model.Round`.
     machine : whether no person gives them.
     record : the session, where it was opened before.
 
     Raises
     ------
-    AnnotationsBusy
-        The file is open in another window.
-    AnnotationError
-        The name cannot be a rater's, the session is being recorded, its units are not frozen, or
-        the file is damaged or of another session.
+    AnnotationsBusy : the file is open in another window.
+    AnnotationError : the name cannot be a rater's, the session is being recorded, its units are not
+        frozen, or the file is damaged or of another session.
     """
     session = session.absolute()
     check_rater(rater, session.parent)
@@ -270,11 +265,9 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
 
     Raises
     ------
-    AnnotationsBusy
-        The file is open in another window.
-    AnnotationError
-        The name cannot be a rater's, the session is being recorded, or the file is damaged or of
-        another session.
+    AnnotationsBusy : the file is open in another window.
+    AnnotationError : the name cannot be a rater's, the session is being recorded, or the file is
+        damaged or of another session.
     """
     session = session.absolute()
     check_rater(by, session.parent, nobody=DETECTOR)

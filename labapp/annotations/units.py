@@ -208,8 +208,7 @@ class UnitsFile(EditedFile):
 
         Raises
         ------
-        AnnotationError
-            The units cannot be so; nothing was changed then.
+        AnnotationError : the units cannot be so; nothing was changed then.
         """
         entries: list[Entry] = [(IMPORTED, dict(source))]
         inverse: list[Entry] = []
@@ -247,8 +246,7 @@ class UnitsFile(EditedFile):
 
         Raises
         ------
-        AnnotationError
-            There is no such unit, or the time does not lie inside it.
+        AnnotationError : there is no such unit, or the time does not lie inside it.
         """
         unit = self._unit(unit_id)
         if not unit.t0_ns < at_ns < unit.t1_ns:

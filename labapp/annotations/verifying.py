@@ -98,8 +98,7 @@ def verify_annotations(path: Path) -> AnnotationsReport:
 
     Raises
     ------
-    LabappError
-        There is neither a session nor a study.
+    LabappError : there is neither a session nor a study.
     """
     report = AnnotationsReport()
     if FolderName.parse(path.absolute().name) is None and _is_study(path):

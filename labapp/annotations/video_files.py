@@ -53,8 +53,7 @@ class VideoAlignment:
     offset_s : float
         Session time of the video's beginning, in s; below 0 where it begins before the session.
     drift_ppm : how much more session time passes than time of the video, in millionths.
-    origin : str
-        What set it: `sound`, which is in both, or somebody by `hand`.
+    origin : what set it: `sound`, which is in both, or somebody by `hand`.
     residual_ms, residual_max_ms : median and largest distance of the stretches that were heard in
         both from this line; 0 by hand.
     confidence : share of the stretches that were compared which lie on the line, 0 to 1; 0 by hand.
@@ -262,10 +261,8 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
 
     Raises
     ------
-    AnnotationError
-        The list is damaged.
-    RecordError
-        It cannot be read.
+    AnnotationError : the list is damaged.
+    RecordError : it cannot be read.
     """
     if not agreed_to_video(record) or record.withdrawn == "delete":
         return ()

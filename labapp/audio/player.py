@@ -66,8 +66,7 @@ class Player:
     source : what is played.
     device : str or None
         Name of the loudspeaker, `DEFAULT` for the system's choice; None to replay without sound.
-    open_output : callable
-        How it is opened.
+    open_output : how it is opened.
     """
 
     def __init__(

@@ -66,12 +66,10 @@ class RecordedSound:
 
     Parameters
     ----------
-    open_file : callable
-        Opens a sound file by its name in the session's folder (`Record.tree.open`).
+    open_file : opens a sound file by its name in the session's folder (`Record.tree.open`).
     payloads : the events of the sound (`audio.*`) in the journal's order.
     end_ns : session time of the last event.
-    silenced : iterable of (int, int)
-        Stretches of session time that are not to be heard: zeros are read there.
+    silenced : stretches of session time that are not to be heard: zeros are read there.
     placed : what the payloads say, if that is known already; they are not looked at then.
 
     Attributes

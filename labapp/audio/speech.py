@@ -51,8 +51,7 @@ def stretches(
 
     Returns
     -------
-    list of (float, float)
-        Beginning and end of each in s, in order; none of them holds a frame of zeros.
+    Beginning and end of each in s, in order; none of them holds a frame of zeros.
     """
     power, zeros = _frames(samples, rate)
     heard = power[~zeros]

@@ -50,8 +50,7 @@ class Stretcher:
 
     Parameters
     ----------
-    read : callable
-        Gives the input.
+    read : gives the input.
     rate : frames a second of input and output.
 
     Attributes

@@ -31,8 +31,7 @@ class ExportedSession:
     record : the session. A de-identified one (`record.redacted`) has nothing in its rows any more
         that was withheld; its folder still has it. Its sound is read from `record.tree`, where
         redacted stretches are silent.
-    instruments : dict
-        Its questionnaires by id, in the session's language.
+    instruments : its questionnaires by id, in the session's language.
     sound : whether it has sound that belongs into the export.
     unshared : whether it has sound that was asked for and that the participant does not let out.
     videos : its videos that belong into the export; their files are in

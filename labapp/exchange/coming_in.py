@@ -55,19 +55,15 @@ def plan_import(
     record : a session folder.
     rater : whose marks its codes become.
     incoming : the file.
-    translation : mapping, optional
-        See `labapp.exchange.incoming.read_translation`.
+    translation : see `labapp.exchange.incoming.read_translation`.
     codebook : the id of the codebook, where the study has several.
     time : whose time the file has, where it does not say; see `labapp.exchange.incoming.clock_of`.
-    round : str, optional
-        See `labapp.annotations.model.Round`; left out, the one that the rater is in.
+    round : see `labapp.annotations.model.Round`; left out, the one that the rater is in.
 
     Raises
     ------
-    AnnotationError
-        The file is of another session, or the session or rater cannot be coded.
-    UsageError
-        Nothing says which codebook or whose time it is.
+    AnnotationError : the file is of another session, or the session or rater cannot be coded.
+    UsageError : nothing says which codebook or whose time it is.
     """
     study = Path(record.source).absolute().parent
     _refuse_uncoded(record)

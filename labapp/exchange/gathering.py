@@ -90,8 +90,7 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
 
     Raises
     ------
-    AnnotationError
-        There is no such rater or codebook, or a file cannot be read.
+    AnnotationError : there is no such rater or codebook, or a file cannot be read.
     """
     annotations = annotations_of(record)
     lost: list[str] = []
@@ -190,22 +189,18 @@ def sheets_of(
     ----------
     record : a session folder or a bundle.
     rater : whose; or `final`.
-    base : str
-        See `Base`.
+    base : see `Base`.
     codebook : the id of the codebook, where the rater coded by several.
     media : where each sound file lies, by its name, or by `JOINED`: with silence where it is
         redacted, if anything is. Of those that are left out, none is linked.
 
     Returns
     -------
-    list of Sheet
-        In order of time; marks that begin where there is no sound are told in the first one's
-        `lost`.
+    In order of time; marks that begin where there is no sound are told in the first one's `lost`.
 
     Raises
     ------
-    AnnotationError
-        As `coding_of`.
+    AnnotationError : as `coding_of`.
     """
     coding = coding_of(record, rater, codebook)
     sound = SessionSound(record, silences(coding.annotations))

@@ -85,8 +85,7 @@ def export_coding(
     form : see `labapp.exchange.formats`.
     out : a file that is not there yet; of several sound files a folder. Sound that is copied lies
         beside.
-    base : str
-        `files`, `joined` or `session`, see `labapp.exchange.gathering.Base`.
+    base : `files`, `joined` or `session`, see `labapp.exchange.gathering.Base`.
     codebook : the id of the codebook, where the rater coded by several.
     with_sound : whether the sound is copied.
 

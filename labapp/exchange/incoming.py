@@ -92,8 +92,7 @@ def read_translation(path: Path) -> Translation:
 
     Raises
     ------
-    ExchangeError
-        It cannot be read, or lacks a column.
+    ExchangeError : it cannot be read, or lacks a column.
     """
     table = csv_rows(_content(path, MAP_LARGEST), path.name)
     rows = [[cell.strip() for cell in cells] for _, cells in table]
@@ -166,8 +165,7 @@ def clock_of(
 
     Raises
     ------
-    UsageError
-        There is no such sound file, or nothing says whose time it is.
+    UsageError : there is no such sound file, or nothing says whose time it is.
     """
     session, *sounds = clocks
     by_name = {PurePosixPath(clock.name).name: clock for clock in sounds}
@@ -219,8 +217,7 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
 
     Raises
     ------
-    AnnotationError
-        It cannot be read, or there are several and none is named.
+    AnnotationError : it cannot be read, or there are several and none is named.
     """
     books = {book.id: book for book in codebooks.codebooks_of(study)}
     if not books and not wanted:
@@ -328,8 +325,7 @@ def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arr
 
     Raises
     ------
-    ExchangeError
-        All of it went out of another session.
+    ExchangeError : all of it went out of another session.
     """
     other = {a.stamp.session for a in arrivals if a.stamp and a.stamp.session != session}
     own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
@@ -353,8 +349,7 @@ def with_clocks(
 
     Raises
     ------
-    UsageError
-        None of it has a place.
+    UsageError : None of it has a place.
     """
     placed, lost, refused = [], [], []
     for arrival in arrivals:

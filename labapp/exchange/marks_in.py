@@ -34,8 +34,7 @@ class Given:
     marks : the rater's, of this round and codebook.
     codebook : by which codes are given from now on.
     rater : whose.
-    round : str
-        See `labapp.annotations.model.Round`.
+    round : see `labapp.annotations.model.Round`.
     ever : ids of all marks that the rater ever gave, and whether a file gave them last.
     """
 
@@ -57,8 +56,7 @@ class MarksIn:
     unchanged : int
         How many are in the file as they are here.
     steps : what is changed, one by one.
-    lost : list of str
-        What cannot be brought over.
+    lost : what cannot be brought over.
     """
 
     def __init__(self, given: Given, form: Format, end_ns: int, budget: Budget) -> None:

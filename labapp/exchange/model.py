@@ -45,8 +45,7 @@ class Utterance:
     ----------
     id : of the unit; None where the file does not say it.
     t0_ns, t1_ns : time of the file.
-    speaker : str
-        See `labapp.annotations.model.Speaker`.
+    speaker : see `labapp.annotations.model.Speaker`.
     text : empty where nobody wrote it.
     words : in the time of the file, where they are known.
     place : of what was read: where it stands in the file, such as `line 3`.
@@ -181,8 +180,7 @@ class Sheet:
     session : the name of its folder.
     participant : the participant's code.
     rater : whose marks these are.
-    facts : mapping of str to str
-        Of the participant: the condition and such; empty where the rater is blind.
+    facts : of the participant: the condition and such; empty where the rater is blind.
     utterances : in order of time.
     annotations : in order of time.
     codebook : by which they were given.
@@ -270,10 +268,8 @@ class Format:
     name : as `--to` takes it.
     suffix : with its dot.
     title : which tools read it.
-    write : callable
-        See `Write`.
-    read : callable or None
-        See `Read`; None where files of it are not brought in.
+    write : see `Write`.
+    read : see `Read`; None where files of it are not brought in.
     many : whether one file takes the sheets of several sound files.
     precision_ns : times are rounded to this.
     links : whether a file of it says where the sound lies.

@@ -28,8 +28,7 @@ class Step:
 
     Attributes
     ----------
-    what : str
-        See `What`.
+    what : see `What`.
     t0_ns, t1_ns : session time, as it will be; of what goes, as it was.
     about : of a mark its tier and code, of a unit its speaker, of a text its words.
     before : what differed before, in words; empty for what is new.
@@ -72,8 +71,7 @@ class Plan:
     times : whose time the file has, in words, and why.
     codebook : by which codes are given.
     new_codebook : whether it is made, for the study has none.
-    round : str
-        See `labapp.annotations.model.Round`.
+    round : see `labapp.annotations.model.Round`.
     put : marks that are given or changed.
     removed : ids of marks that go.
     units : of frozen units each becomes a proposal.
@@ -170,14 +168,12 @@ def apply(plan: Plan, files: OpenFiles) -> list[str]:
 
     Returns
     -------
-    list of str
-        `units`, `texts` and `marks`: which files were changed, in this order, one step each.
+    `units`, `texts` and `marks`: which files were changed, in this order, one step each.
 
     Raises
     ------
-    AnnotationError
-        A file is open elsewhere, or cannot be so; what was done before in other files is taken
-        back.
+    AnnotationError : a file is open elsewhere, or cannot be so; what was done before in other files
+        is taken back.
     """
     # All are opened before anything is changed; marks, which need frozen units, behind those.
     units = files.units_file if plan.units else None

@@ -58,10 +58,8 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
 
     Raises
     ------
-    ExchangeError
-        It is no such file, or has no codes.
-    AnnotationError
-        What it says makes no codebook.
+    ExchangeError : it is no such file, or has no codes.
+    AnnotationError : what it says makes no codebook.
     """
     root = parsed(content, path.name, f"{{{SPACE}}}CodeBook")
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)

@@ -104,8 +104,7 @@ class _Own:
     Attributes
     ----------
     stamps : a sheet each.
-    by_guid, by_name : dict of str to (str, str, int or None)
-        Tier, code and value of the codes.
+    by_guid, by_name : Tier, code and value of the codes.
     names : what they were called, by their ids.
     words : the words that went out with a sheet.
     notes : in how many notes it was.

@@ -92,8 +92,7 @@ class SoundIn:
 
     Attributes
     ----------
-    lost : list of str
-        What is not brought over.
+    lost : what is not brought over.
     """
 
     def __init__(

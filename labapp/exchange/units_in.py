@@ -45,8 +45,7 @@ class UnitsIn:
         Whether the session has no units yet, and those of the file become its units.
     texts : what is written.
     steps : what is changed, one by one.
-    lost : list of str
-        What cannot be brought over.
+    lost : what cannot be brought over.
     """
 
     def __init__(

@@ -341,8 +341,7 @@ class Chain:
 
         Returns
         -------
-        str
-            In words; empty where nothing is wrong, or the reason is a break further up.
+        In words; empty where nothing is wrong, or the reason is a break further up.
         """
         self._number += 1
         problem = ""
@@ -403,8 +402,7 @@ def check(
 
     Returns
     -------
-    tuple of list of str, list of str
-        What is missing or was changed, and what is worth knowing.
+    What is missing or was changed, and what is worth knowing.
     """
     study = study.absolute()
     try:

@@ -49,8 +49,7 @@ class SessionStreams:
     ----------
     source_id : by which receivers know the streams; the same in each run of a session.
     clock : the session's.
-    emit : callable
-        Stores what the streams have to say themselves; from any thread.
+    emit : stores what the streams have to say themselves; from any thread.
 
     Attributes
     ----------
@@ -59,8 +58,7 @@ class SessionStreams:
 
     Raises
     ------
-    LslError
-        They cannot be opened.
+    LslError : they cannot be opened.
     """
 
     def __init__(self, source_id: str, clock: Clock, emit: EmitPayload) -> None:

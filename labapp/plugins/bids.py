@@ -88,8 +88,7 @@ class Answer(NamedTuple):
     ----------
     t_ns : session time at which the trial was over.
     outcome : how it ended.
-    cells : dict
-        What it adds to the trial's row.
+    cells : what it adds to the trial's row.
     """
 
     t_ns: int
@@ -168,10 +167,8 @@ class TaskFiles:
         The columns of it by name; None for all that the place of the file does not say already.
     more_columns : of `_beh.tsv` besides, which `TaskRows.question` fills.
     event_columns : of `_events.tsv`, besides those that the timelines of all tasks have.
-    types : dict
-        What the types of rows of `_events.tsv` mean, `stage` and `trial` first.
-    kinds : dict
-        The type of row by the kind of event that has one.
+    types : what the types of rows of `_events.tsv` mean, `stage` and `trial` first.
+    kinds : the type of row by the kind of event that has one.
     drawn, shown : the kinds of events that make a trial, and that put it on the screen.
     without_row : the kinds of events of these parts that need no row: other rows say what they say.
         A kind that stands nowhere here has a row in the timeline of the session, with its fields.

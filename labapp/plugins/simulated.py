@@ -56,8 +56,7 @@ class SimulatedParticipant(Protocol):
     experience : by id of a stage how that went, which questionnaires ask about.
     memory : dict
         What a task remembers over its parts; the task chooses the keys, which begin with its name.
-    options : mapping
-        What whoever simulates set for a task, by the task's name.
+    options : what whoever simulates set for a task, by the task's name.
     thinks_aloud : whether it says what it thinks.
     """
 
@@ -102,8 +101,7 @@ class SimulatedParticipant(Protocol):
 
         Returns
         -------
-        bool
-            Whether it was said: who still has much to say lets it be.
+        Whether it was said: who still has much to say lets it be.
         """
         ...
 

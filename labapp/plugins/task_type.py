@@ -163,8 +163,7 @@ class TaskType(ABC, Generic[P]):
         ----------
         item : Item or TaskStages
             One of `items`, or of `stages`.
-        scope : dict
-            Variables of the study's assignment, as they are for this participant.
+        scope : variables of the study's assignment, as they are for this participant.
         place : where the item stands in the participant's flow, from 0.
         planner : who it is for, and what is shared by all parts: ids, texts, questionnaires.
         """

@@ -65,8 +65,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
 
     Raises
     ------
-    UsageError
-        The file is there already, or the times are not in the session.
+    UsageError : the file is there already, or the times are not in the session.
     LabappError
         The participant does not allow it, nothing was recorded there, or it cannot be written.
     """

@@ -83,10 +83,8 @@ class Lane:
 
     Attributes
     ----------
-    id : str
-        What it tells of.
-    kind : str
-        Spans and points have `items`; moves and curves have `times` and `values`.
+    id : what it tells of.
+    kind : spans and points have `items`; moves and curves have `times` and `values`.
     items : in order of their beginnings.
     times : int64 array, shape (n,)
         Session time in ns, in order.
@@ -139,8 +137,7 @@ def lanes_of(
     record : a session folder or a bundle.
     sound : SessionSound, optional
         Where there is sound and where it was lost.
-    blind : collection of str
-        What is hidden. Outcomes hide how parts and trials ended, the alignment and answers; any
+    blind : what is hidden. Outcomes hide how parts and trials ended, the alignment and answers; any
         hiding hides what the moderator wrote down: flags and notes. What comes after the playhead
         is hidden by `Lane.until`.
     answers : kinds of events of tasks that are marks of a timeline.
@@ -149,8 +146,7 @@ def lanes_of(
 
     Raises
     ------
-    RecordError
-        The journal cannot be read.
+    RecordError : the journal cannot be read.
     """
     from labapp.replay.lane_fold import fold_lanes
 

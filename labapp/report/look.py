@@ -34,8 +34,7 @@ def look_of(
 
     Raises
     ------
-    UsageError
-        For a length that is none, a font that is not installed, an unknown palette.
+    UsageError : for a length that is none, a font that is not installed, an unknown palette.
     """
     inches = FULL_IN if width is None else _inches("--figure-width", width, "", "3.33in")
     if not LEAST_IN <= inches <= MOST_IN:

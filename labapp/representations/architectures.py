@@ -72,8 +72,7 @@ class Architecture:
     ----------
     name : what `architecture` in a card or a recipe says.
     output_shape : of a single instance x.
-    display : str
-        Whether x is drawn as a series or as an image.
+    display : whether x is drawn as a series or as an image.
     source : an exact rule; a network, whose weights lie in the package; one that lies there whole;
         or a function that is installed beside labapp.
     """

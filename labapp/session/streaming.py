@@ -41,15 +41,13 @@ def open_streams(
     Parameters
     ----------
     past : of the runs before, which keep their source id.
-    make : callable or None
-        Opens the streams; None where none are sent.
+    make : opens the streams; None where none are sent.
     reason : why none are sent although they were asked for; else empty.
     required : whether the session is refused where the streams cannot be opened.
 
     Raises
     ------
-    LslError
-        They cannot be opened, and are required.
+    LslError : they cannot be opened, and are required.
     """
     sources = [str(event.payload["source_id"]) for event in past if event.kind == LslOpened.kind]
     if make is None:

@@ -24,8 +24,7 @@ class Thought:
 
     Attributes
     ----------
-    codes : dict of str to str
-        By tier of the codebook.
+    codes : by tier of the codebook.
     english, german : ways to say it; {what} is what it is about.
     """
 

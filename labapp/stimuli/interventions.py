@@ -92,8 +92,7 @@ def first_overlap(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None
 
     Parameters
     ----------
-    rules : sequence of dict
-        Of each class, by number of the concept whether it must be on or off.
+    rules : of each class, by number of the concept whether it must be on or off.
 
     Returns
     -------
@@ -116,8 +115,7 @@ def without_leaks(
 
     Parameters
     ----------
-    rules : sequence of dict
-        Of each class, by number of the concept whether it must be on or off.
+    rules : of each class, by number of the concept whether it must be on or off.
     beliefs : the belief in each concept as the model has it, 0 to 1.
     sure : the belief in a concept that is set on; set off, 1 less it.
 

@@ -97,8 +97,7 @@ def check_task(
 
     Raises
     ------
-    Unfit
-        With a sentence for every fault that was found.
+    Unfit : with a sentence for every fault that was found.
     """
     sentences = problems_of(
         task_type,

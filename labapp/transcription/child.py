@@ -55,8 +55,7 @@ class OpenEngine:
 
     Attributes
     ----------
-    hear : callable
-        See `Hear`.
+    hear : see `Hear`.
     languages : those that the model knows; None where it does not say so.
     versions : of the libraries.
     """

@@ -36,8 +36,7 @@ class Engine:
 
     Attributes
     ----------
-    name : str
-        Of the extra of labapp that brings it, too.
+    name : of the extra of labapp that brings it, too.
     package, module : of the library.
     model : what a model of it is.
     get : where one is to be had, on a computer with the internet.
@@ -125,8 +124,7 @@ class SpeechModel:
 
         Raises
         ------
-        TranscriptionError
-            It cannot be read.
+        TranscriptionError : it cannot be read.
         """
         try:
             if files.is_file(self.path):
@@ -229,8 +227,7 @@ def own_model() -> SpeechModel:
 
     Raises
     ------
-    TranscriptionError
-        There is none or several, or its engine is not installed.
+    TranscriptionError : there is none or several, or its engine is not installed.
     """
     models, folder = own_models(), speech_models()
     if not models:

@@ -55,8 +55,7 @@ class Recogniser:
 
     Raises
     ------
-    TranscriptionError
-        The model cannot be opened, or its engine takes no words.
+    TranscriptionError : the model cannot be opened, or its engine takes no words.
     """
 
     def __init__(self, model: SpeechModel, words: str = "") -> None:
@@ -126,8 +125,7 @@ class Recogniser:
 
         Raises
         ------
-        TranscriptionError
-            The engine failed, or its process ended.
+        TranscriptionError : the engine failed, or its process ended.
         """
         sound = resampled(samples, rate)
         answer = self._ask({"language": language, "words": self.words}, sound)

@@ -138,16 +138,13 @@ def transcribe_session(
     open_recogniser : gives the recogniser; called only where something is to be heard.
     language : what is spoken; that of the session's texts where it is empty.
     again : whether texts are written anew that a recogniser wrote and nobody read.
-    tell : callable
-        See `Tell`.
+    tell : see `Tell`.
     patience_s : how long it is waited for whoever has the text open, in s.
 
     Raises
     ------
-    NoConsent
-        The participant did not agree that what was said is written down.
-    TranscriptionError
-        The model does not know the language, or the engine failed.
+    NoConsent : the participant did not agree that what was said is written down.
+    TranscriptionError : the model does not know the language, or the engine failed.
     AnnotationError
         The session is recorded just now, its participant withdrew, it has no sound, it is being
         written down already, another window has its text open, or something was redacted meanwhile.

@@ -88,8 +88,7 @@ def read_choices(
 
     Raises
     ------
-    DataFolderError
-        The file is there and is no such file: nothing of it is used.
+    DataFolderError : the file is there and is no such file: nothing of it is used.
     """
     path = resources.settings_root() / name
     if not files.exists(path):
@@ -128,8 +127,7 @@ def write_choices(name: str, choices: DataclassInstance, window: str) -> None:
 
     Raises
     ------
-    DataFolderError
-        They cannot be written.
+    DataFolderError : they cannot be written.
     """
     path = resources.settings_root() / name
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")

@@ -153,9 +153,8 @@ def align(video: Features, session: Features) -> SoundMatch | WrongClock | None:
 
     Returns
     -------
-    SoundMatch, WrongClock or None
-        A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None
-        where no place is clearly better than all others.
+    A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None where
+    no place is clearly better than all others.
     """
     if video.present.sum() * HOP_S < LEAST_SOUND_S or not session.present.any():
         return None

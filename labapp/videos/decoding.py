@@ -191,13 +191,11 @@ class OpenedVideo:
 
         Returns
         -------
-        Picture or None
-            None where it was not wanted any more, or there is none.
+        None where it was not wanted any more, or there is none.
 
         Raises
         ------
-        VideoError
-            The file cannot be read there.
+        VideoError : the file cannot be read there.
         """
         with self._told():
             if not self._is_near(t_s):
@@ -364,14 +362,12 @@ def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
 
     Parameters
     ----------
-    open_video : callable
-        Opens its file.
+    open_video : opens its file.
     name : of the file, for what is said of it.
 
     Raises
     ------
-    VideoError
-        PyAV is not installed, the file cannot be read, or it is no video.
+    VideoError : PyAV is not installed, the file cannot be read, or it is no video.
     """
     require()
     import av

@@ -46,10 +46,8 @@ class VideoFeed:
     Parameters
     ----------
     placed : the video, and where it lies.
-    open_video : callable
-        Opens its file.
-    told : callable
-        Told each picture, by a thread that is not the caller's.
+    open_video : opens its file.
+    told : told each picture, by a thread that is not the caller's.
     """
 
     def __init__(self, placed: PlacedVideo, open_video: OpenVideo, told: Told) -> None:

@@ -89,8 +89,7 @@ class TierCoding:
     ----------
     codebook : the version.
     tier : the tier.
-    phase : str
-        See `Phase`.
+    phase : see `Phase`.
     codings : by session.
     """
 

@@ -48,9 +48,8 @@ def agreement_so_far(
 
     Returns
     -------
-    tuple of SoFar
-        By tier; nothing of tiers that fewer than two raters have begun, nor of spans that may
-        overlap, for which there is no single figure.
+    By tier; nothing of tiers that fewer than two raters have begun, nor of spans that may overlap,
+    for which there is no single figure.
     """
     own = {
         rater: tuple(mark for mark in given if mark.codebook == codebook.sha256)

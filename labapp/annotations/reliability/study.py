@@ -78,8 +78,7 @@ def study_agreement(
 
     Raises
     ------
-    LabappError
-        A place is no study, a name is nobody's, or the folder cannot be written.
+    LabappError : a place is no study, a name is nobody's, or the folder cannot be written.
     """
     coded = read_studies(paths)
     names = {rater for session in coded.sessions for rater in session.annotations.raters}
@@ -125,8 +124,7 @@ def read_studies(paths: Sequence[Path]) -> CodedStudies:
 
     Raises
     ------
-    LabappError
-        Something is none of these, a session is given twice, or a file of it is damaged.
+    LabappError : something is none of these, a session is given twice, or a file of it is damaged.
     """
     sessions: dict[tuple[str, str], CodedSession] = {}
     codebooks: dict[str, Codebook] = {}

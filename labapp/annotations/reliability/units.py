@@ -33,8 +33,7 @@ class CodedUnit:
     session : of which.
     unit : the unit.
     codes : by rater; None where a rater was not to code the unit, or left it out.
-    values : tuple of (mapping of str to int)
-        By rater the values given with codes.
+    values : by rater the values given with codes.
     """
 
     session: CodedSession

@@ -50,10 +50,8 @@ def write(
 
     Raises
     ------
-    ExportExists
-        The folder is there already.
-    DataFolderError
-        It cannot be written.
+    ExportExists : the folder is there already.
+    DataFolderError : it cannot be written.
     """
     if out.exists() or out.is_symlink():
         raise ExportExists(

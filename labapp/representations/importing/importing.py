@@ -67,15 +67,13 @@ class _Opened:
     Attributes
     ----------
     name : for messages.
-    run : callable
-        Latents -> instances of the layout's shape.
+    run : latents -> instances of the layout's shape.
     how : Layout
     graph : ONNX; none of a function in Python.
     expected : ndarray or None
         What a converted file made itself of the latents that it is tried on.
     files : name -> SHA-256.
-    package, versions : dict or None
-        See `Origin`.
+    package, versions : see `Origin`.
     """
 
     name: Path | str

@@ -409,13 +409,11 @@ class ThinkingAloud:
 
     Parameters
     ----------
-    say : callable
-        Says a thought.
+    say : says a thought.
     rng : numpy.random.Generator
         Whether something is said at all.
     motor : what the hand goes by.
-    words : dict
-        By what a dial changes, what the participant calls that.
+    words : by what a dial changes, what the participant calls that.
     """
 
     def __init__(

@@ -528,13 +528,11 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
 
     Returns
     -------
-    Codebook
-        The next version.
+    The next version.
 
     Raises
     ------
-    AnnotationError
-        There is such a code, or the file cannot be changed in this way.
+    AnnotationError : there is such a code, or the file cannot be changed in this way.
     """
     path = path_of(study, codebook)
     code_id = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or "code"

@@ -560,8 +560,7 @@ class Match:
     ----------
     t_ns : session time to go to.
     unit : the unit there.
-    source : str
-        Where it stands: in a text, a moderator's note, or a memo.
+    source : where it stands: in a text, a moderator's note, or a memo.
     excerpt : what matched, with some words around it.
     """
 

@@ -19,10 +19,8 @@ class CodingRequest:
     ----------
     rater : the name of the rater's file.
     codebook : the id of a codebook of the study; empty where there is only one.
-    round : str
-        See `labapp.annotations.model.Round`.
-    blind : tuple of str
-        See `labapp.annotations.model.Blinding`.
+    round : see `labapp.annotations.model.Round`.
+    blind : see `labapp.annotations.model.Blinding`.
     """
 
     rater: str

@@ -344,8 +344,7 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
 
     Raises
     ------
-    LabappError
-        The session cannot be coded.
+    LabappError : the session cannot be coded.
     """
     app = QApplication.instance()
     assert isinstance(app, QApplication)

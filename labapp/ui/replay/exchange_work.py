@@ -56,8 +56,7 @@ class Bench:
     session : its folder.
     rater : whose marks go out, or come in.
     codebook : its id; empty for the only one.
-    round : str or None
-        See `labapp.annotations.model.Round`; None for the one that the rater is in.
+    round : see `labapp.annotations.model.Round`; None for the one that the rater is in.
     """
 
     session: Path

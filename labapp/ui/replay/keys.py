@@ -200,8 +200,7 @@ def parse_stroke(text: str) -> Stroke:
 
     Raises
     ------
-    ValueError
-        It is no key; the message says what is allowed.
+    ValueError : it is no key; the message says what is allowed.
     """
     sequence = QKeySequence.fromString(text, QKeySequence.SequenceFormat.PortableText)
     if sequence.count() != 1 or sequence[0].key() == Qt.Key.Key_unknown:  # type: ignore[index]
@@ -286,8 +285,7 @@ def read_keys() -> KeyMap:
 
     Raises
     ------
-    SetupError
-        The shipped file cannot be used.
+    SetupError : the shipped file cannot be used.
     """
     shipped = resources.assets() / "replay" / FILE
     usual = _read(shipped, {})

@@ -344,8 +344,7 @@ def still(
 
     Raises
     ------
-    RecordError
-        No screen of the session can be shown.
+    RecordError : no screen of the session can be shown.
     LabappError
         The one at that time cannot be shown, for example since its model is not installed.
     """

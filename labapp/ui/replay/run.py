@@ -25,8 +25,7 @@ class Replay:
 
     Raises
     ------
-    LabappError
-        The session cannot be shown.
+    LabappError : the session cannot be shown.
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:

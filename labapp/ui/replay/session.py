@@ -93,8 +93,7 @@ def readable_record(path: Path) -> Record:
 
     Raises
     ------
-    RecordError
-        It cannot be read, or its participant withdrew.
+    RecordError : it cannot be read, or its participant withdrew.
     """
     record = open_record(path)
     if record.withdrawn:
@@ -114,8 +113,7 @@ def open_session(path: Path) -> OpenedSession:
 
     Raises
     ------
-    RecordError
-        It cannot be read, or its participant withdrew.
+    RecordError : it cannot be read, or its participant withdrew.
     """
     with no_collection():
         return _opened(readable_record(path))

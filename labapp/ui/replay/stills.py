@@ -34,10 +34,8 @@ def write_still(
 
     Raises
     ------
-    UsageError
-        The file is there already, or the time is not in the session.
-    LabappError
-        There is no such screen.
+    UsageError : the file is there already, or the time is not in the session.
+    LabappError : there is no such screen.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     refuse_inside(path)

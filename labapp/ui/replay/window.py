@@ -724,8 +724,7 @@ class KeyRouter(QObject):
 
     Attributes
     ----------
-    commands : dict of str to callable
-        What is done, by the names of actions.
+    commands : what is done, by the names of actions.
     coding : bool
         Whether keys of coding hold.
     unclaimed : asked of key presses and releases that are no action, while no text is typed; says

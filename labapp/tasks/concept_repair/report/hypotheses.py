@@ -57,8 +57,7 @@ class Prediction:
     hypothesis : H1 to H5.
     sample : of which pictures.
     outcome, term : what was observed, and what it is tested on.
-    expected : str
-        What was said beforehand.
+    expected : what was said beforehand.
     unit : of the estimate.
     n, n_people, n_models : values, participants and models.
     estimate, low, high : with the ends of its 95 % interval.
