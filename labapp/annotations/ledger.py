@@ -100,8 +100,11 @@ def held(path: Path) -> Iterator[HeldFile]:
     AnnotationError : it cannot be read, or a line of it is damaged.
     """
     _make_folder(path)
-    with _locked(path):
+    lock = _locked(path)
+    try:
         yield HeldFile(path, read(path).lines)
+    finally:
+        lock.release()
 
 
 def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) -> None:
@@ -338,23 +341,7 @@ def _make_folder(path: Path) -> None:
         raise unwritable(path, error) from error
 
 
-class _Held:
-    """A file's lock, until it is released."""
-
-    def __init__(self, lock: FileLock) -> None:
-        self._lock = lock
-
-    def release(self) -> None:
-        self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.release()
-
-
-def _locked(path: Path, patience_s: float = 0.0) -> _Held:
+def _locked(path: Path, patience_s: float = 0.0) -> FileLock:
     place = path.with_name(f".{path.name}.lock")
     lock = FileLock(place, timeout=patience_s, thread_local=False, poll_interval=_AGAIN_S)
     try:
@@ -365,7 +352,7 @@ def _locked(path: Path, patience_s: float = 0.0) -> _Held:
         ) from error
     except OSError as error:
         raise unwritable(path, error) from error
-    return _Held(lock)
+    return lock
 
 
 def replace_file(path: Path, content: bytes, why: str) -> None:

@@ -26,6 +26,7 @@ from labapp.events import describe
 from labapp.journal.layout import SOURCEDATA
 from labapp.journal.record import Record
 from labapp.plugins import registry
+from labapp.report.formats import count
 from labapp.study.instruments import Instrument
 from labapp.text_tables import SAID
 
@@ -293,14 +294,10 @@ def readme(
         ),
         title=title,
         study=study,
-        sessions=_count(sessions, "session"),
-        participants=_count(participants, "participant"),
+        sessions=count(sessions, "session"),
+        participants=count(participants, "participant"),
         sound=sound,
         video=_VIDEO if shown else "",
         privacy=privacy + (_VOICE if deidentified and heard else ""),
         version=version,
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
