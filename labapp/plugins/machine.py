@@ -8,7 +8,7 @@ generator and its result goes into the event.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from labapp.events import Event, Payload, UnstampedEvent
@@ -100,6 +100,10 @@ class PartMachine(ABC, Generic[S]):
 
     def told(self, state: S, answers: Mapping[str, tuple[Value, ...]]) -> S:
         """The state at its beginning, with what the parts before it left in `answers`."""
+        return state
+
+    def without_stages(self, state: S, skipped: Collection[int]) -> S:
+        """The state at its beginning, where stages of these numbers were skipped."""
         return state
 
     def result(self, state: S) -> Any:

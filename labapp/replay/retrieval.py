@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labapp.annotations.model import Mark, SessionAnnotations
+from labapp.annotations.model import Mark, SessionAnnotations, Text
 from labapp.annotations.store import annotations_of
 from labapp.errors import LabappError
 from labapp.journal.opening import open_record, places
@@ -28,6 +28,7 @@ class CodedStretch:
     value : on a tier with values.
     raters : who gave it, by name; several where they agree.
     text : what was said there.
+    unread : whether some of these words were not read against the sound.
     memo : what the raters remarked.
     conditions : what the participant got, by the study's variables.
     outcome : how the trial ended in which it lies; empty where it lies in none.
@@ -42,6 +43,7 @@ class CodedStretch:
     value: int | None = None
     raters: tuple[str, ...] = ()
     text: str = ""
+    unread: bool = False
     memo: str = ""
     conditions: Mapping[str, str] = field(default_factory=dict)
     outcome: str = ""
@@ -101,6 +103,7 @@ def coded_stretches(
         first = marks[0]
         at = bisect_right(begins, first.t0_ns) - 1
         inside = at >= 0 and first.t0_ns < trials[at].t1_ns
+        texts = _texts(annotations, first)
         yield CodedStretch(
             path,
             record.participant,
@@ -110,7 +113,8 @@ def coded_stretches(
             first.code,
             first.value,
             tuple(sorted({mark.rater for mark in marks if mark.rater})),
-            _text(annotations, first),
+            " ".join(text.text for text in texts),
+            not all(text.reviewed for text in texts),
             " · ".join(mark.memo for mark in marks if mark.memo),
             conditions,
             trials[at].outcome if inside else "",
@@ -122,16 +126,13 @@ def _trials(record: Record) -> list[LaneItem]:
     return sorted((item for item in items if item.kind == "trial"), key=lambda item: item.t0_ns)
 
 
-def _text(annotations: SessionAnnotations, mark: Mark) -> str:
+def _texts(annotations: SessionAnnotations, mark: Mark) -> list[Text]:
     """The words of a unit, or of all units that a span or a moment has time of."""
-    if mark.unit is not None:
-        text = annotations.texts.get(mark.unit)
-        return "" if text is None else text.text
     end_ns = max(mark.t1_ns, mark.t0_ns + 1)
-    touched = (
-        unit
+    units = [
+        unit.id
         for unit in annotations.segmentation.units
         if unit.t0_ns < end_ns and mark.t0_ns < unit.t1_ns
-    )
-    texts = (annotations.texts.get(unit.id) for unit in touched)
-    return " ".join(text.text for text in texts if text is not None)
+    ]
+    touched = units if mark.unit is None else [mark.unit]
+    return [annotations.texts[unit] for unit in touched if unit in annotations.texts]

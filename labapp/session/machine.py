@@ -66,7 +66,7 @@ from labapp.events.undoing import (
 from labapp.plugins import registry
 from labapp.plugins.item import EarlyDebrief
 from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
+from labapp.plugins.part import PlannedPart, stages_of
 from labapp.plugins.task_type import Words
 from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Tally
@@ -415,6 +415,15 @@ class SessionMachine:
             for part, record in zip(self.parts, state.records, strict=True)
         )
 
+    def _skipped_stages(self, state: SessionState) -> set[int]:
+        """The numbers of the stages of which every block was skipped."""
+        outcomes = dict(zip((p.id for p in self.parts), (r.outcome for r in state.records)))
+        return {
+            number
+            for number, blocks in stages_of(self.parts).items()
+            if all(outcomes[block.id] == "skipped" for block in blocks)
+        }
+
     def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Decision:
         """What the session came to, and its end."""
         achieved = self._achieved(state)
@@ -558,6 +567,7 @@ class SessionMachine:
             case PartStarted():
                 task = self.tasks[payload.index]
                 begun = task.told(task.initial(state.pauses), state.answers)
+                begun = task.without_stages(begun, self._skipped_stages(state))
                 begun = task.at_page(begun, 0) if state.previewed else begun
                 return replace(
                     state,

@@ -27,8 +27,10 @@ from labapp.stimuli.manifest import PATTERNS, Manifest
 MANIFEST = "manifest.json"
 HEADER = "set.json"
 """File that describes a set made of tables; the tables lie beside it."""
-LARGEST = 32 * files.MIB
+LARGEST = 16 * files.MIB
 """Most bytes of a manifest. A thousand photos with forty rows each take ten megabytes."""
+MOST_KEYS = 1_000
+"""Keys of one object of a manifest."""
 MOST_FAULTS = 50
 """Faults that an error lists; the others are counted."""
 
@@ -66,17 +68,26 @@ def set_folders() -> tuple[Path, ...]:
 
 
 def find(reference: str | Path) -> Path:
-    """The folder of a set, by its id or by its path; a shipped set goes before the user's own.
+    """The folder of a set, by its id or by its path.
 
     An id never means a folder of that name in the current folder.
 
-    Raises StimuliError where there is none.
+    Raises StimuliError where there is none, and where an id names a shipped set and one of the
+    user's own: which of them a study shows must not depend on an order of folders.
     """
     folder, name = Path(reference), str(reference)
     if isinstance(reference, str) and folder.name == name:
-        for root in (shipped_folder(), own_folder()):
-            if files.is_file(root / name / MANIFEST):
-                return root / name
+        roots = dict.fromkeys((shipped_folder(), own_folder()))
+        matches = [root / name for root in roots if files.is_file(root / name / MANIFEST)]
+        if len(matches) > 1:
+            raise StimuliError(
+                f"The id {name!r} names two stimulus sets: {' and '.join(map(str, matches))}.",
+                safe="Both are as they were.",
+                todo="Move yours elsewhere and name its folder in your study, or give its folder "
+                "and its manifest another id.",
+            )
+        if matches:
+            return matches[0]
     if files.is_file(folder / MANIFEST):
         return folder
     if files.is_file(folder / HEADER):
@@ -131,15 +142,17 @@ def as_text(content: bytes, path: Path) -> str:
 
 
 def parse(content: bytes, path: Path) -> Manifest:
-    """The manifest in some bytes; `path` names it. Raises StimuliError with every fault."""
+    """The manifest in some bytes; `path` names it. Raises StimuliError with its faults."""
     value = parse_json(content, path)
     try:
-        # Through JSON again, so that lists may be tuples and nothing else is stretched.
-        return Manifest.model_validate_json(json.dumps(value))
+        return Manifest.model_validate(value)
     except ValidationError as invalid:
+        errors = invalid.errors(include_url=False)
+        inside = {error["loc"][:-1] for error in errors}
         faults = [
             f"{named_path(error['loc'], value)}: {schema_fault(error)}"
-            for error in invalid.errors(include_url=False)
+            for error in errors
+            if error["type"] != "too_short" or error["loc"] not in inside
         ]
         raise refusal(f"{path} is not a valid manifest", faults) from invalid
 
@@ -161,6 +174,8 @@ def parse_json(content: bytes, path: Path) -> Any:
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MOST_KEYS:
+        raise ValueError(f"an object in it has more than {MOST_KEYS:,} keys")
     out = dict(pairs)
     if len(out) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -180,6 +195,10 @@ def schema_fault(error: Mapping[str, Any]) -> str:
     allowed = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "string_pattern_mismatch":
         allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
+    elif error["type"] == "model_type":
+        allowed = "input should be an object"
+    elif error["type"] == "tuple_type":
+        allowed = "input should be a valid array"
     elif error["type"] == "too_short":
         return f"found {len(error['input'])}; at least {error['ctx']['min_length']} needed"
     value = repr(error["input"])

@@ -18,7 +18,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import (
+    FailFast,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
 
 from labapp.documents import ID, LANGUAGE, Strict
 from labapp.naming import NotReserved
@@ -56,9 +63,14 @@ ScoreFile = Annotated[str, Field(pattern=SCORES, max_length=300)]
 """Scores of pixels: the name of a .npy file with real numbers, shape (rows, columns); each stands
 for a block of the picture, whose height and width are whole multiples of it."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Matrix = tuple[tuple[Share, ...], ...]
+AT_ONCE = 200
+"""Photos that are read before the next are looked at."""
+T = TypeVar("T")
+Every = Annotated[tuple[T, ...], FailFast()]
+"""Any number of them; a list is read to its first fault, for a file may have millions."""
+Matrix = Every[Every[Share]]
 """Of pairs of concepts, a row for the concept whose code it is."""
-Logits = tuple[float, ...]
+Logits = Every[float]
 """What a model makes of a photo before any softmax, one number a class."""
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Box = tuple[Share, Share, Share, Share]
@@ -146,8 +158,8 @@ class Classifier(Strict):
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     size: int = Field(ge=1)
     channels: Literal[1, 3]
-    mean: tuple[Finite, ...] = (0.0,)
-    std: tuple[Finite, ...] = (1.0,)
+    mean: Every[Finite] = (0.0,)
+    std: Every[Finite] = (1.0,)
     pictures: int = Field(ge=1)
 
 
@@ -238,7 +250,7 @@ class MaskedOutput(Strict):
     percent: float = Field(gt=0, le=100, allow_inf_nan=False)
     fill: Fill
     sign: Sign
-    logits: tuple[Finite, ...]
+    logits: Every[Finite]
 
 
 def _in_language(translations: Mapping[str, W], language: str) -> W | None:
@@ -373,18 +385,18 @@ class Photo(Strict):
     photo: Picture
     truth: Id
     prediction: Id
-    options: tuple[Id, ...] = ()
-    heatmaps: tuple[Picture, ...] = ()
-    rows: tuple[Row, ...] = ()
+    options: Every[Id] = ()
+    heatmaps: Every[Picture] = ()
+    rows: Every[Row] = ()
     final: FinalSteps | None = None
     first_wrong: int | None = Field(default=None, ge=1)
-    logits: tuple[Finite, ...] = ()
-    strengths: tuple[Finite, ...] = ()
+    logits: Every[Finite] = ()
+    strengths: Every[Finite] = ()
     facts: dict[str, Finite] = Field(default_factory=dict)
     scores: dict[str, ScoreFile] = Field(default_factory=dict)
-    masked: tuple[MaskedOutput, ...] = ()
-    beliefs: tuple[Share, ...] = ()
-    concepts: tuple[bool, ...] = ()
+    masked: Every[MaskedOutput] = ()
+    beliefs: Every[Share] = ()
+    concepts: Every[bool] = ()
     item: ItemType | None = None
     natural: bool = False
 
@@ -392,6 +404,21 @@ class Photo(Strict):
     def correct(self) -> bool:
         """Whether the model is right."""
         return self.truth == self.prediction
+
+
+def _to_first_faults(photos: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """Read photos, a few at a time, up to those with a fault: a file may have a million faults."""
+    if not isinstance(photos, list):
+        return handler(photos)
+    read: list[Any] = []
+    for start in range(0, max(1, len(photos)), AT_ONCE):
+        some = photos[start : start + AT_ONCE]
+        try:
+            read += handler(some)
+        except ValidationError:
+            handler([*read, *some])  # which names them by their places in the whole
+            raise
+    return tuple(read)
 
 
 class Manifest(Strict):
@@ -443,16 +470,16 @@ class Manifest(Strict):
     classes_are: Literal["objects", "species"]
     invented: bool = False
     scale: Scale | None = None
-    classes: tuple[Class_, ...] = Field(min_length=2)
-    prototypes: tuple[Prototype, ...] = ()
-    photos: tuple[Photo, ...] = Field(min_length=1)
+    classes: Every[Class_] = Field(min_length=2)
+    prototypes: Every[Prototype] = ()
+    photos: Annotated[tuple[Photo, ...], WrapValidator(_to_first_faults), Field(min_length=1)]
     correct_example: Photo | None = None
     incorrect_example: Photo | None = None
     tree: Picture | None = None
-    methods: tuple[ScoredMethod, ...] = ()
+    methods: Every[ScoredMethod] = ()
     mean_level: tuple[Share] | tuple[Share, Share, Share] | None = None
-    pool: tuple[Confusion, ...] = ()
-    concepts: tuple[Concept, ...] = ()
+    pool: Every[Confusion] = ()
+    concepts: Every[Concept] = ()
     concept_model: ConceptModel | None = None
     answers: ScoreFile | None = None
     seed: int | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +46,7 @@ def readable(source: SetSource) -> tuple[ReadableSet | None, list[str]]:
     faults: list[str] = []
     bad: set[Loc] = set()
     try:
-        manifest = Manifest.model_validate_json(json.dumps(source.value))
+        manifest = Manifest.model_validate(source.value)
     except ValidationError as invalid:
         for error in invalid.errors(include_url=False):
             loc = error["loc"]
@@ -55,7 +54,7 @@ def readable(source: SetSource) -> tuple[ReadableSet | None, list[str]]:
                 faults.append(f"{source.where(loc)}: {schema_fault(error)}")
             bad.add(loc[:1] if loc[:1] in [(key,) for key in EXAMPLES] else loc[:2])
         try:
-            manifest = Manifest.model_validate_json(json.dumps(_without(source.value, bad)))
+            manifest = Manifest.model_validate(_without(source.value, bad))
         except ValidationError:
             return None, faults
     return (

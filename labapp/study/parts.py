@@ -39,7 +39,7 @@ class BreakPart(PlannedPart):
         return self.at_least_s
 
 
-_RARE = ("kinds", "rules", "per_stage", "variables", "checks")
+_RARE = ("kinds", "rules", "per_stage", "drops_skipped", "variables", "checks")
 """What the row of a questionnaire says only where there is something to say."""
 
 
@@ -69,6 +69,7 @@ class QuestionnairePart(PlannedPart):
         so that a journal can be scored without it; in an older journal a name.
     per_stage : items that are asked once for each stage, with the stage's number behind `_` in
         `items`.
+    drops_skipped : whether items of a stage that was skipped are left out; older plans asked them.
     about_person : whether it asks who the participant is.
     kinds : by item the kinds that packages bring (`labapp.study.instruments.kinds`), so that the
         answers can be read without the instrument.
@@ -85,6 +86,7 @@ class QuestionnairePart(PlannedPart):
     items: tuple[str, ...] = ()
     scoring: str | dict[str, Any] | None = None
     per_stage: tuple[str, ...] = ()
+    drops_skipped: bool = False
     about_person: bool = False
     kinds: dict[str, Brought] = Field(default_factory=dict)
     rules: dict[str, Brought] = Field(default_factory=dict)

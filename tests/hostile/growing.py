@@ -62,7 +62,7 @@ class Growing:
 GROWING: dict[str, Growing] = {}
 MIB = 1024 * 1024
 LARGEST = {
-    **dict.fromkeys(("_captions", "_textgrid", "_csv"), 16 * MIB),
+    **dict.fromkeys(("_captions", "_textgrid", "_csv", "_manifest", "_photos"), 16 * MIB),
     **dict.fromkeys(("_eaf", "_qde", "_qdc", "_agree", "_metrics"), 32 * MIB),
     **dict.fromkeys(("_lines", "_received"), 64 * MIB),
     "_map": 4 * MIB,
@@ -373,6 +373,34 @@ for _name, _read in (("study", _study), ("checked study", _checked), ("questionn
     growing(f"{_name}: a long text", _read, lambda n: b"id: " + b"x" * n + b"\n", small=5_000, large=250_000)
     growing(f"{_name}: anchors", _read, lambda n: b"a: &a [1]\n" + b"b: &b [2]\n" * n, small=500, large=25_000)
     growing(f"{_name}: conditions", _read, lambda n: b"conditions: {" + b"".join(b"c%d: [a, b], " % i for i in range(n)) + b"}\n", small=100, large=14_000)
+
+# --- manifests of stimulus sets --------------------------------------------------------------------
+
+
+def _manifest(data: bytes) -> Any:
+    from labapp.stimuli import library
+
+    with placed("manifest.json", data) as path:
+        return library.load(path.parent)
+
+
+def _photos(data: bytes) -> Any:
+    """As `labapp stimuli check` reads it."""
+    from labapp.stimuli import sources
+    from labapp.stimuli.readable import readable
+
+    with placed("manifest.json", data) as path:
+        return readable(sources.read(path.parent))
+
+
+for _name, _read in (("manifest", _manifest), ("checked manifest", _photos)):
+    growing(f"{_name}: photos of nothing", _read, lambda n: b'{"photos": [' + b"{}," * n + b"{}]}", small=2_000, large=990_000)
+    growing(f"{_name}: photos that are numbers", _read, lambda n: b'{"photos": [' + b"1," * n + b"1]}", small=5_000, large=1_900_000)
+    growing(f"{_name}: photos that are right", _read, lambda n: b'{"photos": [' + b",".join(b'{"id": "p%d", "photo": "a.png", "truth": "a", "prediction": "a"}' % i for i in range(n)) + b"]}", small=500, large=210_000)
+    growing(f"{_name}: rows of a photo", _read, lambda n: b'{"photos": [{"rows": [' + b"{}," * n + b"{}]}]}", small=2_000, large=990_000)
+    growing(f"{_name}: scores that are texts", _read, lambda n: b'{"photos": [{"logits": [' + b'"a",' * n + b"1]}]}", small=5_000, large=1_900_000)
+    growing(f"{_name}: unknown keys", _read, lambda n: b"{" + b",".join(b'"k%d": 1' % i for i in range(n)) + b"}", small=100, large=990)
+    growing(f"{_name}: lists in lists", _read, lambda n: b'{"photos": ' + b"[" * n + b"]" * n + b"}", small=500, large=60)
 
 # --- annotations and journals ---------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ def test_a_span_that_ends_where_a_unit_begins_has_none_of_its_words(tmp_path: Pa
     path = golden_session(tmp_path)
     units = tuple(Unit(f"u{n}", (20 + n) * S, (21 + n) * S) for n in range(3))
     texts = {unit.id: Text(unit.id, f"words {unit.id}") for unit in units}
+    texts["u2"] = Text("u2", "words u2", reviewed=True)
     marks = (
         Mark("a", "anna", "moment", "insight", 20 * S, 21 * S),
         Mark("b", "anna", "moment", "insight", 22 * S, 22 * S),
@@ -31,4 +32,5 @@ def test_a_span_that_ends_where_a_unit_begins_has_none_of_its_words(tmp_path: Pa
         path.name, Segmentation(units, True), texts, {"anna": RaterMarks("anna", marks)}
     )
     stretches = coded_stretches(open_record(path), path, annotations)
-    assert [s.text for s in stretches if s.code] == ["words u0", "words u2"]
+    said = [(s.text, s.unread) for s in stretches if s.code]
+    assert said == [("words u0", True), ("words u2", False)]

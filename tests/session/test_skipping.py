@@ -19,6 +19,7 @@ from labapp.session.verified_events import read_verified_events
 from labapp.study import loading, planner
 from labapp.study.allocation import variants
 from labapp.study.overview import prior_of, space_of
+from tests.helpers.skips import skip_question
 from tests.session.sessions import opened, part_of
 from tests.session.test_resume import drop, go_on
 
@@ -38,7 +39,7 @@ flow:
       intro: texts/{language}/words.md
       after: [shipped:seq]
   - break: texts/{language}/words.md
-  - questionnaire: shipped:comments
+  - questionnaire: shipped:synthetic-end
   - debrief: texts/{language}/words.md
 """
 PLAN = [
@@ -148,6 +149,28 @@ def test_nobody_is_asked_about_a_stage_that_was_skipped(session: OpenSession) ->
     session.runner.send(ConfirmSkip(), Source.MODERATOR)
     assert part_of(session) == "stage-2-intro"
     assert outcomes(session)["stage-1-seq"] == "skipped"
+
+
+@pytest.mark.parametrize("skipped", [{1}, {2}, {1, 2}, set()])
+def test_no_item_at_the_end_asks_about_a_stage_that_was_skipped(
+    session: OpenSession, skipped: set[int]
+) -> None:
+    session.give_consent("Somebody")
+    runner = session.runner
+    for stage in (1, 2):
+        if stage in skipped:
+            skip_section(session)
+        else:
+            skip_to(session, PLAN.index(f"stage-{stage}"))
+            while part_of(session) == f"stage-{stage}":
+                skip_question(runner, Source.MODERATOR)
+            skip_to(session, PLAN.index(f"stage-{stage}-seq") + 1)
+    skip_to(session, PLAN.index("questionnaire-1"))
+    state = runner.state
+    asked = runner.machine.tasks[state.index].asked(state.part_state).ids
+    assert {item for item in asked if item.startswith("stage_easy")} == {
+        f"stage_easy_{stage}" for stage in {1, 2} - skipped
+    }
 
 
 def test_consent_is_never_passed_over(session: OpenSession) -> None:

@@ -39,6 +39,20 @@ def test_an_own_set_is_found_by_id(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         library.load("other")
 
 
+def test_an_id_of_a_shipped_and_of_an_own_set_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = stimuli.write(tmp_path / "shipped", "heatmaps")
+    own = stimuli.write(tmp_path / "own", "heatmaps")
+    monkeypatch.setattr(library, "shipped_folder", lambda: tmp_path / "shipped")
+    monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "own"))
+    with pytest.raises(StimuliError, match="names two stimulus sets") as refused:
+        library.load("tiny-heatmaps")
+    assert str(shipped.folder) in refused.value.what
+    assert str(own.folder) in refused.value.what
+    assert library.load(own.folder) == own
+
+
 def test_an_id_is_not_a_folder_where_the_program_was_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,7 +169,7 @@ def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     view.words.setText("NOTHING does")
     assert [view.model.index(0, column).data() for column in (1, 3)] == [
         "0:08",
-        "and the next one does nothing?",
+        "and the next one does nothing? (not checked)",
     ]
     assert view.about.text().startswith("1 unit of 1 participant")
     view.words.setText("clear")  # in a memo
@@ -184,7 +184,7 @@ def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     view.choose_code("goal")
     assert [view.model.index(0, column).data() for column in (2, 3, 5)] == [
         "Has a goal",
-        "and the next one does nothing?",
+        "and the next one does nothing? (not checked)",
         "anna",
     ]
     view.table.picked.emit(0)

@@ -3,7 +3,7 @@ only with its required answers; what its conditions leave out is not asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,12 +22,13 @@ from labapp.tasks.questionnaire.commands import Answer
 @dataclass(frozen=True, slots=True)
 class QuestionnaireState:
     """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
-    before this one; whole: all is shown, whatever is asked, for a preview."""
+    before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is asked, for a preview."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     page: int = 0
     outcome: str | None = None
     earlier: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    skipped: frozenset[str] = frozenset()
     whole: bool = False
 
 
@@ -55,6 +56,15 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         state = replace(state, earlier=earlier)
         return replace(state, page=next(iter(self._asked_pages(state)), 0))
 
+    def without_stages(
+        self, state: QuestionnaireState, skipped: Collection[int]
+    ) -> QuestionnaireState:
+        if not self.part.drops_skipped:
+            return state
+        items = frozenset(f"{item}_{number}" for item in self.part.per_stage for number in skipped)
+        state = replace(state, skipped=items)
+        return replace(state, page=next(iter(self._asked_pages(state)), 0))
+
     def answers(self, state: QuestionnaireState) -> Mapping[str, tuple[Value, ...]]:
         """What was submitted; nothing of a questionnaire that was skipped."""
         if state.outcome != "completed":
@@ -72,7 +82,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         asked = self.instrument.asked(state.answers, {**self.part.variables, **state.earlier})
         if state.whole:
             return asked._replace(ids=frozenset(item.id for item in self.instrument.items))
-        return asked
+        return asked._replace(ids=asked.ids - state.skipped)
 
     def pages_asked(self, state: QuestionnaireState) -> tuple[int, ...]:
         """The pages of which something is asked, from 0, and the one on the screen: an answer

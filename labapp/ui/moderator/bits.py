@@ -28,6 +28,7 @@ from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
+from labapp.ui.widgets.markdown import text_width
 
 Box = TypeVar("Box", bound=QBoxLayout)
 ICON_PX = 20
@@ -81,6 +82,15 @@ def _spaced(layout: Box, spacing: int, margins: Margins) -> Box:
     layout.setContentsMargins(*([margins] * 4 if isinstance(margins, int) else margins))
     layout.setSpacing(spacing)
     return layout
+
+
+def readable(words: QLabel) -> QHBoxLayout:
+    """Words in lines of at most 70 characters, however wide the window is."""
+    words.setMaximumWidth(text_width())
+    made = row(None, 0)
+    made.addWidget(words, 100)
+    made.addStretch(1)
+    return made
 
 
 def limit(field: QLineEdit | QPlainTextEdit, longest: int = NOTE_LIMIT) -> None:
@@ -158,7 +168,7 @@ class Scrolling(QScrollArea):
         self.setWidget(inside)
 
     def minimumSizeHint(self) -> QSize:
-        bar = self.verticalScrollBar().sizeHint().width()
+        bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
         return QSize(self._inside.minimumSizeHint().width() + bar, self._least)
 
     def sizeHint(self) -> QSize:

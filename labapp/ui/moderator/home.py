@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -56,6 +56,9 @@ TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"), N_("Codin
 MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
 """On a tall screen the page stays together: Start belongs near its checklist. The study's page
 scrolls, and takes what there is (Qt's QWIDGETSIZE_MAX)."""
+THREE_REGIONS, WIDE_CONTENT = 1700, theme.CONTENT_WIDTH * 3 // 2
+"""From this width of the window on, in logical pixels, there are three regions instead of two, each
+as wide as before; and all of them together."""
 
 
 class HomeView(QWidget):
@@ -123,9 +126,11 @@ class HomeView(QWidget):
 
         layout = bits.column(self, 0)
         layout.addWidget(self._header())
-        column = QWidget()
-        column.setMaximumWidth(theme.CONTENT_WIDTH)
+        self._wide = False
+        self._column = column = QWidget()
         inner = bits.column(column, theme.SPACE_L, (0, theme.SPACE_L, 0, theme.SPACE_L))
+        for banner in (self.error, self.interrupted):
+            banner.setMaximumWidth(theme.CONTENT_WIDTH)
         inner.addWidget(self.error)
         inner.addWidget(self.interrupted)
         inner.addWidget(self.pages, 1)
@@ -144,6 +149,7 @@ class HomeView(QWidget):
         self.pages.addWidget(self._reader_page())
         self.opening = OpeningCard(self)
         self._connect()
+        self._limit_width()
         self._judge()
 
     def _header(self) -> QWidget:
@@ -168,16 +174,17 @@ class HomeView(QWidget):
 
     def _new_session_page(self) -> QWidget:
         page = QWidget()
-        row = bits.row(page, theme.SPACE_L)
+        self._row = row = bits.row(page, theme.SPACE_L)
         chosen = QWidget()
-        left = bits.column(chosen, theme.SPACE_L)
+        self._left = left = bits.column(chosen, theme.SPACE_L)
         left.addWidget(self.session)
-        so_far = bits.card(tr("This study so far"))
+        self._so_far = so_far = bits.card(tr("This study so far"))
         body = so_far.layout()
         assert body is not None
         body.addWidget(self.none_yet)
         body.addWidget(self.so_far)
         left.addWidget(so_far, 1)
+        left.addStretch(0)
         row.addWidget(bits.Scrolling(chosen, LEAST_HEIGHT), 1)
         row.addWidget(self.ready, 1)
         self.so_far.hide()
@@ -415,10 +422,25 @@ class HomeView(QWidget):
     def _page_changed(self, page: int) -> None:
         scrolls = page in (SESSIONS, STUDY, RESULTS, CODING)
         self.pages.setMaximumHeight(ANY_HEIGHT if scrolls else MOST_HEIGHT)
+        self._limit_width()
         self.results_opened.emit(page == RESULTS)
         self.coding_opened.emit(page == CODING)
         if self.study_shown:
             self.study_opened.emit()
+
+    def _limit_width(self) -> None:
+        """Tables grow with the window, and text does not."""
+        grows = self._wide and self.pages.currentIndex() not in (STUDY, READER)
+        self._column.setMaximumWidth(WIDE_CONTENT if grows else theme.CONTENT_WIDTH)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._wide != (wide := self.width() >= THREE_REGIONS):
+            self._wide = wide
+            # Next to the card of the session, or below it.
+            (self._row if wide else self._left).insertWidget(1, self._so_far, 1)
+            self.results.set_wide(wide)
+            self._limit_width()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.pages.currentIndex() == READER:

@@ -97,7 +97,7 @@ class StretchModel(RowModel[CodedStretch]):
             stretch.participant,
             clock(stretch.t0_ns),
             code_name(self.codebook, stretch.code, stretch.value),
-            stretch.text,
+            f"{stretch.text} {tr('(not checked)')}" if stretch.unread else stretch.text,
             outcome_name(stretch.outcome),
             ", ".join(stretch.raters),
         )

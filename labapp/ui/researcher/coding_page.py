@@ -230,6 +230,7 @@ class CodingPage(QWidget):
         below.addStretch(1)
         self.opened = bits.Scrolling(opened)
         self.opened.setMinimumHeight(LEAST_OPENED_PX)
+        self.opened.setMaximumWidth(theme.CONTENT_WIDTH)
         self.opened.hide()
         column.addWidget(self.opened, 3)
         self.foot = QWidget()
@@ -245,7 +246,7 @@ class CodingPage(QWidget):
         self.pages.addWidget(self.units)
         bits.turn_pages(self.tabs, self._turn)
         body.addWidget(self.pages, 1)
-        body.addWidget(self.about)
+        body.addLayout(bits.readable(self.about))
         outer.addWidget(card, 1)
 
     def _drawing_line(self) -> QWidget:

@@ -96,6 +96,9 @@ class ResearcherPage(QWidget):
         layout = bits.row(self, theme.SPACE_L)
         layout.addWidget(self._left(), 1)
         layout.addWidget(self._right(), 1)
+        self.beside = bits.card(tr("Figures"))
+        layout.addWidget(self.beside, 1)
+        self.beside.hide()
         # What identifies people is a choice of its own, and so is their voice.
         self.deidentify.toggled.connect(lambda on: self.audio.setChecked(False))
         for box in (self.deidentify, self.audio):
@@ -128,11 +131,9 @@ class ResearcherPage(QWidget):
         for box in (self.deidentify, self.audio, self.zipped):
             options.addWidget(box)
         body.addLayout(options)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.replay)
-        foot.addWidget(self.verify)
-        foot.addWidget(self.export)
+        foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        for button in (self.replay, self.verify, self.export):
+            foot.addWidget(button)
         body.addLayout(foot)
         return card
 
@@ -157,6 +158,18 @@ class ResearcherPage(QWidget):
             foot.addWidget(button)
         body.addLayout(foot)
         return card
+
+    def set_wide(self, wide: bool) -> None:
+        """Whether the figures have a card of their own, next to the numbers."""
+        self.tabs[0].click()
+        place = self.beside.layout() if wide else self.pages
+        assert isinstance(place, QVBoxLayout | QStackedWidget)
+        place.addWidget(self.figures)
+        self.figures.setVisible(wide)
+        self.beside.setVisible(wide)
+        for tab in self.tabs:
+            tab.setVisible(not wide)
+        self.setTabOrder(self.report if wide else self.results, self.figures)
 
     def set_studies(self, studies: Sequence[str], current: str) -> None:
         """The studies that have sessions."""
@@ -268,7 +281,7 @@ class ResearcherPage(QWidget):
 HEADINGS = (N_("Of"), "n", N_("Mean ± sd"), N_("Median"))
 DECIMALS = ((100, 0), (10, 1), (1, 2))
 """So many decimals from such a size on; 3 below."""
-WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL, theme.SPACE_XXXL + theme.SPACE_L)
+WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL - theme.SPACE_S, theme.SPACE_XXXL + theme.SPACE_L)
 """Least widths of the columns of numbers, so that they stand below each other."""
 SHORT = 6
 """Characters of a unit that stands above the last column alone."""
@@ -525,6 +538,9 @@ class FiguresView(Scrolled):
 
     def __init__(self) -> None:
         super().__init__(tr("Figures"))
+        # A bar that comes and goes would change the width, and with it the height of the figures,
+        # and so whether there is a bar: without end.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
 
     def show_figures(self, paths: Sequence[Path]) -> None:
         """Pictures in the order given."""
