@@ -40,16 +40,11 @@ class RatingTable:
 
     Attributes
     ----------
-    path : Path
-        The file.
-    raters : tuple of str
-        Names of the columns.
-    units : tuple of str
-        The first column.
-    lines : tuple of int
-        By unit the line of the file, from 1.
-    cells : tuple of tuple of str
-        By unit what each rater gave; empty where that is nothing.
+    path : the file.
+    raters : names of the columns.
+    units : the first column.
+    lines : by unit the line of the file, from 1.
+    cells : by unit what each rater gave; empty where that is nothing.
     decimal_comma : bool
         Whether a comma within a number is a decimal point, since columns are not parted by commas.
     """
@@ -109,8 +104,7 @@ def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficien
 
     Raises
     ------
-    AgreementError
-        A cell does not fit the level, or the measure knows no such level.
+    AgreementError : a cell does not fit the level, or the measure knows no such level.
     """
     if measure != "alpha" and level != "nominal":
         _refuse(
@@ -144,9 +138,8 @@ def read_table(path: Path) -> RatingTable:
 
     Raises
     ------
-    AgreementError
-        The file cannot be read or is no such table: it is empty, has rows of different lengths,
-        fewer than two raters, a rater or a unit twice, or no unit.
+    AgreementError : the file cannot be read or is no such table: it is empty, has rows of different
+        lengths, fewer than two raters, a rater or a unit twice, or no unit.
     """
     text = _text(path)
     first = text.lstrip("\r\n").partition("\n")[0]

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from labapp import resources
 from labapp.bids import rebuild_check
-from labapp.bids.derived import TABLE_FORMAT, codebook
+from labapp.bids.derived import TABLE_FORMAT, codebook, readme
 from labapp.bids.export import export
-from labapp.bids.readme import readme
 from labapp.bids.tsv import json_text
 from labapp.bids.verify import verify
 from labapp.journal.layout import MANIFEST, SOURCEDATA
