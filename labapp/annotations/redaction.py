@@ -84,7 +84,7 @@ def anchored_redactions(record: Record) -> tuple[Redaction, ...]:
         what = error.what if isinstance(error, RecordError) else str(error)
         raise AnnotationError(
             f"Nobody can tell what is redacted of {record.name}: {what}",
-            safe="No sound and no text was let out.",
+            safe="No sound or text was released.",
             todo="Put back a copy of the anchor of the data folder.",
         ) from error
 

@@ -93,7 +93,7 @@ def _held(study: Path) -> Iterator[Path]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise OSError(errno.EBUSY, "another program keeps it", str(path)) from error
+        raise OSError(errno.EBUSY, "another program is using it", str(path)) from error
     try:
         yield path
     finally:
@@ -304,8 +304,8 @@ def _parsed(path: Path, *_: int) -> _Anchor:
 
 def _unreadable(path: Path, error: OSError) -> RecordError:
     return RecordError(
-        f"{path} cannot be read ({error.strerror or error}): it says what was redacted.",
-        safe="No sound and no text was let out.",
+        f"{path} cannot be read ({error.strerror or error}): it records what was redacted.",
+        safe="No sound or text was released.",
         todo="Make it readable, or put back a copy of it.",
     )
 
@@ -418,7 +418,7 @@ def check(
             continue
         if entry["what"] == ACCEPTED and entry.get("why"):
             remarks.append(
-                f"{name.removeprefix(top)}: taken as it was on {_day(entry)}: {entry['why']}"
+                f"{name.removeprefix(top)}: accepted as it was on {_day(entry)}: {entry['why']}"
             )
         if entry.get("before"):
             remarks.append(
@@ -437,8 +437,8 @@ def check(
         name = name_in(study, path)
         if name not in known and ours(name.removeprefix(top)):
             problems.append(
-                f"{name.removeprefix(top)}: no anchor knows it: {ANCHOR} of the data folder was "
-                "deleted or cut, or the study was brought here without it"
+                f"{name.removeprefix(top)}: not recorded in {ANCHOR} of the data folder, which "
+                "was deleted or cut short, or left behind when the study was copied here"
             )
     for path in (study / log for log in LOGS):
         if ours(path.name) and files.exists(path):

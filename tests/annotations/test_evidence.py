@@ -145,7 +145,7 @@ def test_a_study_without_its_anchor_is_taken_for_a_reason(session: Path, tmp_pat
     moved = tmp_path / "elsewhere" / session.parent.name
     moved.parent.mkdir()
     session.parent.rename(moved)
-    assert any("no anchor knows it" in p for p in verify_annotations(moved).problems)
+    assert any("not recorded in anchor.jsonl" in p for p in verify_annotations(moved).problems)
     assert accept_files(moved, "moved from the old computer") >= 4
     told = verify_annotations(moved)
     assert told.problems == []

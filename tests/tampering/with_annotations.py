@@ -126,7 +126,7 @@ def delete_the_folder_of_annotations(places: Places) -> Path:
     return places.coded
 
 
-@manipulation("coded", told="no anchor knows it")
+@manipulation("coded", told="not recorded in anchor.jsonl")
 def delete_the_anchor(places: Places) -> Path:
     """The anchor of the data folder is deleted."""
     (places.coded.parents[1] / ANCHOR).unlink()
@@ -143,7 +143,7 @@ def change_a_line_of_the_anchor(places: Places) -> Path:
     return places.coded
 
 
-@manipulation("coded", told="withdrawn.jsonl: no anchor knows it")
+@manipulation("coded", told="withdrawn.jsonl: not recorded in anchor.jsonl")
 def cut_the_end_of_the_anchor(places: Places) -> Path:
     """The last line of the anchor is cut off."""
     _cut(places.coded.parents[1] / ANCHOR)
