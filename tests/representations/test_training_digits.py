@@ -30,7 +30,7 @@ data: {{dataset: mnist, digits: t10k, held_out: {held_out}, seed: 0}}
 architecture: {architecture}
 dimensions: 2
 objective: {{name: {objective}}}
-optimizer: {{learning_rate: 0.002, batch: 50, epochs: 2, precision: bfloat16}}
+optimizer: {{learning_rate: 0.002, batch: 50, epochs: 2, precision: float32}}
 weights: float16
 seed: 0
 """
