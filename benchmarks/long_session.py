@@ -32,6 +32,7 @@ STUDY = """
 id: long-session
 title: A long session
 version: 1
+unnamed_texts: shipped
 presentation: as_published
 recording: {{audio: required}}
 flow:
@@ -42,8 +43,8 @@ flow:
       trials: 1000
       time_limit_min: {minutes}
       skip: always
-      after: [seq, nasa-tlx]
-  - debrief: texts/{{language}}/debrief.md
+      after: [shipped:seq, shipped:nasa-tlx]
+  - debrief: shipped:debrief
 """
 TICK_MS = 50
 NOTE_S = 300.0

@@ -31,6 +31,7 @@ SMALL = """
 id: small
 title: One question with each of three models
 version: 1
+unnamed_texts: shipped
 seed: 8
 participants: {pattern: "P{:05d}"}
 flow:

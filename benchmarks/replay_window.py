@@ -33,6 +33,7 @@ STUDY = """
 id: long-session
 title: A long session
 version: 1
+unnamed_texts: shipped
 presentation: as_published
 recording: {{audio: optional}}
 flow:

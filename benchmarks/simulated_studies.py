@@ -83,7 +83,14 @@ def study_of(part: str, folder: Path) -> str:
         "skip_after_s": SKIP_AFTER_S[dataset],
         "think_aloud": False,
     }
-    study = {"id": part, "title": part, "version": 1, "seed": 20210502, "language": "en"}
+    study = {
+        "id": part,
+        "title": part,
+        "version": 1,
+        "unnamed_texts": "shipped",
+        "seed": 20210502,
+        "language": "en",
+    }
     path.write_text(yaml.safe_dump({**study, "flow": [{"stages": stages}]}, sort_keys=False))
     return str(path)
 

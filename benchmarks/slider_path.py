@@ -67,6 +67,7 @@ STUDY = """
 id: benchmark
 title: Slider path
 version: 1
+unnamed_texts: shipped
 flow:
   - stages: {{task: reconstruction, models: [{model}], trials: 1, target_alignment: 1.0,
              distance: {distance}, overlay_at_start: {overlay}, sampling: held_out}}

@@ -17,13 +17,14 @@ STUDY = """\
 id: calibration-{language}
 title: A study for pictures
 version: 1
+unnamed_texts: shipped
 language: {language}
 flow:
   - stages:
       {{task: reconstruction, marks: true, models: [{model}], trials: 3, skip: {skip}}}
   - break: texts/{{language}}/break.md
     at_least_s: {rest_s}
-  - questionnaire: seq
+  - questionnaire: shipped:seq
 """
 BREAKS = {
     "en": "# A short break\n\nHalf of it is done. Stand up, have some water, rest your eyes.\n\n"

@@ -24,6 +24,7 @@ WARM_UP = """
 id: warm
 title: Warm-up
 version: 1
+unnamed_texts: shipped
 language: {language}
 flow:
   - warm_up: fruits

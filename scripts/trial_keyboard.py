@@ -86,6 +86,7 @@ def study(folder: Path) -> Path:
     path.parent.mkdir()
     reply = {
         "id": "keyboard-trial", "title": "One keyboard, two people", "version": 1,
+        "unnamed_texts": "shipped",
         "language": "en", "presentation": "improved", "recording": {"audio": "off"},
         "flags": {1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}, "flow": flow,
     }  # fmt: skip
