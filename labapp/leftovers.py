@@ -243,11 +243,13 @@ def clear_registered(study: Path) -> list[Path]:
 
 
 def clear_of(sessions: Iterable[Path]) -> None:
-    """The same for the studies of session folders, before anything is refused or made; what cannot
-    be removed stays registered."""
+    """The same for the studies of session folders, and for temporary places, before anything is
+    refused or made; what cannot be removed stays registered."""
     for study in dict.fromkeys(session.absolute().parent for session in sessions):
         with suppress(OSError):
             clear_registered(study)
+    with suppress(OSError):
+        clear_temporary()
 
 
 def under_way(study: Path, session: str) -> str:
