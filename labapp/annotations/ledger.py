@@ -147,7 +147,7 @@ class Ledger:
         Parameters
         ----------
         path : the file.
-        patience_s : how long it is waited for whoever holds it, in s.
+        patience_s : how long to wait for another program that holds it, in s.
 
         Raises
         ------

@@ -174,7 +174,7 @@ class Segmentation:
     units : in order of their beginnings.
     frozen : whether they may be coded: from then on they change by accepted proposals alone.
     by : who froze them, or made them last.
-    proposals : changes that wait for whoever froze them, oldest first.
+    proposals : changes that wait for the person who froze them, oldest first.
     speakers_by : str
         Who said that the speakers of the units are right as they are; empty where nobody did.
     """

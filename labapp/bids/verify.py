@@ -370,7 +370,7 @@ EARLIER_MODE = 0o644
 
 
 def archive_problem(tree: ZipTree) -> list[str]:
-    """Write the archive anew and compare; at most one problem.
+    """Write the archive again and compare; at most one problem.
 
     The manifest covers the contents of the files; this finds changes of the archive around them
     (names, dates, sizes, bytes between and behind the files).

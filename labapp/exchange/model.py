@@ -48,7 +48,7 @@ class Utterance:
     speaker : see `labapp.annotations.model.Speaker`.
     text : empty where nobody wrote it.
     words : in the time of the file, where they are known.
-    place : of what was read: where it stands in the file, such as `line 3`.
+    place : of what was read: where it is in the file, such as `line 3`.
     """
 
     id: str | None
@@ -74,7 +74,7 @@ class Annotation:
     text : what was said there, for formats that show it.
     value : on a tier with values.
     memo : a remark.
-    place : of what was read: where it stands in the file, such as `line 3`.
+    place : of what was read: where it is in the file, such as `line 3`.
     """
 
     id: str | None

@@ -56,7 +56,7 @@ class SimulatedParticipant(Protocol):
     experience : by id of a stage how that went, which questionnaires ask about.
     memory : dict
         What a task remembers over its parts; the task chooses the keys, which begin with its name.
-    options : what whoever simulates set for a task, by the task's name.
+    options : what was set for a task in this simulation, by the task's name.
     thinks_aloud : whether it says what it thinks.
     """
 

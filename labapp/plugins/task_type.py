@@ -164,7 +164,7 @@ class TaskType(ABC, Generic[P]):
         item : Item or TaskStages
             One of `items`, or of `stages`.
         scope : variables of the study's assignment, as they are for this participant.
-        place : where the item stands in the participant's flow, from 0.
+        place : where the item is in the participant's flow, from 0.
         planner : who it is for, and what is shared by all parts: ids, texts, questionnaires.
         """
 

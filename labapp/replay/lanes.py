@@ -83,7 +83,7 @@ class Lane:
 
     Attributes
     ----------
-    id : what it tells of.
+    id : what it shows.
     kind : spans and points have `items`; moves and curves have `times` and `values`.
     items : in order of their beginnings.
     times : int64 array, shape (n,)

@@ -102,7 +102,7 @@ class Watch:
         self._timer = runner.scheduler.call_later(STILL_S / LOOKS, self._look)
 
     def _stuck(self) -> Stuck:
-        """Where the driver stands, for whoever has to find out why."""
+        """How far the driver has come, to find out why it stopped."""
         part = self._runner.part
         where = "between two parts" if part is None else f"in {part.id} ({part.title!r})"
         return Stuck(

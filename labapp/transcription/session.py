@@ -137,9 +137,9 @@ def transcribe_session(
     session : its folder.
     open_recogniser : gives the recogniser; called only where something is to be heard.
     language : what is spoken; that of the session's texts where it is empty.
-    again : whether texts are written anew that a recogniser wrote and nobody read.
+    again : whether to replace texts that a recogniser wrote and nobody has read.
     tell : see `Tell`.
-    patience_s : how long it is waited for whoever has the text open, in s.
+    patience_s : how long to wait, in s, for another program that has the text open.
 
     Raises
     ------

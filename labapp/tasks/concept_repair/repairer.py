@@ -45,7 +45,7 @@ class Eyesight:
     ----------
     sees : between which a participant's probability to see a concept rightly lies, one a concept.
     applies : probability to foretell by the rule card, and not any other name.
-    sure_from : whoever sees a concept with at least this probability is sure of what it foretells.
+    sure_from : a concept seen with at least this probability is foretold with confidence.
     ticks : probability to tick a pair of the grid, of those who learnt of none.
     """
 

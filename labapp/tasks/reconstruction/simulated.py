@@ -299,7 +299,7 @@ class Reconstructing:
             return None
 
     def _again(self) -> Generator[Move, View, object]:
-        """Turn any dial, and begin anew; sent what is seen by then."""
+        """Turn any dial, and begin again; sent what is seen by then."""
         assert self._strategy is not None
         view = yield Move(0, 0.0)  # never sent: waits for the next view
         view = yield from self._motor.shake(view)

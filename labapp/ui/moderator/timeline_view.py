@@ -272,7 +272,7 @@ HEADS, VOICE, STRIP, PARTS, TRIALS = 0.94, (0.36, 0.88), (0.315, 0.335), (0.1, 0
 
 BIN_NS = 100_000_000
 TAIL_BINS = 300
-"""So much of the envelope is drawn anew as it grows."""
+"""So much of the envelope is drawn again as it grows."""
 TITLE_ROOM = 10
 STATE_COLOURS = {"silent": "warn", "zeros": "alarm", "clipping": "alarm"}
 REACHED = ("solved", "marked")

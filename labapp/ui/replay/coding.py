@@ -523,7 +523,7 @@ def free_key(codebook: Codebook, tier: str, name: str) -> str:
 def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook:
     """Add a code to a tier of a codebook's file, as its next version.
 
-    What stands in the file stays as it is, with its comments: a code is added at its end, and the
+    What the file holds stays as it is, with its comments: a code is added at its end, and the
     version counted up.
 
     Returns

@@ -26,7 +26,7 @@ class Question:
     Attributes
     ----------
     title : what is asked for, in words.
-    text : what stands there at first.
+    text : what it holds at first.
     answers : the answers to choose from to what is typed.
     done : told what was typed and which answer is chosen, -1 for none; False leaves the line open.
     typed : whether something is typed; else it is a question to be answered by Enter or Esc.

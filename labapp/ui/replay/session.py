@@ -37,7 +37,7 @@ class OpenedSession:
     ----------
     record : the session.
     history : its state at any time.
-    player : its sound; closed by whoever closes the window.
+    player : its sound; to be closed with the window.
     sound : what the player plays.
     folded : what happened when, as far as the history was read.
     annotations : units, text and marks.

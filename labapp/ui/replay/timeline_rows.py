@@ -64,7 +64,7 @@ class CodeItem:
     Attributes
     ----------
     t0_ns, t1_ns : session time.
-    label : the code's name, as it stands in the chip.
+    label : the code's name, as the chip shows it.
     colour : `#rrggbb`.
     id : of the mark.
     memo : a remark on it.

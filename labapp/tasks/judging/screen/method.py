@@ -140,7 +140,7 @@ class Rehearsal(JudgingScreen):
         return self.rehearsed
 
     def set_column_width(self, width: int) -> None:
-        """As wide as the page it stands in."""
+        """As wide as the page it is in."""
         layout = self.layout()
         if layout is not None:
             layout.setContentsMargins(0, 0, 0, 0)
