@@ -42,11 +42,15 @@ def run_r(frame: pd.DataFrame, kind: str, folder: Path) -> Lines:
 def r_is_missing() -> str:
     if shutil.which("Rscript") is None:
         return "R is not installed"
-    packages = "afex", "emmeans", "lmerTest"
+    missing = r_lacks("afex", "emmeans", "lmerTest")
+    return f"R lacks the packages {', '.join(missing)}" if missing else ""
+
+
+def r_lacks(*packages: str) -> list[str]:
+    """Which of the packages R does not have."""
     query = f"cat(sapply(c({', '.join(map(repr, packages))}), requireNamespace, quietly = TRUE))"
     done = subprocess.run(["Rscript", "-e", query], capture_output=True, text=True, check=True)
-    missing = [p for p, there in zip(packages, done.stdout.split(), strict=True) if there != "TRUE"]
-    return f"R lacks the packages {', '.join(missing)}" if missing else ""
+    return [p for p, there in zip(packages, done.stdout.split(), strict=True) if there != "TRUE"]
 
 
 def check(kind: str, frame: pd.DataFrame, names: str, lines: Lines) -> int:
