@@ -11,7 +11,7 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import PATTERNS, Code, Codebook
 from labapp.errors import AnnotationError, ExchangeError, UsageError
 from labapp.exchange import qdc, tiers
-from labapp.exchange.files import LARGEST, csv_rows, unreadable, write_new
+from labapp.exchange.files import LARGEST, table_rows, unreadable, write_new
 from labapp.exchange.formats import format_of
 from labapp.exchange.gathering import FileClock
 from labapp.exchange.model import Annotation, Arrival, Format, Utterance
@@ -100,21 +100,12 @@ def read_translation(path: Path) -> Translation:
     ExchangeError
         It cannot be read, or lacks a column.
     """
-    table = csv_rows(_content(path, MAP_LARGEST), path.name)
-    rows = [[cell.strip() for cell in cells] for _, cells in table]
-    if not rows or not {"tier", "to_tier"} <= set(rows[0]):
-        raise unreadable(
-            path.name,
-            "it has no columns tier and to_tier",
-            f"Its first line is: {','.join(MAP_COLUMNS)}",
-        )
+    content = _content(path, MAP_LARGEST)
+    rows, _ = table_rows(content, path.name, ("tier", "to_tier"), MAP_COLUMNS)
     translation: dict[tuple[str, str], tuple[str, str]] = {}
-    for cells in rows[1:]:
-        row = dict(zip(rows[0], cells, strict=False))
-        translation[row["tier"], row.get("code", "")] = (
-            row.get("to_tier", ""),
-            row.get("to_code", ""),
-        )
+    for _, row in rows:
+        tier, code, to_tier, to_code = (row.get(column, "").strip() for column in MAP_COLUMNS)
+        translation[tier, code] = (to_tier, to_code)
     return translation
 
 

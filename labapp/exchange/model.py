@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from unicodedata import normalize
 
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Speaker, Word
@@ -173,9 +174,10 @@ _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 def digest(*parts: object) -> str:
     """By which it is seen whether something was changed. What formats cannot carry does not count:
-    which spaces there are, control characters, and the arrow between the times of captions."""
+    which spaces there are, control characters, the arrow between the times of captions, and
+    whether letters are composed."""
     plain = (_UNSEEN.sub("", str(part)).replace("-->", "→") for part in parts)
-    text = "\0".join(" ".join(part.split()) for part in plain)
+    text = normalize("NFC", "\0".join(" ".join(part.split()) for part in plain))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
