@@ -66,9 +66,8 @@ def measure(folder: Path, marks: int, units: int, keys: int) -> dict[str, float]
     from labapp.ui import theme
     from labapp.ui.replay.coding import open_coding
     from labapp.ui.replay.coding_desk import CodingDesk
-    from labapp.ui.replay.coding_lanes import CodingLanes
     from labapp.ui.replay.coding_request import CodingRequest
-    from labapp.ui.replay.coding_window import SOON_MS, VIEW_NS
+    from labapp.ui.replay.coding_window import SOON_MS, VIEW_NS, CodingLanes
     from labapp.ui.replay.timeline import Timeline
 
     class Painted(QObject):

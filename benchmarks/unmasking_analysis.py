@@ -31,8 +31,7 @@ def measured(participants: int, folder: Path) -> dict[str, float]:
     """Seconds by what was done."""
     from labapp.analysis import load
     from labapp.tasks.unmasking.report.cells import Cells
-    from labapp.tasks.unmasking.report.contents import findings
-    from labapp.tasks.unmasking.report.groups import groups_of
+    from labapp.tasks.unmasking.report.contents import findings, groups_of
 
     command = [sys.executable, "-m", "labapp", "simulate", "unmasking-faces"]
     options = ["--participants", str(participants), "--strategy", "understanding"]

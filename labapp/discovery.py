@@ -61,16 +61,11 @@ class Plugin:
 
     Attributes
     ----------
-    name : str
-        Of the entry point.
-    group : str
-        One of `GROUPS`.
-    package, version : str
-        The distribution that brings it; empty where it does not say.
-    state : str
-        `ready`, or why it cannot be used.
-    module : str
-        Where the entry point leads.
+    name : of the entry point.
+    group : one of `GROUPS`.
+    package, version : the distribution that brings it; empty where it does not say.
+    state : `ready`, or why it cannot be used.
+    module : where the entry point leads.
     value
         What the entry point names; None unless it is ready.
     """
@@ -140,17 +135,12 @@ class Catalogue(Mapping[str, T], Generic[T]):
 
     Parameters
     ----------
-    group : str
-        One of `GROUPS`.
-    noun : str
-        What a thing is called in messages, such as "a metric".
-    kind : type
-        The class that things are instances of; each has a `name`.
-    shipped : callable
-        Gives the shipped things, when they are first wanted.
-    problem : callable
-        Why a thing of the right class cannot be used beside those that are there already; empty
-        where it can.
+    group : one of `GROUPS`.
+    noun : what a thing is called in messages, such as "a metric".
+    kind : the class that things are instances of; each has a `name`.
+    shipped : gives the shipped things, when they are first wanted.
+    problem : why a thing of the right class cannot be used beside those that are there already;
+        empty where it can.
     """
 
     def __init__(

@@ -85,14 +85,10 @@ class Look:
 
     Attributes
     ----------
-    width_in : float
-        Width of every figure, in inches.
-    size_pt : float, optional
-        Size of its text, in points; None: by the width.
-    font : str
-        The family of its text; what it lacks is written in DejaVu Sans.
-    palette : str
-        One of `PALETTES`.
+    width_in : width of every figure, in inches.
+    size_pt : size of its text, in points; None: by the width.
+    font : the family of its text; what it lacks is written in DejaVu Sans.
+    palette : one of `PALETTES`.
     """
 
     width_in: float = FULL_IN

@@ -146,22 +146,18 @@ def on_its_way(
 
     Parameters
     ----------
-    sessions : iterable of Path
-        Folders of sessions; none where only bundles are used.
-    *places : Path
-        What the files or folders will be called.
+    sessions : folders of sessions; none where only bundles are used.
+    *places : what the files or folders will be called.
     needed : bool
         Whether nothing is made where that cannot be written down; else it is made all the same.
 
     Yields
     ------
-    tuple of Path
-        A hidden place beside each of `places`, of which nothing is there yet.
+    A hidden place beside each of `places`, of which nothing is there yet.
 
     Raises
     ------
-    OSError
-        It cannot be written down.
+    OSError : it cannot be written down.
     """
     by_study: dict[Path, list[str]] = {}
     for session in sessions:

@@ -405,10 +405,8 @@ class Message(str):
 
     Attributes
     ----------
-    code : str
-        Of `FORMS`.
-    values : dict
-        By name numbers, texts, and sentences within this one.
+    code : of `FORMS`.
+    values : by name numbers, texts, and sentences within this one.
     """
 
     code: str

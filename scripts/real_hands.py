@@ -30,8 +30,8 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from labapp.cli import main as cli
 from labapp.clock import NS
-from labapp.tasks.unmasking.observer import Annotator, Reply
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.simulated import Annotator, Reply
 from labapp.ui import controller
 from labapp.ui.widgets.option_list import CheckBox
 from labapp.ui.widgets.responses import ResponseButton

@@ -308,7 +308,7 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     import numpy as np
 
     import labapp.analysis
-    from labapp.analysis.keyboard import spans_away, within
+    from labapp.analysis.rows import spans_away, within
     from labapp.journal.opening import open_record
     from labapp.journal.rows import payloads
 

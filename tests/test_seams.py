@@ -46,7 +46,6 @@ BASES = {
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
 SPLIT_AT_A_STROKE = {
     "concepts/commands.py": "what a stimulus set is called where nobody says: like its model",
-    "bids/tables_check.py": "files of a bundle",
     "bids/verify.py": "files of a bundle",
     "journal/tree.py": "files of a bundle",
     "analysis/beside.py": "files of a bundle",
@@ -96,7 +95,7 @@ TOLD = {
     "discovery.py": "the table of what is shipped",
     "explanations/building/sets.py": "what the stimulus sets are called that can be built",
     "ui/moderator/wording.py": "titles of parts, to be translated",
-    "ui/researcher/quantities.py": "quantities of reports, to be translated",
+    "ui/researcher/page.py": "quantities of reports, to be translated",
 }
 """Files in whose texts the name of a task stands all the same, and what for."""
 

@@ -29,11 +29,9 @@ class Alpha:
 
     Attributes
     ----------
-    level : str
-        See `Level`. The categories of ordinal ratings are in the order of the scale; those of
+    level : see `Level`. The categories of ordinal ratings are in the order of the scale; those of
         interval and ratio ratings are numbers.
-    scale : tuple of float
-        The values of the categories at the levels interval and ratio.
+    scale : the values of the categories at the levels interval and ratio.
     """
 
     level: Level = "nominal"

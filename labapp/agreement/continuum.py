@@ -45,10 +45,8 @@ class Continuum:
 
     Attributes
     ----------
-    start, end : int
-        Where it begins and ends, in whole atoms; the end does not belong to it.
-    raters : tuple of tuple of Span
-        By rater his or her stretches; those of a rater do not overlap.
+    start, end : where it begins and ends, in whole atoms; the end does not belong to it.
+    raters : by rater his or her stretches; those of a rater do not overlap.
     """
 
     start: int
@@ -63,8 +61,7 @@ class UnitAlpha:
 
     Attributes
     ----------
-    binary : bool
-        Whether all codes count as one: whether raters agree on where there is any.
+    binary : whether all codes count as one: whether raters agree on where there is any.
     """
 
     binary: bool = False
@@ -106,19 +103,15 @@ def unit_alpha(
 
     Parameters
     ----------
-    stretches : sequence of Continuum
-        What was coded; whether it is cut into several makes no difference.
+    stretches : what was coded; whether it is cut into several makes no difference.
     clusters : sequence of int, optional
         By stretch the number of its participant, from 0, for the bootstrap. By default each is one.
-    binary : bool
-        See `UnitAlpha`.
-    interval : bool
-        Whether to draw participants for its uncertainty.
+    binary : see `UnitAlpha`.
+    interval : whether to draw participants for its uncertainty.
 
     Raises
     ------
-    ValueError
-        Codings of a rater overlap, lie outside of the stretch or have no length.
+    ValueError : codings of a rater overlap, lie outside of the stretch or have no length.
     """
     measure = UnitAlpha(binary)
     numbers = [len(stretch.raters) for stretch in stretches]
@@ -199,12 +192,10 @@ def labels_at(
 
     Parameters
     ----------
-    spans : sequence of Span
-        Of one rater; they may overlap.
+    spans : of one rater; they may overlap.
     grid : ndarray of int64, shape (n_instants,)
         In order of time.
-    labels : dict of frozenset to int
-        The numbers of sets of codes; those that are new are added.
+    labels : the numbers of sets of codes; those that are new are added.
     """
     numbers = np.full(len(grid), labels.setdefault(frozenset(), len(labels)), np.int64)
     for span in spans:

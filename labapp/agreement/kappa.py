@@ -26,11 +26,9 @@ class CohenKappa:
 
     Attributes
     ----------
-    weights : str
-        What a disagreement counts: `none` as much as any other, `linear` the distance of the two
-        values, `quadratic` its square.
-    scale : tuple of float
-        The values of the categories, for weights; their positions where it is empty.
+    weights : what a disagreement counts: `none` as much as any other, `linear` the distance of the
+        two values, `quadratic` its square.
+    scale : the values of the categories, for weights; their positions where it is empty.
     """
 
     weights: Weights = "none"

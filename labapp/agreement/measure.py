@@ -57,14 +57,10 @@ class Interval:
 
     Attributes
     ----------
-    low, high : float or None
-        Percentiles 2.5 and 97.5 of the draws; None where there is no interval.
-    clusters : int
-        How many were drawn from.
-    undefined : int
-        Draws in which the coefficient is undefined; they are left out.
-    reason : str
-        Why there is no interval: a clause.
+    low, high : percentiles 2.5 and 97.5 of the draws; None where there is no interval.
+    clusters : how many were drawn from.
+    undefined : draws in which the coefficient is undefined; they are left out.
+    reason : why there is no interval: a clause.
     """
 
     low: float | None = None
@@ -80,16 +76,12 @@ class Coefficient:
 
     Attributes
     ----------
-    measure, level : str
-        Its name and the level of measurement.
-    value : float or None
-        None where it is undefined.
+    measure, level : its name and the level of measurement.
+    value : None where it is undefined.
     n_units, n_comparable, n_raters : int
         Units in the table, those among them that two raters or more coded, and raters.
-    reason : str
-        Why there is no value: a clause.
-    interval : Interval
-        Of the value.
+    reason : why there is no value: a clause.
+    interval : of the value.
     """
 
     measure: str
@@ -174,16 +166,13 @@ def resample(
 
     Parameters
     ----------
-    measure : Measure
-        The coefficient.
+    measure : the coefficient.
     sums : ndarray of float64, shape (n, …)
         Of each cluster.
     shares : ndarray of float64, shape (n,)
         The probability of each.
-    size : int
-        How many make a draw.
-    draws, seed : int
-        How many draws, and of which generator.
+    size : how many make a draw.
+    draws, seed : how many draws, and of which generator.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     times = rng.multinomial(size, shares, size=draws).astype(np.float64)

@@ -107,18 +107,14 @@ def ratings_of(
     ----------
     rows : sequence of sequences
         By unit what each rater gave; None where that is nothing.
-    categories : sequence, optional
-        The scale in its order. By default what was given: numbers sorted, other things in the order
-        of their first appearance.
-    clusters : sequence of int, optional
-        By unit the number of its participant. By default each unit stands by itself.
-    sessions : sequence of int, optional
-        By unit the number of its session. By default each participant has one.
+    categories : the scale in its order. By default what was given: numbers sorted, other things in
+        the order of their first appearance.
+    clusters : by unit the number of its participant. By default each unit stands by itself.
+    sessions : by unit the number of its session. By default each participant has one.
 
     Raises
     ------
-    ValueError
-        Rows of different lengths, or a rating that is not of the scale.
+    ValueError : rows of different lengths, or a rating that is not of the scale.
     """
     widths = {len(row) for row in rows}
     if len(widths) > 1:

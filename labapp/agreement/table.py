@@ -40,16 +40,11 @@ class RatingTable:
 
     Attributes
     ----------
-    path : Path
-        The file.
-    raters : tuple of str
-        Names of the columns.
-    units : tuple of str
-        The first column.
-    lines : tuple of int
-        By unit the line of the file, from 1.
-    cells : tuple of tuple of str
-        By unit what each rater gave; empty where that is nothing.
+    path : the file.
+    raters : names of the columns.
+    units : the first column.
+    lines : by unit the line of the file, from 1.
+    cells : by unit what each rater gave; empty where that is nothing.
     decimal_comma : bool
         Whether a comma within a number is a decimal point, since columns are not parted by commas.
     notes : tuple of str
@@ -128,8 +123,7 @@ def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficien
 
     Raises
     ------
-    AgreementError
-        A cell does not fit the level, or the measure knows no such level.
+    AgreementError : a cell does not fit the level, or the measure knows no such level.
     """
     if measure != "alpha" and level != "nominal":
         _refuse(

@@ -21,8 +21,7 @@ class UnitizingAlpha:
 
     Attributes
     ----------
-    observed, expected : float
-        Disagreement; of several categories their sums.
+    observed, expected : disagreement; of several categories their sums.
     """
 
     observed: float
@@ -46,15 +45,12 @@ def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> Unitizin
 
     Parameters
     ----------
-    continuum : Continuum
-        With two raters or more.
-    codes : sequence of str
-        The categories; by default all that were given.
+    continuum : with two raters or more.
+    codes : the categories; by default all that were given.
 
     Raises
     ------
-    ValueError
-        There are fewer than two raters.
+    ValueError : there are fewer than two raters.
     """
     if len(continuum.raters) < 2:
         raise ValueError("two raters or more are compared")

@@ -73,7 +73,7 @@ def analyze(
     worker is lost, or the cluster or a file of words cannot be used, DataFolderError when `out`
     cannot be written.
     """
-    leftovers.clear_of(_sessions_in(paths))
+    leftovers.clear_of(session_folders_in(paths))
     brought = (name for report in reports() for name in report.files)
     refuse_existing(out, (*file_names(), *brought, MISSING, REPORT, FIGURES))
     for each in reports():
@@ -92,7 +92,7 @@ def analyze(
     findings = Findings.find(tables.included(), ratings, registered)
     try:
         with (
-            staged(out, REPORT, _sessions_in(paths)) as folder,
+            staged(out, REPORT, session_folders_in(paths)) as folder,
             _beside(tables, workers) as executor,
             looking(look),
             speaking(translation),
@@ -148,7 +148,7 @@ def _draw(participants: pd.DataFrame, findings: Findings, folder: Path) -> None:
     (folder / CAPTIONS).write_text("\n".join(told), encoding="utf-8")
 
 
-def _sessions_in(paths: Sequence[Path | str]) -> Iterator[Path]:
+def session_folders_in(paths: Sequence[Path | str]) -> Iterator[Path]:
     """The session folders at paths."""
     return (each for path in paths for each in places(Path(path)) if is_session(each))
 

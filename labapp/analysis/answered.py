@@ -29,8 +29,7 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
 
     Attributes
     ----------
-    choice : int or None
-        The one that counts, from 0.
+    choice : the one that counts, from 0.
     choices : int
         How many were made.
     answer : event or None

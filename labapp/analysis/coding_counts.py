@@ -73,8 +73,7 @@ def wilson(successes: int, of: int) -> Interval:
 
     Parameters
     ----------
-    successes, of : int
-        How many of how many.
+    successes, of : how many of how many.
     """
     if of == 0:
         return Interval(None, None)

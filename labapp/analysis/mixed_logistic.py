@@ -47,10 +47,8 @@ class Fitted:
     ----------
     mean, sd : ndarray of float64, shape (effects,)
         Fixed effects in log odds, and their standard errors.
-    spreads : tuple of float
-        Standard deviations of the random intercepts, by factor.
-    deviance : float
-        -2 log likelihood, by Laplace.
+    spreads : standard deviations of the random intercepts, by factor.
+    deviance : -2 log likelihood, by Laplace.
     """
 
     mean: Float64
@@ -85,10 +83,8 @@ def fit(
         The design, its intercept included.
     factors : sequence of ndarray of int64, shape (n,)
         Of each factor the level of each value, from 0.
-    start : sequence of float
-        Standard deviations of the intercepts from which the search begins.
-    rough : bool
-        Whether the fixed effects are left at the mode of the intercepts, as by `glmer` with
+    start : standard deviations of the intercepts from which the search begins.
+    rough : whether the fixed effects are left at the mode of the intercepts, as by `glmer` with
         nAGQ = 0: several times as fast, for what is fitted thousands of times.
     """
     problem = _Problem(outcome, fixed, factors)

@@ -45,12 +45,10 @@ class Quote:
 
     Attributes
     ----------
-    row : mapping
-        Its row of the table `coded`.
+    row : its row of the table `coded`.
     picture : str
         Path of the participant's screen at its onset, from the file of quotes; empty without one.
-    no_picture : str
-        Why there is none; empty where nobody asked for one.
+    no_picture : why there is none; empty where nobody asked for one.
     """
 
     row: Mapping[str, Any]
@@ -107,21 +105,15 @@ def choose_quotes(
 
     Parameters
     ----------
-    tables : Tables
-        Of sessions that count.
-    codes : sequence of str
-        Ids of codes, or `tier:code`; all where none is named.
-    where : mapping
-        Values by column of the table `coded`, by factor, or by `condition`.
-    most : int, optional
-        So many of a code, the first of each participant before any second one.
-    unread : bool
-        Also words that nobody has read against the sound; each is marked.
+    tables : of sessions that count.
+    codes : ids of codes, or `tier:code`; all where none is named.
+    where : values by column of the table `coded`, by factor, or by `condition`.
+    most : so many of a code, the first of each participant before any second one.
+    unread : also words that nobody has read against the sound; each is marked.
 
     Raises
     ------
-    UsageError
-        There is no such code, or no such column.
+    UsageError : there is no such code, or no such column.
     """
     marks = tables.coded if where and "speaker" in where else counted_marks(tables.coded)
     marks = _of_codes(marks, codes)

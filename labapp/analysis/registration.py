@@ -25,14 +25,10 @@ class Registration:
     Attributes
     ----------
     study, study_version, study_sha256 : of the study's files.
-    registered_utc : str
-        When, as 2026-11-23T05:10:00Z.
-    sessions_before : int
-        Sessions that there were then.
-    declared : mapping
-        Design, exclusion, missing data, analysis and hypotheses, as in the study's file.
-    models : mapping
-        By id of a model the hash of its card; nothing in a record of an earlier version.
+    registered_utc : when, as 2026-11-23T05:10:00Z.
+    sessions_before : sessions that there were then.
+    declared : design, exclusion, missing data, analysis and hypotheses, as in the study's file.
+    models : by id of a model the hash of its card; nothing in a record of an earlier version.
     """
 
     study: str

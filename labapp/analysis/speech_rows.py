@@ -40,16 +40,11 @@ class SessionSpeech:
 
     Attributes
     ----------
-    annotations : SessionAnnotations
-        Units, texts without redacted words, marks.
-    assignments : tuple of Assignment
-        Who codes what.
-    transcript : bool
-        Whether the participant agreed that what was said is written down.
-    code_names : mapping of (str, str) to str
-        By the SHA-256 of a version of a codebook and the id of a code what that calls it.
-    codebook_ids : mapping of str to str
-        The ids of the codebooks by the SHA-256 of their versions.
+    annotations : units, texts without redacted words, marks.
+    assignments : who codes what.
+    transcript : whether the participant agreed that what was said is written down.
+    code_names : by the SHA-256 of a version of a codebook and the id of a code what that calls it.
+    codebook_ids : the ids of the codebooks by the SHA-256 of their versions.
     """
 
     annotations: SessionAnnotations
@@ -88,12 +83,9 @@ class TrialTrace:
 
     Attributes
     ----------
-    moves_ns, dials : list of int
-        When a dial was turned, and which, from 0.
-    compared_ns : list of int
-        When a picture was compared with the target.
-    alignments : list of float
-        What came of it.
+    moves_ns, dials : when a dial was turned, and which, from 0.
+    compared_ns : when a picture was compared with the target.
+    alignments : what came of it.
     """
 
     moves_ns: list[int] = field(default_factory=list)
@@ -219,21 +211,15 @@ def speech_rows(
 
     Parameters
     ----------
-    speech : SessionSpeech
-        Units, texts and marks.
-    events : iterable of (Event, Payload)
-        All of the session, with the moves of dials.
-    parts : mapping
-        The stages and practices of its plan, by id.
-    attempts : iterable of Attempt
-        Every attempt at every trial.
-    conditions : str or None
-        Of the participant.
+    speech : units, texts and marks.
+    events : all of the session, with the moves of dials.
+    parts : the stages and practices of its plan, by id.
+    attempts : every attempt at every trial.
+    conditions : of the participant.
 
     Raises
     ------
-    RecordError
-        Several people coded the session, and nobody says whose coding counts.
+    RecordError : several people coded the session, and nobody says whose coding counts.
     """
     annotations = speech.annotations
     if not annotations.segmentation.units and not any(

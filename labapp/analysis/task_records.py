@@ -150,16 +150,12 @@ class TaskTables:
 
     Attributes
     ----------
-    own : dict
-        By name, the columns of tables of its own. A column `included` or `keyboard_away` in them is
-        filled in for every task alike.
-    added : dict
-        By table, and there by the shared column behind which they stand, columns that it adds.
-    words : dict
-        What shared columns say of its trials, by the name in braces there (as in
+    own : by name, the columns of tables of its own. A column `included` or `keyboard_away` in them
+        is filled in for every task alike.
+    added : by table, and there by the shared column behind which they stand, columns that it adds.
+    words : what shared columns say of its trials, by the name in braces there (as in
         `labapp.analysis.columns`): `tasks_with_dials`, `tasks`, `durations`.
-    outcomes : dict
-        By outcome of its trials, of what or by whom, in words; empty where that goes without
+    outcomes : by outcome of its trials, of what or by whom, in words; empty where that goes without
         saying.
     distinct : dict
         By table of its own that says the same in every session, the columns that tell rows apart.
@@ -192,8 +188,7 @@ class TaskRecords(ABC, Generic[P, A]):
 
     Parameters
     ----------
-    parts : dict
-        Its stages and practices by id, in the plan's order.
+    parts : its stages and practices by id, in the plan's order.
     """
 
     tables: ClassVar[TaskTables] = TaskTables()

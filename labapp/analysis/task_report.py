@@ -37,12 +37,9 @@ class ReportedStudy:
 
     Attributes
     ----------
-    name : str
-        Its id.
-    anchor : str
-        What the page's ids begin with.
-    tables, counted : Tables
-        Its rows, of all sessions and of those that count.
+    name : its id.
+    anchor : what the page's ids begin with.
+    tables, counted : its rows, of all sessions and of those that count.
     """
 
     name: str
@@ -83,18 +80,12 @@ class ComparedModels:
 
     Attributes
     ----------
-    name : str
-        What the comparison is called.
-    models : tuple of str
-        Their ids, in the order of the figures.
-    within : bool
-        Whether participants met several of them, so that tests are paired; else each met one.
-    values : DataFrame
-        One row a participant and model: `participant`, `model`, and a column a metric.
-    measured : mapping
-        Of the metrics of what participants do, not of what they answer, by column the title.
-    n_tests : int
-        How many tests are made of them, of all metrics.
+    name : what the comparison is called.
+    models : their ids, in the order of the figures.
+    within : whether participants met several of them, so that tests are paired; else each met one.
+    values : one row a participant and model: `participant`, `model`, and a column a metric.
+    measured : of the metrics of what participants do, not of what they answer, by column the title.
+    n_tests : how many tests are made of them, of all metrics.
     """
 
     name: str
@@ -112,19 +103,13 @@ class ComparedSlope:
 
     Attributes
     ----------
-    name : str
-        What is tested.
-    rises : bool
-        Whether the outcome is said to become more frequent as the models' value rises, or less.
-    smallest : float
-        The smallest slope that matters: log odds a standard deviation of the models.
-    n_tests : int
-        Over how many tests p is corrected by Holm, this one among them.
-    rows : DataFrame
-        A row an observation: `participant`, `model`, `picture` (a model's own), `kind` (of picture,
-        a fixed effect), `value` (of the model), `outcome` (0 or 1).
-    why : str
-        Why there are no rows.
+    name : what is tested.
+    rises : whether the outcome is said to become more frequent as the models' value rises, or less.
+    smallest : the smallest slope that matters: log odds a standard deviation of the models.
+    n_tests : over how many tests p is corrected by Holm, this one among them.
+    rows : a row an observation: `participant`, `model`, `picture` (a model's own), `kind` (of
+        picture, a fixed effect), `value` (of the model), `outcome` (0 or 1).
+    why : why there are no rows.
     """
 
     name: str
@@ -167,15 +152,13 @@ class TaskReport(Generic[F]):
 
         Parameters
         ----------
-        counted : Tables
-            `Tables.included()`, of all studies.
-        ratings : sequence of Path
-            The files that raters filled in.
+        counted : `Tables.included()`, of all studies.
+        ratings : the files that raters filled in.
         """
         return cast(F, None)
 
     def statistics(self, findings: F) -> Iterable[Mapping[str, Any]]:
-        """Its rows of the table of statistics (`labapp.analysis.statistics_columns`)."""
+        """Its rows of the table of statistics (`labapp.analysis.writing`)."""
         return ()
 
     def frames(self, findings: F) -> Mapping[str, pd.DataFrame]:

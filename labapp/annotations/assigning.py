@@ -26,16 +26,11 @@ class CodableSession:
 
     Attributes
     ----------
-    name : str
-        Of its folder.
-    condition : str
-        What its participant was assigned to, as a text; equal texts are one stratum.
-    begin_ns, end_ns : int
-        Session time in which marks may lie.
-    units : tuple of Unit
-        Those that are coded, in order of time.
-    stages : tuple of (int, str)
-        Session times at which stages began, with their names: a stretch lies within one.
+    name : of its folder.
+    condition : what its participant was assigned to, as a text; equal texts are one stratum.
+    begin_ns, end_ns : session time in which marks may lie.
+    units : those that are coded, in order of time.
+    stages : session times at which stages began, with their names: a stretch lies within one.
     """
 
     name: str
@@ -52,18 +47,12 @@ class Draw:
 
     Attributes
     ----------
-    id : str
-        Of what it was drawn from; the same draw has the same id.
-    raters : tuple of str
-        In the order they were given.
-    both : float
-        The share of stretches to be coded twice, 0 to 1.
-    seed : int
-        Of the generator.
-    assignments : tuple of Assignment
-        By session, the primary rater's first.
-    stretches, double : int
-        How many stretches there are, and how many of them are coded twice.
+    id : of what it was drawn from; the same draw has the same id.
+    raters : in the order they were given.
+    both : the share of stretches to be coded twice, 0 to 1.
+    seed : of the generator.
+    assignments : by session, the primary rater's first.
+    stretches, double : how many stretches there are, and how many of them are coded twice.
     """
 
     id: str
@@ -92,21 +81,15 @@ def draw_assignments(
 
     Parameters
     ----------
-    sessions : sequence of CodableSession
-        In any order; each once.
-    raters : sequence of str
-        At least one, and two where stretches are coded twice; each once.
-    both : float
-        Share of the stretches that are coded twice, 0 to 1.
-    seed : int
-        Any whole number.
-    round : Round
-        What the coding is for.
+    sessions : in any order; each once.
+    raters : at least one, and two where stretches are coded twice; each once.
+    both : share of the stretches that are coded twice, 0 to 1.
+    seed : any whole number.
+    round : what the coding is for.
 
     Raises
     ------
-    UsageError
-        The share, or the raters, cannot be drawn with.
+    UsageError : the share, or the raters, cannot be drawn with.
     """
     _refuse(raters, both)
     ordered = sorted(sessions, key=lambda session: session.name)

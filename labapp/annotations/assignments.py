@@ -30,8 +30,7 @@ def assignments_of_study(study: Path) -> tuple[Assignment, ...]:
 
     Raises
     ------
-    AnnotationError
-        The file cannot be read, or a line of it is damaged.
+    AnnotationError : the file cannot be read, or a line of it is damaged.
     """
     path = study / ANNOTATIONS / ASSIGNMENTS
     return read_assignments(ledger.read(path).lines, str(path))
@@ -42,8 +41,7 @@ def assignments_of(record: Record) -> tuple[Assignment, ...]:
 
     Raises
     ------
-    AnnotationError
-        They cannot be read.
+    AnnotationError : they cannot be read.
     """
     if record.kind == "session":
         folder = Path(record.source).absolute()
@@ -84,11 +82,9 @@ def save_draw(study: Path, draw: Draw) -> None:
 
     Raises
     ------
-    AnnotationsBusy
-        Another window writes to the file.
-    AnnotationError
-        It cannot be written, or somebody assigned one of its sessions in its round since it was
-        drawn: there would be two primary raters.
+    AnnotationsBusy : another window writes to the file.
+    AnnotationError : it cannot be written, or somebody assigned one of its sessions in its round
+        since it was drawn: there would be two primary raters.
     """
     with Ledger(study / ANNOTATIONS / ASSIGNMENTS) as file:
         before = read_assignments(file.lines, str(file.path))

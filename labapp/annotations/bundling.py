@@ -59,18 +59,15 @@ def bundled_annotations(record: Record) -> dict[str, bytes]:
 
     Parameters
     ----------
-    record : Record
-        As it goes into the bundle: a de-identified one where its rows were reduced.
+    record : as it goes into the bundle: a de-identified one where its rows were reduced.
 
     Returns
     -------
-    dict of str to bytes
-        Empty where nothing was said about the session.
+    Empty where nothing was said about the session.
 
     Raises
     ------
-    AnnotationError
-        A file of it is damaged.
+    AnnotationError : a file of it is damaged.
     """
     return _Bundled(record).files()
 
@@ -80,13 +77,11 @@ def leaving_annotations(record: Record) -> SessionAnnotations:
 
     Parameters
     ----------
-    record : Record
-        As it goes into the export: a de-identified one where its rows were reduced.
+    record : as it goes into the export: a de-identified one where its rows were reduced.
 
     Raises
     ------
-    AnnotationError
-        A file of it is damaged.
+    AnnotationError : a file of it is damaged.
     """
     return annotations_in(_FilesInMemory(bundled_annotations(record)), record)
 
@@ -131,10 +126,8 @@ class _Bundled:
 
     Attributes
     ----------
-    record : Record
-        As it goes into the bundle.
-    used : set of str
-        SHA-256 of the codebooks that marks were given by.
+    record : as it goes into the bundle.
+    used : SHA-256 of the codebooks that marks were given by.
     """
 
     record: Record

@@ -40,18 +40,12 @@ class Tier:
 
     Attributes
     ----------
-    name : str
-        Its id.
-    title : str
-        Its name for people.
-    exclusive : bool
-        Whether only one code of it holds at a time.
-    on : str
-        See `Target`.
-    optional : bool
-        Whether a unit may be left without a code of it.
-    values : tuple of int
-        What may be given with a code of it, by the digits; empty where nothing is.
+    name : its id.
+    title : its name for people.
+    exclusive : whether only one code of it holds at a time.
+    on : see `Target`.
+    optional : whether a unit may be left without a code of it.
+    values : what may be given with a code of it, by the digits; empty where nothing is.
     """
 
     name: str
@@ -68,26 +62,16 @@ class Code:
 
     Attributes
     ----------
-    id : str
-        Unique in its codebook.
-    tier : str
-        The name of its tier.
-    name : str
-        For people.
-    key : str
-        A letter or digit; empty where it has none.
-    colour : str
-        As `#RRGGBB`.
-    kind : str
-        See `Kind`.
-    when, not_ : str
-        When it is given, and when not.
-    examples : tuple of str
-        Words that it was given to.
-    parent : str or None
-        The id of the code that it is a kind of.
-    retired : str
-        Why it is not given any more; empty while it is.
+    id : unique in its codebook.
+    tier : the name of its tier.
+    name : for people.
+    key : a letter or digit; empty where it has none.
+    colour : as `#RRGGBB`.
+    kind : see `Kind`.
+    when, not_ : when it is given, and when not.
+    examples : words that it was given to.
+    parent : the id of the code that it is a kind of.
+    retired : why it is not given any more; empty while it is.
     """
 
     id: str
@@ -109,29 +93,18 @@ class Codebook:
 
     Attributes
     ----------
-    id : str
-        The same in all versions.
-    version : int
-        As its author counts.
-    sha256 : str
-        Of the file.
-    title : str
-        For people.
-    tiers : tuple of Tier
-        In their order.
-    codes : tuple of Code
-        In their order, those retired too.
-    successors : mapping of str to tuple of str
-        What took the place of an earlier code, by its id: the code it was renamed to or merged
-        into, or those it was split into.
-    merged : frozenset of str
-        Ids of codes that earlier ones were merged into.
-    identifying : bool or None
-        Whether its words tell who said something, where it says so.
-    withheld : bool
-        Whether its words were taken out; it has the hash that it had with them.
-    content : bytes
-        The file.
+    id : the same in all versions.
+    version : as its author counts.
+    sha256 : of the file.
+    title : for people.
+    tiers : in their order.
+    codes : in their order, those retired too.
+    successors : what took the place of an earlier code, by its id: the code it was renamed to or
+        merged into, or those it was split into.
+    merged : ids of codes that earlier ones were merged into.
+    identifying : whether its words tell who said something, where it says so.
+    withheld : whether its words were taken out; it has the hash that it had with them.
+    content : the file.
     """
 
     id: str
@@ -212,8 +185,7 @@ def read(path: Path) -> Codebook:
 
     Raises
     ------
-    AnnotationError
-        It cannot be read, or is none: with every mistake, its line, what is allowed.
+    AnnotationError : it cannot be read, or is none: with every mistake, its line, what is allowed.
     """
     try:
         content = files.content(path, LARGEST)
@@ -238,13 +210,11 @@ def codebooks_of(study: Path) -> tuple[Codebook, ...]:
 
     Parameters
     ----------
-    study : Path
-        The folder with its sessions.
+    study : the folder with its sessions.
 
     Raises
     ------
-    AnnotationError
-        A codebook of it is wrong, or two have the same id.
+    AnnotationError : a codebook of it is wrong, or two have the same id.
     """
     paths = sorted({path for pattern in PATTERNS for path in study.glob(pattern)})
     by_id: dict[str, tuple[Path, Codebook]] = {}
@@ -308,15 +278,12 @@ def quoting(study: Path, texts: Iterable[str]) -> list[str]:
 
     Parameters
     ----------
-    study : Path
-        The folder of its sessions.
-    texts : iterable of str
-        What was said.
+    study : the folder of its sessions.
+    texts : what was said.
 
     Returns
     -------
-    list of str
-        A file and the codes in it, for people; empty where nothing is quoted.
+    A file and the codes in it, for people; empty where nothing is quoted.
     """
     spoken = [_words_of(text) for text in texts]
     runs = {tuple(words[at : at + _RUN]) for words in spoken for at in range(len(words) - _RUN + 1)}
@@ -363,8 +330,7 @@ def versions_of(study: Path) -> dict[str, Codebook]:
 
     Raises
     ------
-    AnnotationError
-        One of them cannot be read, or was changed.
+    AnnotationError : one of them cannot be read, or was changed.
     """
     versions: dict[str, Codebook] = {}
     for path in sorted(codebook_versions(study).glob("*.yaml")):

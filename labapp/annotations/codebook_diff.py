@@ -22,18 +22,12 @@ class Change:
 
     Attributes
     ----------
-    place : str
-        `code` or `tier`.
-    id : str
-        Of the code, or the name of the tier.
-    what : str
-        `added`, `removed`, `retired`, `given again`, `renamed`, `merged`, `split` or `changed`.
-    key : str
-        The key that changed; empty where it is not one key.
-    before, after : str
-        What it said, and says.
-    definition : bool
-        Whether marks given before mean something else now.
+    place : `code` or `tier`.
+    id : of the code, or the name of the tier.
+    what : `added`, `removed`, `retired`, `given again`, `renamed`, `merged`, `split` or `changed`.
+    key : the key that changed; empty where it is not one key.
+    before, after : what it said, and says.
+    definition : whether marks given before mean something else now.
     """
 
     place: str
@@ -130,15 +124,11 @@ class Outdated:
 
     Attributes
     ----------
-    mark : Mark
-        As it was given.
-    units : tuple of str
-        Ids of the units that are to be looked at: its own, or those in the place of its own.
-    why : str
-        What is different now, in words.
-    suggestions : tuple of str
-        Ids of the codes that may hold now: the same one where its definition changed, those that
-        took its place; empty where nothing did.
+    mark : as it was given.
+    units : ids of the units that are to be looked at: its own, or those in the place of its own.
+    why : what is different now, in words.
+    suggestions : ids of the codes that may hold now: the same one where its definition changed,
+        those that took its place; empty where nothing did.
     """
 
     mark: Mark
@@ -157,14 +147,10 @@ def outdated_marks(
 
     Parameters
     ----------
-    marks : iterable of Mark
-        Of any versions of this codebook; marks of other codebooks are passed over.
-    codebook : Codebook
-        The version that holds now.
-    versions : mapping of str to Codebook
-        Every version that marks were given by, by its SHA-256.
-    units : sequence of Unit
-        Of the session, as they are now.
+    marks : of any versions of this codebook; marks of other codebooks are passed over.
+    codebook : the version that holds now.
+    versions : every version that marks were given by, by its SHA-256.
+    units : of the session, as they are now.
     """
     reasons: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
     known = {unit.id for unit in units}

@@ -40,8 +40,7 @@ class Fold(Protocol):
 
     Attributes
     ----------
-    opened : mapping
-        What was said when it was opened last: of which session it is, and who works on it.
+    opened : what was said when it was opened last: of which session it is, and who works on it.
     """
 
     opened: Mapping[str, Any]
@@ -163,8 +162,7 @@ class EditedFile:
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : the file.
     remark : str
         What a crash had cut off at its end, in words; empty where nothing was.
     """

@@ -32,23 +32,18 @@ def final_marks(
 
     Parameters
     ----------
-    annotations : SessionAnnotations
-        Of one session.
-    assignments : sequence of Assignment
-        Who codes what; those of other sessions are passed over.
-    codebook_ids : mapping of str to str
-        The ids of codebooks by the SHA-256 of their versions: tiers of two codebooks are two tiers,
-        also where they are called the same.
+    annotations : of one session.
+    assignments : who codes what; those of other sessions are passed over.
+    codebook_ids : the ids of codebooks by the SHA-256 of their versions: tiers of two codebooks are
+        two tiers, also where they are called the same.
 
     Returns
     -------
-    tuple of Mark
-        In order of time.
+    In order of time.
 
     Raises
     ------
-    AnnotationError
-        Two raters coded the same tier, and nobody is its primary rater there.
+    AnnotationError : two raters coded the same tier, and nobody is its primary rater there.
     """
     primaries = [
         entry

@@ -24,10 +24,8 @@ def refuse_open(
 
     Parameters
     ----------
-    session : Path
-        Its folder, which need not exist any more.
-    safe, todo : str
-        What is safe then, and what to do.
+    session : its folder, which need not exist any more.
+    safe, todo : what is safe then, and what to do.
     """
     folder = annotations_folder(session)
     if not files.is_folder(folder):
@@ -55,13 +53,11 @@ def forget_annotations(session: Path) -> tuple[Kind, ...]:
 
     Returns
     -------
-    tuple of str
-        Which of units, texts and codes there were.
+    Which of units, texts and codes there were.
 
     Raises
     ------
-    DataFolderError
-        Not all of it could be deleted; calling it again goes on.
+    DataFolderError : not all of it could be deleted; calling it again goes on.
     """
     folder = annotations_folder(session)
     if not files.exists(folder):

@@ -29,16 +29,11 @@ class HandedOut:
 
     Attributes
     ----------
-    kind : str
-        `pack`, `quotes`, `clip`, `still` or another word for what it is.
-    file : str
-        Its path when it was made.
-    sessions : tuple of str
-        The names of the folders of the sessions that something of is in it.
-    utc : str
-        When it was made.
-    facts : mapping
-        More about it, such as the rater of a pack.
+    kind : `pack`, `quotes`, `clip`, `still` or another word for what it is.
+    file : its path when it was made.
+    sessions : the names of the folders of the sessions that something of is in it.
+    utc : when it was made.
+    facts : more about it, such as the rater of a pack.
     """
 
     kind: str
@@ -60,14 +55,10 @@ def note_handed_out(
 
     Parameters
     ----------
-    study : Path
-        The folder of the study's sessions.
-    kind : str
-        What it is, see `HandedOut`.
-    file : Path
-        Where it will lie.
-    sessions : iterable of str
-        The names of the folders of its sessions.
+    study : the folder of the study's sessions.
+    kind : what it is, see `HandedOut`.
+    file : where it will lie.
+    sessions : the names of the folders of its sessions.
     **facts
         More about it, as plain values.
 
@@ -87,8 +78,7 @@ def handed_out(study: Path) -> list[HandedOut]:
 
     Raises
     ------
-    AnnotationError
-        The list cannot be read, or a line of it is damaged.
+    AnnotationError : the list cannot be read, or a line of it is damaged.
     """
     path = study / ANNOTATIONS / HANDED_OUT
     result = []

@@ -28,12 +28,9 @@ class Step:
 
     Attributes
     ----------
-    file : str
-        Its name below the session's annotations.
-    rater : str
-        Whose file it is; empty for what all share.
-    line : Line
-        What was done.
+    file : its name below the session's annotations.
+    rater : whose file it is; empty for what all share.
+    line : what was done.
     """
 
     file: str
@@ -59,15 +56,12 @@ def history_of(record: Record, rater: str | None = None) -> tuple[Step, ...]:
 
     Parameters
     ----------
-    record : Record
-        A session folder or a bundle.
-    rater : str, optional
-        Of this rater's file alone.
+    record : a session folder or a bundle.
+    rater : of this rater's file alone.
 
     Raises
     ------
-    AnnotationError
-        A line is damaged.
+    AnnotationError : a line is damaged.
     """
     return tuple(sorted(_steps(record, rater), key=lambda step: (step.line.utc, step.file)))
 

@@ -25,10 +25,8 @@ class SessionIdentity:
 
     Attributes
     ----------
-    journal : str
-        Hash of its last event, which all events before go into.
-    sound : mapping of str to str
-        SHA-256 of each sound file, by its name in the session's folder.
+    journal : hash of its last event, which all events before go into.
+    sound : SHA-256 of each sound file, by its name in the session's folder.
     """
 
     journal: str
@@ -44,8 +42,7 @@ def identity_of(record: Record, session: Path) -> SessionIdentity:
 
     Raises
     ------
-    AnnotationError
-        A sound file cannot be read.
+    AnnotationError : a sound file cannot be read.
     """
     sound: dict[str, str] = {}
     for audio in record.audio:
@@ -67,12 +64,10 @@ def difference(
 
     Parameters
     ----------
-    stored : mapping
-        What the file says of its session, see `SessionIdentity.to_json`.
+    stored : what the file says of its session, see `SessionIdentity.to_json`.
     record : Record
         The session. A session that was continued since is the same: the events it had are there.
-    sound : mapping of str to str, optional
-        SHA-256 of its sound files that are there; where it is left out, sound is not compared.
+    sound : SHA-256 of its sound files that are there; where it is left out, sound is not compared.
     """
     journal = stored.get("journal")
     if not any(row.hash == journal for row in reversed(record.rows)):

@@ -53,8 +53,7 @@ def read(path: Path) -> Lines:
 
     Raises
     ------
-    AnnotationError
-        It cannot be read, or a line of it is damaged.
+    AnnotationError : it cannot be read, or a line of it is damaged.
     """
     return checked(parse(content_of(path)), str(path))
 
@@ -73,10 +72,8 @@ class HeldFile:
 
     Attributes
     ----------
-    path : Path
-        The file.
-    lines : tuple of Line
-        What is in it.
+    path : the file.
+    lines : what is in it.
     """
 
     path: Path
@@ -99,14 +96,15 @@ def held(path: Path) -> Iterator[HeldFile]:
 
     Raises
     ------
-    AnnotationsBusy
-        It is open in another window.
-    AnnotationError
-        It cannot be read, or a line of it is damaged.
+    AnnotationsBusy : it is open in another window.
+    AnnotationError : it cannot be read, or a line of it is damaged.
     """
     _make_folder(path)
-    with _locked(path):
+    lock = _locked(path)
+    try:
         yield HeldFile(path, read(path).lines)
+    finally:
+        lock.release()
 
 
 def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) -> None:
@@ -114,18 +112,14 @@ def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) ->
 
     Parameters
     ----------
-    path : Path
-        The file; nobody may have it open.
-    change : callable
-        Of its lines gives what is left of them, in order, and kind and body of the line that says
-        what was taken out and why; None where nothing is to be taken out.
+    path : the file; nobody may have it open.
+    change : of its lines gives what is left of them, in order, and kind and body of the line that
+        says what was taken out and why; None where nothing is to be taken out.
 
     Raises
     ------
-    AnnotationsBusy
-        It is open in another window.
-    AnnotationError
-        It cannot be read or written; it is as it was.
+    AnnotationsBusy : it is open in another window.
+    AnnotationError : it cannot be read or written; it is as it was.
     """
     with held(path) as file:
         if (rewritten := change(file.lines)) is None:
@@ -140,8 +134,7 @@ class Ledger:
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : the file.
     lines : list of Line
         All of it.
     torn : str
@@ -153,17 +146,13 @@ class Ledger:
 
         Parameters
         ----------
-        path : Path
-            The file.
-        patience_s : float
-            How long it is waited for whoever holds it, in s.
+        path : the file.
+        patience_s : how long it is waited for whoever holds it, in s.
 
         Raises
         ------
-        AnnotationsBusy
-            Another window holds it.
-        AnnotationError
-            It cannot be read or written, or a line of it is damaged.
+        AnnotationsBusy : another window holds it.
+        AnnotationError : it cannot be read or written, or a line of it is damaged.
         """
         self.path = path
         _make_folder(path)
@@ -226,8 +215,7 @@ class Ledger:
 
         Raises
         ------
-        AnnotationError
-            They cannot be stored or written; none of them is in the file then.
+        AnnotationError : they cannot be stored or written; none of them is in the file then.
         """
         lines: list[Line] = []
         utc = self.lines[-1].utc if self.lines else ""
@@ -353,23 +341,7 @@ def _make_folder(path: Path) -> None:
         raise unwritable(path, error) from error
 
 
-class _Held:
-    """A file's lock, until it is released."""
-
-    def __init__(self, lock: FileLock) -> None:
-        self._lock = lock
-
-    def release(self) -> None:
-        self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.release()
-
-
-def _locked(path: Path, patience_s: float = 0.0) -> _Held:
+def _locked(path: Path, patience_s: float = 0.0) -> FileLock:
     place = path.with_name(f".{path.name}.lock")
     lock = FileLock(place, timeout=patience_s, thread_local=False, poll_interval=_AGAIN_S)
     try:
@@ -380,7 +352,7 @@ def _locked(path: Path, patience_s: float = 0.0) -> _Held:
         ) from error
     except OSError as error:
         raise unwritable(path, error) from error
-    return _Held(lock)
+    return lock
 
 
 def replace_file(path: Path, content: bytes, why: str) -> None:

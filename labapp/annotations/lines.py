@@ -34,16 +34,11 @@ class Line(NamedTuple):
 
     Attributes
     ----------
-    seq : int
-        Number of the line in its file, from 1 without holes.
-    utc : str
-        When it was written; never before that of a line before it.
-    kind : str
-        What was done, such as `mark.put`.
-    v : int
-        Version of the kind.
-    body : mapping
-        To what.
+    seq : number of the line in its file, from 1 without holes.
+    utc : when it was written; never before that of a line before it.
+    kind : what was done, such as `mark.put`.
+    v : version of the kind.
+    body : to what.
     """
 
     seq: int
@@ -69,20 +64,14 @@ class Lines:
 
     Attributes
     ----------
-    lines : tuple of Line
-        In their order, up to the first that is damaged.
-    problems : tuple of Problem
-        Of lines that are not as they were written.
-    torn : str
-        What a crash cut off at the end, in words; empty where nothing is.
-    length : int
-        Bytes that the whole lines take.
-    ended : bool
-        Whether the last of them ends with a line's end.
+    lines : in their order, up to the first that is damaged.
+    problems : of lines that are not as they were written.
+    torn : what a crash cut off at the end, in words; empty where nothing is.
+    length : bytes that the whole lines take.
+    ended : whether the last of them ends with a line's end.
     breaks : tuple of Problem
         Where the chain is broken: every line is as it was written, but not all that was above it.
-    chained_from : int
-        The first line that is chained, which covers those above it; 0 where none is.
+    chained_from : the first line that is chained, which covers those above it; 0 where none is.
     """
 
     lines: tuple[Line, ...] = ()
@@ -100,8 +89,7 @@ def encode(line: Line, prev: str = "") -> bytes:
 
     Raises
     ------
-    AnnotationError
-        A text of it holds half a character, a number is too large, or it is too long.
+    AnnotationError : a text of it holds half a character, a number is too large, or it is too long.
     """
     fields = line._asdict()
     if prev:

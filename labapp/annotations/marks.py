@@ -51,14 +51,10 @@ class MarksFold:
 
     Attributes
     ----------
-    marks : dict of str to Mark
-        By their ids, those taken back left out.
-    statuses : dict of str to str
-        How far each round is, see `labapp.annotations.model.Status`.
-    memos : dict of str to str
-        Remarks on the session (`session`) and on codes (`code:ID`), by what they are about.
-    opened : mapping
-        What was said when it was opened last: session, codebook, rater, blind, round.
+    marks : by their ids, those taken back left out.
+    statuses : how far each round is, see `labapp.annotations.model.Status`.
+    memos : remarks on the session (`session`) and on codes (`code:ID`), by what they are about.
+    opened : what was said when it was opened last: session, codebook, rater, blind, round.
     """
 
     def __init__(self) -> None:
@@ -143,10 +139,8 @@ class MarksFile(EditedFile):
 
     Attributes
     ----------
-    rater : str
-        Whose they are.
-    codebook : Codebook
-        By which marks are given.
+    rater : whose they are.
+    codebook : by which marks are given.
     blind, round :
         What every mark says of how it was given.
     foreign : iterable of str
@@ -231,16 +225,11 @@ class MarksFile(EditedFile):
 
         Parameters
         ----------
-        code : str
-            The id of the code.
-        unit : str, optional
-            The id of the unit; without it, t0_ns is needed.
-        t0_ns, t1_ns : int, optional
-            Session time; of a point the first alone.
-        value : int, optional
-            On a tier with values.
-        memo : str, optional
-            A remark.
+        code : the id of the code.
+        unit : the id of the unit; without it, t0_ns is needed.
+        t0_ns, t1_ns : session time; of a point the first alone.
+        value : on a tier with values.
+        memo : a remark.
         """
         known = self.codebook.code(code)
         stretch = self._units.get(unit) if unit is not None else None
@@ -254,18 +243,15 @@ class MarksFile(EditedFile):
 
         Parameters
         ----------
-        mark : Mark
-            Whose rater, codebook, round and blinding are those of this file.
+        mark : whose rater, codebook, round and blinding are those of this file.
 
         Returns
         -------
-        Mark
-            As it is in the file.
+        As it is in the file.
 
         Raises
         ------
-        AnnotationError
-            The codebook or the units do not allow it, or it cannot be written.
+        AnnotationError : the codebook or the units do not allow it, or it cannot be written.
         """
         mark, entries, inverse = self._putting(mark)
         lines = self._do(entries, inverse)
@@ -316,17 +302,13 @@ class MarksFile(EditedFile):
 
         Parameters
         ----------
-        put : iterable of Mark
-            As in `put`.
-        removed : iterable of str
-            Ids of marks.
-        source : mapping
-            Which file they came from.
+        put : as in `put`.
+        removed : ids of marks.
+        source : which file they came from.
 
         Raises
         ------
-        AnnotationError
-            As `put` and `remove`; nothing was changed then.
+        AnnotationError : as `put` and `remove`; nothing was changed then.
         """
         stored = self._marks
         self._marks = stored.copy()

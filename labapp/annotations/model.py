@@ -35,16 +35,11 @@ class Unit:
 
     Attributes
     ----------
-    id : str
-        Unique in its session; it never changes, and is never used again.
-    t0_ns, t1_ns : int
-        Session time.
-    speaker : str
-        See `Speaker`.
-    origin : str
-        What set its boundaries: `detector`, `hand`, `import` or `simulated`.
-    reaction_ms : int
-        What was taken off the times of the keys that set its boundaries by hand.
+    id : unique in its session; it never changes, and is never used again.
+    t0_ns, t1_ns : session time.
+    speaker : see `Speaker`.
+    origin : what set its boundaries: `detector`, `hand`, `import` or `simulated`.
+    reaction_ms : what was taken off the times of the keys that set its boundaries by hand.
     """
 
     id: str
@@ -77,20 +72,13 @@ class Text:
 
     Attributes
     ----------
-    unit : str
-        The id of the unit.
-    text : str
-        The words.
-    words : tuple of Word
-        With their times, where these are known.
-    origin : str
-        `hand`, `recogniser`, `import` or `simulated`.
-    by : str
-        Who wrote or corrected it last.
-    reviewed : bool
-        Whether a person has read it against the sound.
-    doubts : tuple of str
-        Of what a recogniser wrote, see `Doubt`; none of what a person wrote or corrected.
+    unit : the id of the unit.
+    text : the words.
+    words : with their times, where these are known.
+    origin : `hand`, `recogniser`, `import` or `simulated`.
+    by : who wrote or corrected it last.
+    reviewed : whether a person has read it against the sound.
+    doubts : of what a recogniser wrote, see `Doubt`; none of what a person wrote or corrected.
     """
 
     unit: str
@@ -108,28 +96,17 @@ class Mark:
 
     Attributes
     ----------
-    id : str
-        Unique in its session.
-    rater : str
-        Whose it is.
-    tier, code : str
-        Of the codebook.
-    t0_ns, t1_ns : int
-        Session time; equal for a point. Of a mark on a unit, those of the unit.
-    unit : str or None
-        The id of the unit; None for a free span or point.
-    value : int or None
-        On a tier with values.
-    memo : str
-        A remark on it.
-    codebook : str
-        SHA-256 of the version of the codebook by which it was given.
-    round : str
-        See `Round`.
-    blind : tuple of str
-        What its rater was not shown, see `Blinding`.
-    utc : str
-        When it was given.
+    id : unique in its session.
+    rater : whose it is.
+    tier, code : of the codebook.
+    t0_ns, t1_ns : session time; equal for a point. Of a mark on a unit, those of the unit.
+    unit : the id of the unit; None for a free span or point.
+    value : on a tier with values.
+    memo : a remark on it.
+    codebook : SHA-256 of the version of the codebook by which it was given.
+    round : see `Round`.
+    blind : what its rater was not shown, see `Blinding`.
+    utc : when it was given.
     """
 
     id: str
@@ -153,12 +130,9 @@ class Redaction:
 
     Attributes
     ----------
-    id : str
-        Unique in its session.
-    t0_ns, t1_ns : int
-        Session time.
-    replacement : str
-        What stands for its words.
+    id : unique in its session.
+    t0_ns, t1_ns : session time.
+    replacement : what stands for its words.
     """
 
     id: str
@@ -173,20 +147,13 @@ class Proposal:
 
     Attributes
     ----------
-    id : str
-        Unique in its session.
-    what : str
-        `split`, `merge`, `move`, `add` or `remove`.
-    removed : tuple of str
-        Ids of the units that would go.
-    put : tuple of Unit
-        Those that would come, or stand elsewhere.
-    by : str
-        Who proposes it.
-    reason : str
-        Why; may be empty.
-    utc : str
-        When it was made.
+    id : unique in its session.
+    what : `split`, `merge`, `move`, `add` or `remove`.
+    removed : ids of the units that would go.
+    put : those that would come, or stand elsewhere.
+    by : who proposes it.
+    reason : why; may be empty.
+    utc : when it was made.
     """
 
     id: str
@@ -204,14 +171,10 @@ class Segmentation:
 
     Attributes
     ----------
-    units : tuple of Unit
-        In order of their beginnings.
-    frozen : bool
-        Whether they may be coded: from then on they change by accepted proposals alone.
-    by : str
-        Who froze them, or made them last.
-    proposals : tuple of Proposal
-        Changes that wait for whoever froze them, oldest first.
+    units : in order of their beginnings.
+    frozen : whether they may be coded: from then on they change by accepted proposals alone.
+    by : who froze them, or made them last.
+    proposals : changes that wait for whoever froze them, oldest first.
     speakers_by : str
         Who said that the speakers of the units are right as they are; empty where nobody did.
     """
@@ -241,21 +204,14 @@ class RaterMarks:
 
     Attributes
     ----------
-    rater : str
-        The name of the rater's file.
-    marks : tuple of Mark
-        In order of time, those taken back left out.
-    status : str
-        Of the round that was opened last: `draft` or `done`; `locked` once nothing may change any
-        more, for agreement was computed.
-    machine : bool
-        Whether no person gave them, such as the moderator's flags taken from the journal.
-    codebook : str
-        SHA-256 of the codebook by which its file was opened last.
-    round : str
-        See `Round`; of the time it was opened last.
-    statuses : mapping of str to str
-        How far each round is; see `status_of`.
+    rater : the name of the rater's file.
+    marks : in order of time, those taken back left out.
+    status : of the round that was opened last: `draft` or `done`; `locked` once nothing may change
+        any more, for agreement was computed.
+    machine : whether no person gave them, such as the moderator's flags taken from the journal.
+    codebook : SHA-256 of the codebook by which its file was opened last.
+    round : see `Round`; of the time it was opened last.
+    statuses : how far each round is; see `status_of`.
     """
 
     rater: str
@@ -277,24 +233,15 @@ class Settlement:
 
     Attributes
     ----------
-    id : str
-        Unique in its session.
-    tier : str
-        Of the codebook.
-    t0_ns, t1_ns : int
-        Session time of the disagreement: of its unit, or of the spans that differ.
-    unit : str or None
-        The id of the unit; None for spans and points.
-    of : tuple of str
-        The ids of the raters' marks that it decides about; of a unit it decides about all of them.
-    marks : tuple of Mark
-        What holds instead; empty where nothing was to be coded.
-    by : str
-        Who settled it.
-    reason : str
-        Why.
-    utc : str
-        When.
+    id : unique in its session.
+    tier : of the codebook.
+    t0_ns, t1_ns : session time of the disagreement: of its unit, or of the spans that differ.
+    unit : the id of the unit; None for spans and points.
+    of : the ids of the raters' marks that it decides about; of a unit it decides about all of them.
+    marks : what holds instead; empty where nothing was to be coded.
+    by : who settled it.
+    reason : why.
+    utc : when.
     """
 
     id: str
@@ -315,19 +262,13 @@ class Assignment:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    rater : str
-        Who codes it.
-    t0_ns, t1_ns : int
-        Session time.
-    role : str
-        `primary`: the coding that counts where nothing was settled; `second`: the stretch is coded
-        a second time, so that agreement can be measured.
-    round : str
-        See `Round`.
-    draw : str
-        The draw that it came of.
+    session : the name of its folder.
+    rater : who codes it.
+    t0_ns, t1_ns : session time.
+    role : `primary`: the coding that counts where nothing was settled; `second`: the stretch is
+        coded a second time, so that agreement can be measured.
+    round : see `Round`.
+    draw : the draw that it came of.
     """
 
     session: str
@@ -349,20 +290,13 @@ class SessionAnnotations:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    segmentation : Segmentation
-        The units.
-    texts : mapping of str to Text
-        By the ids of their units.
-    raters : mapping of str to RaterMarks
-        By the raters' names.
-    redactions : tuple of Redaction
-        In order of time.
-    settlements : tuple of Settlement
-        What was settled between raters, in order of time.
-    remarks : tuple of str
-        What a crash cut off at the end of a file, in words.
+    session : the name of its folder.
+    segmentation : the units.
+    texts : by the ids of their units.
+    raters : by the raters' names.
+    redactions : in order of time.
+    settlements : what was settled between raters, in order of time.
+    remarks : what a crash cut off at the end of a file, in words.
     """
 
     session: str

@@ -56,28 +56,20 @@ def write_pack_session(
 
     Parameters
     ----------
-    folder : Path
-        To be made, called like the session's own folder.
-    record : Record
-        The session as recorded.
-    stretches : sequence of (int, int)
-        Session time that may be heard, in order and apart from each other.
-    redactions : sequence of Redaction
-        Of the session; silent in the pack.
-    sound : bool
-        Whether the sound may be passed on.
+    folder : to be made, called like the session's own folder.
+    record : the session as recorded.
+    stretches : session time that may be heard, in order and apart from each other.
+    redactions : of the session; silent in the pack.
+    sound : whether the sound may be passed on.
 
     Returns
     -------
-    str
-        The hash of the last event of its journal, by which the files of the pack know it.
+    The hash of the last event of its journal, by which the files of the pack know it.
 
     Raises
     ------
-    AnnotationError
-        Something of the sound cannot be read.
-    OSError
-        It cannot be written.
+    AnnotationError : something of the sound cannot be read.
+    OSError : it cannot be written.
     """
     access.own_folder(folder, exist_ok=False)
     clock = FakeClock(0, record.name.started)

@@ -50,18 +50,12 @@ class Pack:
 
     Attributes
     ----------
-    folder : Path
-        Where it was unpacked.
-    id : str
-        By which it is known where it came from.
-    study : str
-        The study's id.
-    rater : str
-        Whom it is for.
-    round : str
-        See `Round`.
-    sessions : mapping of str to str
-        The hash of the last event of each session's journal, by the names of the folders.
+    folder : where it was unpacked.
+    id : by which it is known where it came from.
+    study : the study's id.
+    rater : whom it is for.
+    round : see `Round`.
+    sessions : the hash of the last event of each session's journal, by the names of the folders.
     """
 
     folder: Path
@@ -77,14 +71,10 @@ class PackedSession(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        Of its folder.
-    units : int
-        How many are assigned.
-    sound, text : bool
-        Whether these are in the pack.
-    silent_because : str
-        Why there is no sound; empty where there is.
+    name : of its folder.
+    units : how many are assigned.
+    sound, text : whether these are in the pack.
+    silent_because : why there is no sound; empty where there is.
     """
 
     name: str
@@ -100,14 +90,10 @@ class PackReport:
 
     Attributes
     ----------
-    file : Path
-        The archive.
-    rater : str
-        Whom it is for.
-    sessions : tuple of PackedSession
-        In the order of their starts.
-    left_out : tuple of (str, str)
-        Assigned sessions that are not in it, and why.
+    file : the archive.
+    rater : whom it is for.
+    sessions : in the order of their starts.
+    left_out : assigned sessions that are not in it, and why.
     """
 
     file: Path
@@ -153,20 +139,15 @@ def make_pack(
 
     Parameters
     ----------
-    study : Path
-        The folder of the study's sessions.
-    rater : str
-        Whom it is for.
-    out : Path
-        The archive to write; `.zip` is added where it is missing.
-    round : str
-        See `Round`.
+    study : the folder of the study's sessions.
+    rater : whom it is for.
+    out : the archive to write; `.zip` is added where it is missing.
+    round : see `Round`.
 
     Raises
     ------
-    AnnotationError
-        The rater is assigned to nothing, there is no codebook, there is something at that place, or
-        it cannot be written.
+    AnnotationError : the rater is assigned to nothing, there is no codebook, there is something at
+        that place, or it cannot be written.
     """
     study = study.absolute()
     check_rater(rater, study)
@@ -358,8 +339,7 @@ def read_pack(folder: Path) -> Pack:
 
     Raises
     ------
-    AnnotationError
-        There is none, or it is of a newer labapp.
+    AnnotationError : there is none, or it is of a newer labapp.
     """
     try:
         facts = json_value(files.content(folder / FILE, files.MIB))
@@ -437,15 +417,12 @@ def session_to_code(path: Path, rater: str) -> Path:
 
     Parameters
     ----------
-    path : Path
-        The pack's archive or folder.
-    rater : str
-        Who opens it.
+    path : the pack's archive or folder.
+    rater : who opens it.
 
     Raises
     ------
-    AnnotationError
-        It is no pack or it was made for another rater.
+    AnnotationError : it is no pack or it was made for another rater.
     """
     pack = open_pack(path)
     if rater != pack.rater:

@@ -72,14 +72,10 @@ def check_rater(
 
     Parameters
     ----------
-    name : str
-        As it was given.
-    study : Path, optional
-        The study's folder: another rater of it may not have the same name in other letters.
-    others : iterable of str
-        Raters of it who need not have a file yet, such as those who are assigned to something.
-    nobody : str
-        The name of a program that it may be, such as the detector's.
+    name : as it was given.
+    study : the study's folder: another rater of it may not have the same name in other letters.
+    others : raters of it who need not have a file yet, such as those who are assigned to something.
+    nobody : the name of a program that it may be, such as the detector's.
 
     Raises
     ------

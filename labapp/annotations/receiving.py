@@ -43,24 +43,16 @@ class Received:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    rater : str
-        Whose marks they are.
-    marks : int
-        How many the rater has there now.
-    lines : int
-        How many lines were new.
-    beyond : int
-        Marks that lie outside of what was assigned.
-    status : str
-        See `labapp.annotations.model.Status`.
-    ignored : int
-        Changes of texts and units in the pack: these are the study's, and are not taken in.
+    session : the name of its folder.
+    rater : whose marks they are.
+    marks : how many the rater has there now.
+    lines : how many lines were new.
+    beyond : marks that lie outside of what was assigned.
+    status : see `labapp.annotations.model.Status`.
+    ignored : changes of texts and units in the pack: these are the study's, and are not taken in.
     redacted : int
         Marks whose remark is not taken in: since the pack was made, something there was redacted.
-    remark : str
-        What was cut off at the end of the file on its way, in words; empty where nothing was.
+    remark : what was cut off at the end of the file on its way, in words; empty where nothing was.
     """
 
     session: str
@@ -91,18 +83,14 @@ def receive(study: Path, path: Path) -> list[Received]:
 
     Parameters
     ----------
-    study : Path
-        The folder of the study's sessions, from which the pack was made.
-    path : Path
-        The folder of the pack, an archive of it, or a rater's file (`….jsonl`).
+    study : the folder of the study's sessions, from which the pack was made.
+    path : the folder of the pack, an archive of it, or a rater's file (`….jsonl`).
 
     Raises
     ------
-    AnnotationError
-        A file is damaged, or is not of a pack of this study, or its session, units or codebook are
-        not those that were handed out. Nothing is taken in then.
-    AnnotationsBusy
-        A window has the rater's file open.
+    AnnotationError : a file is damaged, or is not of a pack of this study, or its session, units or
+        codebook are not those that were handed out. Nothing is taken in then.
+    AnnotationsBusy : a window has the rater's file open.
     """
     study = study.absolute()
     packs = [entry for entry in handed_out(study) if entry.kind == PACK]

@@ -29,20 +29,16 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
 
     Parameters
     ----------
-    record : Record
-        The session; its sound need not be there.
-    redactions : sequence of Redaction
-        Of the session.
+    record : the session; its sound need not be there.
+    redactions : of the session.
 
     Returns
     -------
-    dict of str to tuple of (int, int)
-        By the files' names; files of which nothing is redacted are left out.
+    By the files' names; files of which nothing is redacted are left out.
 
     Raises
     ------
-    AnnotationError
-        A file has no place in time, so that nobody knows what of it is redacted.
+    AnnotationError : a file has no place in time, so that nobody knows what of it is redacted.
     """
     if not redactions:
         return {}
@@ -82,10 +78,8 @@ class RedactedTree:
 
     Attributes
     ----------
-    tree : Tree
-        Where they lie.
-    silent : mapping of str to tuple of (int, int)
-        Frames that are zeros, by the names of files.
+    tree : where they lie.
+    silent : frames that are zeros, by the names of files.
     """
 
     tree: Tree

@@ -44,22 +44,14 @@ class RedactionReport:
 
     Attributes
     ----------
-    redaction : Redaction
-        The stretch.
-    texts : int
-        How many texts have fewer words now.
-    memos : int
-        How many remarks and reasons were taken away.
-    notes : int
-        Notes that the moderator wrote down in that time: they stay in the journal.
-    exported : tuple of str
-        Bundles made before, which still hold what is redacted.
-    handed_out : tuple of HandedOut
-        Packs, quotes, clips and sound made before, likewise.
-    codebooks : tuple of str
-        Codebooks that quote what was said there.
-    videos : tuple of str
-        Videos of the session that were taken at that time: they are not changed.
+    redaction : the stretch.
+    texts : how many texts have fewer words now.
+    memos : how many remarks and reasons were taken away.
+    notes : notes that the moderator wrote down in that time: they stay in the journal.
+    exported : bundles made before, which still hold what is redacted.
+    handed_out : packs, quotes, clips and sound made before, likewise.
+    codebooks : codebooks that quote what was said there.
+    videos : videos of the session that were taken at that time: they are not changed.
     """
 
     redaction: Redaction
@@ -107,22 +99,16 @@ def redact(
 
     Parameters
     ----------
-    session : Path
-        The session's folder.
-    t0_ns, t1_ns : int
-        Session time.
-    by : str
-        Who redacts; a rater's name.
-    replacement : str, optional
-        What stands for the words.
+    session : the session's folder.
+    t0_ns, t1_ns : session time.
+    by : who redacts; a rater's name.
+    replacement : what stands for the words.
 
     Raises
     ------
-    SessionBusy
-        A window has annotations of the session open.
-    AnnotationError
-        The stretch has no length, or a file cannot be read or written. What was begun goes on when
-        it is called again with the same stretch.
+    SessionBusy : a window has annotations of the session open.
+    AnnotationError : the stretch has no length, or a file cannot be read or written. What was begun
+        goes on when it is called again with the same stretch.
     """
     session = session.absolute()
     refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and redact then.")
@@ -250,19 +236,14 @@ def without_remarks(
 
     Parameters
     ----------
-    lines : sequence of Line
-        Of a file of marks or of settlements.
-    key, kind : str
-        Where the remark stands, and in which lines.
-    redactions : sequence of Redaction
-        Of the session.
-    times : mapping of str to (int, int)
-        Session time of its units.
+    lines : of a file of marks or of settlements.
+    key, kind : where the remark stands, and in which lines.
+    redactions : of the session.
+    times : session time of its units.
 
     Returns
     -------
-    tuple of list of Line and int
-        The lines, and how many things had a remark.
+    The lines, and how many things had a remark.
     """
     put = [line for line in lines if line.kind == kind]
     within = {str(line.body["id"]) for line in put if _is_within(line.body, redactions, times)}

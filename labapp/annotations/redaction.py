@@ -29,12 +29,9 @@ def redacted(
     ----------
     samples : ndarray of int16, shape (n,)
         Frames that follow on each other in session time; left as they are.
-    t0_ns : int
-        Session time of the first frame.
-    rate : float
-        Frames per second of session time, in Hz.
-    redactions : iterable of Redaction
-        In any order; those beside the sound are passed over.
+    t0_ns : session time of the first frame.
+    rate : frames per second of session time, in Hz.
+    redactions : in any order; those beside the sound are passed over.
 
     Returns
     -------
@@ -109,12 +106,9 @@ def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redac
 
     Parameters
     ----------
-    text : Text
-        Of a unit.
-    t0_ns, t1_ns : int
-        Session time of the unit.
-    redactions : sequence of Redaction
-        Of the session.
+    text : of a unit.
+    t0_ns, t1_ns : session time of the unit.
+    redactions : of the session.
     """
     within = [r for r in redactions if is_redacted(t0_ns, t1_ns, (r,))]
     if not within or not text.text:
@@ -149,12 +143,9 @@ def shown_texts(
 
     Parameters
     ----------
-    texts : mapping of str to Text
-        By the ids of their units.
-    units : mapping of str to Unit
-        By their ids.
-    redactions : sequence of Redaction
-        Of the session.
+    texts : by the ids of their units.
+    units : by their ids.
+    redactions : of the session.
     allowed : bool
         Whether the participant agreed that what was said is written down; else there are none.
     """

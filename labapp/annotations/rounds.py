@@ -43,12 +43,9 @@ class AssigningReport:
 
     Attributes
     ----------
-    draw : Draw
-        Who codes what of the sessions that nobody had yet.
-    before : tuple of Assignment
-        What was assigned earlier; it stays.
-    left_out : tuple of (str, str)
-        Sessions that cannot be assigned, and why.
+    draw : who codes what of the sessions that nobody had yet.
+    before : what was assigned earlier; it stays.
+    left_out : sessions that cannot be assigned, and why.
     """
 
     draw: Draw
@@ -113,23 +110,16 @@ def assign_study(
 
     Parameters
     ----------
-    study : Path
-        The folder of its sessions.
-    raters : sequence of str
-        Their names.
-    both : float
-        Share of the stretches that are coded twice, 0 to 1.
-    seed : int
-        Of the draw.
-    round : str
-        See `Round`.
+    study : the folder of its sessions.
+    raters : their names.
+    both : share of the stretches that are coded twice, 0 to 1.
+    seed : of the draw.
+    round : see `Round`.
 
     Raises
     ------
-    UsageError
-        There is nothing to assign, or the draw cannot be made.
-    AnnotationError
-        A name cannot be a rater's, or the draw cannot be written down.
+    UsageError : there is nothing to assign, or the draw cannot be made.
+    AnnotationError : a name cannot be a rater's, or the draw cannot be written down.
     """
     sessions = study_sessions(study)
     before = assignments_of_study(study)
@@ -165,14 +155,10 @@ class Locked:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    rater : str
-        Whose it is.
-    marks : int
-        How many.
-    uncoded : int
-        Assigned units without a code on a tier that is not optional.
+    session : the name of its folder.
+    rater : whose it is.
+    marks : how many.
+    uncoded : assigned units without a code on a tier that is not optional.
     """
 
     session: str
@@ -187,10 +173,8 @@ class LockReport:
 
     Attributes
     ----------
-    locked : tuple of Locked
-        By session and rater.
-    left_out : tuple of (str, str)
-        Sessions that cannot be used, and why.
+    locked : by session and rater.
+    left_out : sessions that cannot be used, and why.
     """
 
     locked: tuple[Locked, ...]
@@ -202,19 +186,14 @@ def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
 
     Parameters
     ----------
-    study : Path
-        The folder of its sessions.
-    raters : sequence of str
-        Whose; all raters' where none is named.
+    study : the folder of its sessions.
+    raters : whose; all raters' where none is named.
 
     Raises
     ------
-    UsageError
-        A rater has no marks here. Nothing is locked then.
-    AnnotationError
-        A coding is a draft still, or there is none. Nothing is locked then.
-    AnnotationsBusy
-        A window has a file open. Nothing is locked then.
+    UsageError : a rater has no marks here. Nothing is locked then.
+    AnnotationError : a coding is a draft still, or there is none. Nothing is locked then.
+    AnnotationsBusy : a window has a file open. Nothing is locked then.
     """
     assignments = assignments_of_study(study)
     sessions = study_sessions(study)
@@ -313,10 +292,8 @@ class StudyDisagreements:
 
     Attributes
     ----------
-    differences : tuple of Disagreement
-        Over all sessions.
-    left_out : tuple of (str, str)
-        Sessions that cannot be used, and raters whose coding is not locked yet, and why.
+    differences : over all sessions.
+    left_out : sessions that cannot be used, and raters whose coding is not locked yet, and why.
     """
 
     differences: tuple[Disagreement, ...]
@@ -357,21 +334,15 @@ def settle(
 
     Parameters
     ----------
-    study : Path
-        The folder of the sessions.
-    difference : Disagreement
-        As `study_disagreements` gave it.
-    by : str
-        The adjudicator.
-    marks : sequence of Mark
-        What holds; see `adjudicated`.
-    reason : str
-        Why.
+    study : the folder of the sessions.
+    difference : as `study_disagreements` gave it.
+    by : the adjudicator.
+    marks : what holds; see `adjudicated`.
+    reason : why.
 
     Raises
     ------
-    AnnotationError
-        The coding is not locked, there is no reason, or it cannot be written.
+    AnnotationError : the coding is not locked, there is no reason, or it cannot be written.
     """
     session = next((s for s in study_sessions(study).usable if s.name == difference.session), None)
     if session is None:
@@ -397,18 +368,14 @@ def adjudicated(
 
     Parameters
     ----------
-    difference : Disagreement
-        What raters differ about.
-    codes : sequence of str
-        Ids of codes of its tier.
-    codebooks : mapping of str to Codebook
-        By their SHA-256, see `labapp.annotations.store.codebooks_in`.
+    difference : what raters differ about.
+    codes : ids of codes of its tier.
+    codebooks : by their SHA-256, see `labapp.annotations.store.codebooks_in`.
 
     Raises
     ------
-    AnnotationError
-        The codebook that they coded by has no such code on that tier, or one code of it alone holds
-        at a time.
+    AnnotationError : the codebook that they coded by has no such code on that tier, or one code of
+        it alone holds at a time.
     """
     given = [mark for marks in difference.marks.values() for mark in marks]
     known = [book for mark in given if (book := codebooks.get(mark.codebook))]

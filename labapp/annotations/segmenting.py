@@ -31,10 +31,8 @@ def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
 
     Parameters
     ----------
-    sound : RecordedSound
-        Also what is silenced in it is listened to.
-    pause_s : float
-        Speech of a file with a pause shorter than this, in s, is one stretch.
+    sound : also what is silenced in it is listened to.
+    pause_s : speech of a file with a pause shorter than this, in s, is one stretch.
     """
     heard: list[tuple[int, int]] = []
     for span in sound.spans:
@@ -54,20 +52,16 @@ def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
 
     Parameters
     ----------
-    record : Record
-        A session folder, or a bundle with sound.
-    pause_s : float
-        Speech with a pause shorter than this, in s, is one unit.
+    record : a session folder, or a bundle with sound.
+    pause_s : speech with a pause shorter than this, in s, is one unit.
 
     Returns
     -------
-    list of Unit
-        In order of time. All are the participant's: who speaks cannot be heard by loudness.
+    In order of time. All are the participant's: who speaks cannot be heard by loudness.
 
     Raises
     ------
-    AnnotationError
-        There is no sound, or none of it can be read.
+    AnnotationError : there is no sound, or none of it can be read.
     """
     if spoken := simulated_speech(record.payloads()).units:
         return list(spoken)
@@ -93,14 +87,10 @@ def segment_session(
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    by : str
-        Who makes them.
-    pause_s : float
-        See `segment`.
-    freeze : bool
-        Whether they may be coded at once; also of units that were made before.
+    session : its folder.
+    by : who makes them.
+    pause_s : see `segment`.
+    freeze : whether they may be coded at once; also of units that were made before.
 
     Raises
     ------

@@ -31,18 +31,12 @@ class Disagreement:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    tier : str
-        Of the codebook.
-    t0_ns, t1_ns : int
-        Session time.
-    unit : str or None
-        The id of the unit; None for spans and points.
-    marks : mapping of str to tuple of Mark
-        By rater, of all who coded there; empty for one who gave no code.
-    settlement : Settlement or None
-        What was settled about it.
+    session : the name of its folder.
+    tier : of the codebook.
+    t0_ns, t1_ns : session time.
+    unit : the id of the unit; None for spans and points.
+    marks : by rater, of all who coded there; empty for one who gave no code.
+    settlement : what was settled about it.
     """
 
     session: str
@@ -67,12 +61,9 @@ def disagreements(
 
     Parameters
     ----------
-    annotations : SessionAnnotations
-        Of one session.
-    assignments : sequence of Assignment
-        Who codes what; those of other sessions are passed over.
-    codebook_ids : mapping of str to str
-        As in `labapp.annotations.final.final_marks`.
+    annotations : of one session.
+    assignments : who codes what; those of other sessions are passed over.
+    codebook_ids : as in `labapp.annotations.final.final_marks`.
     """
     raters = coding_raters(annotations)
     own = [a for a in assignments if a.session == annotations.session and a.round == "independent"]
@@ -188,10 +179,8 @@ class SettlementsFold:
 
     Attributes
     ----------
-    settlements : dict of str to Settlement
-        By their ids, those taken back left out.
-    opened : mapping
-        Which session they are of.
+    settlements : by their ids, those taken back left out.
+    opened : which session they are of.
     """
 
     def __init__(self) -> None:
@@ -222,10 +211,8 @@ class SettlementsFile(EditedFile):
 
     Parameters
     ----------
-    path : Path
-        The file.
-    by : str
-        Who settles.
+    path : the file.
+    by : who settles.
     """
 
     OPENED = OPENED
@@ -252,17 +239,13 @@ class SettlementsFile(EditedFile):
 
         Parameters
         ----------
-        disagreement : Disagreement
-            What raters differ about.
-        marks : sequence of Mark
-            What holds: marks of theirs, or others; none where nothing was to be coded.
-        reason : str
-            Why; not empty.
+        disagreement : what raters differ about.
+        marks : what holds: marks of theirs, or others; none where nothing was to be coded.
+        reason : why; not empty.
 
         Raises
         ------
-        AnnotationError
-            There is no reason, or it cannot be written.
+        AnnotationError : there is no reason, or it cannot be written.
         """
         reason = " ".join(reason.split())
         if not reason:

@@ -64,12 +64,9 @@ class SimulatedSpeech:
 
     Attributes
     ----------
-    units : tuple of Unit
-        In order of time; none overlaps another one.
-    texts : tuple of Text
-        Of these units; none of one whose words are withheld.
-    marks : tuple of Mark
-        The codes of the words, in order of time.
+    units : in order of time; none overlaps another one.
+    texts : of these units; none of one whose words are withheld.
+    marks : the codes of the words, in order of time.
     """
 
     units: tuple[Unit, ...] = ()
@@ -87,9 +84,8 @@ def simulated_speech(events: Iterable[tuple[Event, Payload]]) -> SimulatedSpeech
 
     Parameters
     ----------
-    events : iterable of (Event, Payload)
-        Of the whole session, in the journal's order. What was still being said at the last event
-        ends with it.
+    events : of the whole session, in the journal's order. What was still being said at the last
+        event ends with it.
     """
     spoken: list[tuple[Event, SpeechSimulated]] = []
     last_ns = 0

@@ -20,14 +20,10 @@ class RaterProgress:
 
     Attributes
     ----------
-    rater : str
-        Whose marks they are.
-    marks : int
-        How many.
-    units : int
-        Of how many units.
-    status : str
-        See `labapp.annotations.model.Status`.
+    rater : whose marks they are.
+    marks : how many.
+    units : of how many units.
+    status : see `labapp.annotations.model.Status`.
     """
 
     rater: str
@@ -42,26 +38,17 @@ class SessionProgress:
 
     Attributes
     ----------
-    session : str
-        Its name.
-    units : int
-        How many there are.
-    frozen : bool
-        Whether they may be coded.
-    proposals : int
-        Changes of units that wait.
+    session : its name.
+    units : how many there are.
+    frozen : whether they may be coded.
+    proposals : changes of units that wait.
     speakers_said : bool
         Whether somebody said who speaks; where not, all units count as the participant's.
-    texts, reviewed : int
-        How many units have a text, and one that a person has read against the sound.
-    raters : tuple of RaterProgress
-        People who coded it, by their names.
-    second : bool
-        Whether more than one of them is done with coding that counts, training left out.
-    adjudicated : int
-        How many disagreements were settled.
-    problem : str
-        Why nothing is known, in words; empty where it is.
+    texts, reviewed : how many units have a text, and one that a person has read against the sound.
+    raters : people who coded it, by their names.
+    second : whether more than one of them is done with coding that counts, training left out.
+    adjudicated : how many disagreements were settled.
+    problem : why nothing is known, in words; empty where it is.
     """
 
     session: str

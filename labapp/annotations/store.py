@@ -70,10 +70,8 @@ def annotations_of(
 
     Parameters
     ----------
-    record : Record
-        A session folder or a bundle.
-    events : iterable of (Event, Payload), optional
-        Its journal, where that was read already.
+    record : a session folder or a bundle.
+    events : its journal, where that was read already.
 
     Raises
     ------
@@ -90,17 +88,13 @@ def annotations_in(
 
     Parameters
     ----------
-    tree : Tree
-        The files.
-    record : Record
-        The session that they are of.
-    events : iterable of (Event, Payload), optional
-        Its journal, where that was read already.
+    tree : the files.
+    record : the session that they are of.
+    events : its journal, where that was read already.
 
     Raises
     ------
-    AnnotationError
-        As `annotations_of`.
+    AnnotationError : as `annotations_of`.
     """
     remarks: list[str] = []
     units, settled = UnitsFold(), SettlementsFold()
@@ -206,28 +200,19 @@ def open_marks(
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    rater : str
-        Whose marks they are.
-    codebook : Codebook
-        By which they are given; this version is kept in the study.
-    blind : sequence of str
-        What the rater is not shown, see `labapp.annotations.model.Blinding`.
-    round : str
-        See `labapp.annotations.model.Round`.
-    machine : bool
-        Whether no person gives them.
-    record : Record, optional
-        The session, where it was opened before.
+    session : its folder.
+    rater : whose marks they are.
+    codebook : by which they are given; this version is kept in the study.
+    blind : what the rater is not shown, see `labapp.annotations.model.Blinding`.
+    round : see `labapp.annotations.model.Round`.
+    machine : whether no person gives them.
+    record : the session, where it was opened before.
 
     Raises
     ------
-    AnnotationsBusy
-        The file is open in another window.
-    AnnotationError
-        The name cannot be a rater's, the session is being recorded, its units are not frozen, or
-        the file is damaged or of another session.
+    AnnotationsBusy : the file is open in another window.
+    AnnotationError : the name cannot be a rater's, the session is being recorded, its units are not
+        frozen, or the file is damaged or of another session.
     """
     session = session.absolute()
     check_rater(rater, session.parent)
@@ -274,20 +259,15 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    by : str
-        Who works on it.
-    record : Record, optional
-        The session, where it was opened before.
+    session : its folder.
+    by : who works on it.
+    record : the session, where it was opened before.
 
     Raises
     ------
-    AnnotationsBusy
-        The file is open in another window.
-    AnnotationError
-        The name cannot be a rater's, the session is being recorded, or the file is damaged or of
-        another session.
+    AnnotationsBusy : the file is open in another window.
+    AnnotationError : the name cannot be a rater's, the session is being recorded, or the file is
+        damaged or of another session.
     """
     session = session.absolute()
     check_rater(by, session.parent, nobody=DETECTOR)

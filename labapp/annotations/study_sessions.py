@@ -19,12 +19,9 @@ class AnnotatedSession:
 
     Attributes
     ----------
-    path : Path
-        Its folder.
-    record : Record
-        As recorded.
-    annotations : SessionAnnotations
-        What was said about it, as far as it may be shown.
+    path : its folder.
+    record : as recorded.
+    annotations : what was said about it, as far as it may be shown.
     """
 
     path: Path
@@ -43,10 +40,8 @@ class StudySessions:
 
     Attributes
     ----------
-    usable : tuple of AnnotatedSession
-        In the order of their starts.
-    left_out : tuple of (str, str)
-        The names of the others, and why each is left out.
+    usable : in the order of their starts.
+    left_out : the names of the others, and why each is left out.
     """
 
     usable: tuple[AnnotatedSession, ...]
@@ -58,8 +53,7 @@ def study_sessions(study: Path) -> StudySessions:
 
     Parameters
     ----------
-    study : Path
-        The folder of its sessions.
+    study : the folder of its sessions.
     """
     usable: list[AnnotatedSession] = []
     left_out: list[tuple[str, str]] = []

@@ -39,19 +39,15 @@ class TextsFold:
 
     Parameters
     ----------
-    texts : iterable of Text
-        Of the journal: what a simulated participant said.
-    anchored : iterable of Redaction
-        Stretches that are redacted whatever the file says.
+    texts : of the journal: what a simulated participant said.
+    anchored : stretches that are redacted whatever the file says.
 
     Attributes
     ----------
     texts : dict of str to Text
         By the ids of their units.
-    redactions : dict of str to Redaction
-        By their ids.
-    opened : mapping
-        Which session they are of.
+    redactions : by their ids.
+    opened : which session they are of.
     recognisers : dict of str to mapping
         Programs that wrote texts, by their ids: engine, version, model, language and such.
     """
@@ -95,10 +91,8 @@ class TextsFile(EditedFile):
 
     Attributes
     ----------
-    by : str
-        Who works on it.
-    allowed : bool
-        Whether the participant agreed that what was said is written down.
+    by : who works on it.
+    allowed : whether the participant agreed that what was said is written down.
     """
 
     OPENED = OPENED

@@ -44,20 +44,16 @@ class UnitsFold:
 
     Attributes
     ----------
-    units : dict of str to Unit
-        By their ids.
-    gone : set of str
-        Ids of units that are not there any more; none is used again.
+    units : by their ids.
+    gone : ids of units that are not there any more; none is used again.
     frozen : bool
         Whether they may be coded.
     by : str
         Who froze them, or worked on them last.
-    proposals : dict of str to Proposal
-        Those that wait, by their ids.
+    proposals : those that wait, by their ids.
     speakers_by : str
         Who said that the speakers of the units are right; empty where nobody did.
-    opened : mapping
-        Which session they are of.
+    opened : which session they are of.
     """
 
     def __init__(self) -> None:
@@ -118,8 +114,7 @@ class UnitsFile(EditedFile):
 
     Attributes
     ----------
-    by : str
-        Who works on it.
+    by : who works on it.
     """
 
     OPENED = OPENED
@@ -208,15 +203,12 @@ class UnitsFile(EditedFile):
         ----------
         changes : iterable of (str, sequence of str, sequence of Unit)
             What each is, see `labapp.annotations.model.Proposal`, which ids go, and what comes.
-        source : mapping
-            Which file they came from.
-        freeze : bool
-            Whether they may be coded from now on.
+        source : which file they came from.
+        freeze : whether they may be coded from now on.
 
         Raises
         ------
-        AnnotationError
-            The units cannot be so; nothing was changed then.
+        AnnotationError : the units cannot be so; nothing was changed then.
         """
         entries: list[Entry] = [(IMPORTED, dict(source))]
         inverse: list[Entry] = []
@@ -254,8 +246,7 @@ class UnitsFile(EditedFile):
 
         Raises
         ------
-        AnnotationError
-            There is no such unit, or the time does not lie inside it.
+        AnnotationError : there is no such unit, or the time does not lie inside it.
         """
         unit = self._unit(unit_id)
         if not unit.t0_ns < at_ns < unit.t1_ns:

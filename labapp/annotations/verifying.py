@@ -48,14 +48,10 @@ class AnnotationsReport:
 
     Attributes
     ----------
-    checked : list of str
-        The files that were looked at.
-    problems : list of str
-        What is not as it was written; empty where all is.
-    remarks : list of str
-        What is as it was written, and worth knowing.
-    anchor : str
-        Where the anchor lies, how long it is, and its hash; empty where there is none.
+    checked : the files that were looked at.
+    problems : what is not as it was written; empty where all is.
+    remarks : what is as it was written, and worth knowing.
+    anchor : where the anchor lies, how long it is, and its hash; empty where there is none.
     """
 
     checked: list[str] = field(default_factory=list)
@@ -98,13 +94,11 @@ def verify_annotations(path: Path) -> AnnotationsReport:
 
     Parameters
     ----------
-    path : Path
-        A session folder, a bundle, or the folder of a study.
+    path : a session folder, a bundle, or the folder of a study.
 
     Raises
     ------
-    LabappError
-        There is neither a session nor a study.
+    LabappError : there is neither a session nor a study.
     """
     report = AnnotationsReport()
     if FolderName.parse(path.absolute().name) is None and _is_study(path):

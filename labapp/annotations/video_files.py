@@ -52,24 +52,16 @@ class VideoAlignment:
     ----------
     offset_s : float
         Session time of the video's beginning, in s; below 0 where it begins before the session.
-    drift_ppm : float
-        How much more session time passes than time of the video, in millionths.
-    origin : str
-        What set it: `sound`, which is in both, or somebody by `hand`.
-    residual_ms, residual_max_ms : float
-        Median and largest distance of the stretches that were heard in both from this line; 0 by
-        hand.
-    confidence : float
-        Share of the stretches that were compared which lie on the line, 0 to 1; 0 by hand.
-    stretches : int
-        How many were compared.
-    by : str
-        Who did it; empty where nobody was named.
-    tool : str
-        By which version of labapp.
-    unapplied_offset_s, unapplied_ppm : float
-        Where the video would lie by its own clock, which seems to go so wrong and which the video
-        is too short to correct; null and 0 where it does not.
+    drift_ppm : how much more session time passes than time of the video, in millionths.
+    origin : what set it: `sound`, which is in both, or somebody by `hand`.
+    residual_ms, residual_max_ms : median and largest distance of the stretches that were heard in
+        both from this line; 0 by hand.
+    confidence : share of the stretches that were compared which lie on the line, 0 to 1; 0 by hand.
+    stretches : how many were compared.
+    by : who did it; empty where nobody was named.
+    tool : by which version of labapp.
+    unapplied_offset_s, unapplied_ppm : where the video would lie by its own clock, which seems to
+        go so wrong and which the video is too short to correct; null and 0 where it does not.
     """
 
     offset_s: float
@@ -99,26 +91,16 @@ class Video:
 
     Attributes
     ----------
-    id : str
-        Unique in its session, such as `video-1`; never used again.
-    file : str
-        Its name in the folder of videos.
-    sha256 : str
-        Of the file.
-    size : int
-        In bytes.
-    duration_s : float
-        How long it is, in s.
-    width, height : int
-        Of the picture as it is seen, in pixels.
-    has_sound : bool
-        Whether it has a track of sound.
-    journal : str
-        Hash of an event of the session that it is of.
-    by : str
-        Who added it; empty where nobody was named.
-    tool : str
-        By which version of labapp.
+    id : unique in its session, such as `video-1`; never used again.
+    file : its name in the folder of videos.
+    sha256 : of the file.
+    size : in bytes.
+    duration_s : how long it is, in s.
+    width, height : of the picture as it is seen, in pixels.
+    has_sound : whether it has a track of sound.
+    journal : hash of an event of the session that it is of.
+    by : who added it; empty where nobody was named.
+    tool : by which version of labapp.
     """
 
     id: str
@@ -140,12 +122,9 @@ class PlacedVideo:
 
     Attributes
     ----------
-    video : Video
-        What it is.
-    alignment : VideoAlignment
-        Where it lies.
-    added, aligned : str
-        When it was added and aligned last.
+    video : what it is.
+    alignment : where it lies.
+    added, aligned : when it was added and aligned last.
     """
 
     video: Video
@@ -181,12 +160,9 @@ class VideosFold:
 
     Attributes
     ----------
-    videos : dict of str to PlacedVideo
-        Those that are there, by their ids.
-    gone : set of str
-        The ids of those that were removed; none is used again.
-    opened : mapping
-        Not used: each video says of which session it is.
+    videos : those that are there, by their ids.
+    gone : the ids of those that were removed; none is used again.
+    opened : not used: each video says of which session it is.
     """
 
     def __init__(self) -> None:
@@ -285,10 +261,8 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
 
     Raises
     ------
-    AnnotationError
-        The list is damaged.
-    RecordError
-        It cannot be read.
+    AnnotationError : the list is damaged.
+    RecordError : it cannot be read.
     """
     if not agreed_to_video(record) or record.withdrawn == "delete":
         return ()
@@ -314,12 +288,9 @@ def withheld_because(record: Record, *, sound: bool, redacted: bool) -> str:
 
     Parameters
     ----------
-    record : Record
-        As it goes into the export: a de-identified one where its rows were reduced.
-    sound : bool
-        Whether sound is asked for: a video has the voice, too.
-    redacted : bool
-        Whether stretches of the session are redacted: a video would show and tell them.
+    record : as it goes into the export: a de-identified one where its rows were reduced.
+    sound : whether sound is asked for: a video has the voice, too.
+    redacted : whether stretches of the session are redacted: a video would show and tell them.
     """
     if record.redacted:
         return "the export is de-identified, and a face cannot be"

@@ -50,15 +50,11 @@ class Report(NamedTuple):
 
     Attributes
     ----------
-    perf_ns : int
-        `time.perf_counter_ns` when it did.
-    latency_s : float
-        How much later the first frame of it is heard, as the host says.
-    frame : int
-        Number of that frame, of all that the device took since it was opened.
-    first, samples : int
-        The samples sent that it is: the number of the first, and how many; none where the device
-        was given silence. `first` is then the number after the last sample it took.
+    perf_ns : `time.perf_counter_ns` when it did.
+    latency_s : how much later the first frame of it is heard, as the host says.
+    frame : number of that frame, of all that the device took since it was opened.
+    first, samples : the samples sent that it is: the number of the first, and how many; none where
+        the device was given silence. `first` is then the number after the last sample it took.
     """
 
     perf_ns: int

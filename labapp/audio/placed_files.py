@@ -27,22 +27,14 @@ class PlacedFile:
 
     Attributes
     ----------
-    name : str
-        In the session's folder.
-    rate : int
-        Frames a second, as stated.
-    anchors : list of Anchor
-        In order of their frames.
-    gaps : list of (int, int, str)
-        First frame, number of frames and cause of each stretch of silence put in for lost sound.
-    first_block : AudioBlock or None
-        By which the file can be told from another.
-    frames : int
-        On the disk by the last block.
-    stopped_at : int or None
-        Frames when it was closed; None after a killed run.
-    known_fit : ClockFit or None
-        Where its frames lie in time, if that was found before.
+    name : in the session's folder.
+    rate : frames a second, as stated.
+    anchors : in order of their frames.
+    gaps : first frame, number of frames and cause of each stretch of silence put in for lost sound.
+    first_block : by which the file can be told from another.
+    frames : on the disk by the last block.
+    stopped_at : frames when it was closed; None after a killed run.
+    known_fit : where its frames lie in time, if that was found before.
     """
 
     name: str

@@ -1,23 +1,28 @@
 """Plays the sound of a session, at any speed, and knows what of it is heard now.
 
 A window asks `heard_ns` for every picture that it draws: so picture and sound cannot drift apart.
-Sound is made 150 ms ahead, in hops of 20 ms (`wsola`), and sent to the loudspeaker
-(`output`). Without a loudspeaker, or until it is open, the same playhead moves by the machine's
-clock.
+Sound is made 150 ms ahead, in hops of 20 ms (`wsola`), and sent to the loudspeaker (`output`).
+Without a loudspeaker, or until it is open, the same playhead moves by the machine's clock.
+
+What is heard now is known by two maps, from the reports of the device to the samples, and from
+these to session time. `HeardSamples` knows when each sample that was sent is heard, by the times
+that the device gives: a single one of these jitters by milliseconds, so the median of half a second
+is taken. `SessionTimes` knows which session time each sample has.
 """
 
 from __future__ import annotations
 
+import statistics
 import threading
 import time
+from bisect import bisect_right
+from collections import deque
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.output import OpenOutput, OutputStream, open_output
-from labapp.audio.playhead import HeardSamples, SessionTimes
-from labapp.audio.wall_clock import WallClock
+from labapp.audio.output import OpenOutput, OutputStream, Report, open_output
 from labapp.audio.wsola import FASTEST, SLOWEST, Stretcher
 from labapp.clock import NS
 from labapp.errors import AudioError
@@ -58,12 +63,10 @@ class Player:
 
     Parameters
     ----------
-    source : Source
-        What is played.
+    source : what is played.
     device : str or None
         Name of the loudspeaker, `DEFAULT` for the system's choice; None to replay without sound.
-    open_output : callable
-        How it is opened.
+    open_output : how it is opened.
     """
 
     def __init__(
@@ -380,3 +383,121 @@ class Player:
         self._output, self._problem = None, problem
         self._set_wall(now_ns, t_ns)
         threading.Thread(target=output.close, name="labapp-sound-close", daemon=True).start()
+
+
+_REMEMBERED = 600
+_STARTS = 25
+
+
+class HeardSamples:
+    """Which sample is heard at a time.
+
+    Parameters
+    ----------
+    rate : frames a second of the device.
+
+    Attributes
+    ----------
+    taken : number after the last sample that the device took.
+    last_ns : `perf_counter_ns` of the last report.
+    """
+
+    def __init__(self, rate: int) -> None:
+        self._rate = rate
+        self._pieces: deque[Report] = deque(maxlen=_REMEMBERED)
+        self._starts: deque[float] = deque(maxlen=_STARTS)
+        self._start_ns = 0.0
+        self.taken = 0
+        self.last_ns = 0
+
+    def add(self, report: Report) -> None:
+        """Take in what the device took."""
+        self._pieces.append(report)
+        self._starts.append(report.perf_ns + (report.latency_s - report.frame / self._rate) * NS)
+        self._start_ns = statistics.median(self._starts)
+        self.taken = max(self.taken, report.first + report.samples)
+        self.last_ns = report.perf_ns
+
+    def at(self, perf_ns: int) -> float:
+        """The number of the sample that is heard at a time, with its fraction; of the last one
+        before a silence while that lasts."""
+        frame = (perf_ns - self._start_ns) * self._rate / NS
+        for piece in reversed(self._pieces):
+            if piece.frame <= frame:
+                return piece.first + min(float(piece.samples), frame - piece.frame)
+        return float(self._pieces[0].first) if self._pieces else 0.0
+
+
+class SessionTimes:
+    """Which session time each sample has, piece by piece."""
+
+    def __init__(self) -> None:
+        self._firsts: list[int] = []
+        self._pieces: list[tuple[float, float]] = []
+
+    def clear(self) -> None:
+        """Forget all: what is sent from now on has times of its own."""
+        self._firsts, self._pieces = [], []
+
+    def add(self, first: int, t_ns: float, step_ns: float) -> None:
+        """From the sample `first` on: its session time, and how much passes with each."""
+        self._firsts.append(first)
+        self._pieces.append((t_ns, step_ns))
+        if len(self._firsts) > 2 * _REMEMBERED:
+            del self._firsts[:_REMEMBERED], self._pieces[:_REMEMBERED]
+
+    def at(self, sample: float) -> float | None:
+        """The session time in ns; None of a sample before all that are known."""
+        index = bisect_right(self._firsts, sample) - 1
+        if index < 0:
+            return None
+        t_ns, step_ns = self._pieces[index]
+        return t_ns + (sample - self._firsts[index]) * step_ns
+
+
+class WallClock:
+    """Where a replay without sound is.
+
+    Parameters
+    ----------
+    begin_ns, end_ns : session time between which it moves.
+
+    Attributes
+    ----------
+    playing : whether it moves; it stops at the end by itself, which `at` finds out.
+    """
+
+    def __init__(self, begin_ns: int, end_ns: int) -> None:
+        self._begin_ns, self._end_ns = begin_ns, end_ns
+        self._t_ns = float(begin_ns)
+        self._since_ns = 0
+        self._speed = 1.0
+        self._loop: tuple[int, int] | None = None
+        self.playing = False
+
+    def set(
+        self,
+        perf_ns: int,
+        t_ns: float,
+        *,
+        playing: bool,
+        speed: float,
+        loop: tuple[int, int] | None,
+    ) -> None:
+        """From now on it is there and moves so."""
+        self._since_ns, self._t_ns = perf_ns, t_ns
+        self.playing, self._speed, self._loop = playing, speed, loop
+
+    def at(self, perf_ns: int) -> float:
+        """The session time in ns at a `perf_counter_ns`."""
+        if not self.playing:
+            return self._t_ns
+        t_ns = self._t_ns + (perf_ns - self._since_ns) * self._speed
+        if self._loop is not None and t_ns >= self._loop[1]:
+            first, last = self._loop
+            # Beyond the end already when the loop was set: from its beginning.
+            return first + (t_ns - max(self._t_ns, last)) % (last - first)
+        if t_ns >= self._end_ns:
+            self.playing, self._t_ns = False, float(self._end_ns)
+            return self._t_ns
+        return t_ns

@@ -41,8 +41,7 @@ class Pyramid:
 
     Attributes
     ----------
-    frames : int
-        Of the file.
+    frames : of the file.
     levels : tuple of ((n,) int16, (n,) int16)
         Lowest and highest of each 256 frames, 1024, 4096 and so on. The last stretch of a level may
         be shorter.
@@ -60,9 +59,8 @@ class Pyramid:
         ----------
         first, last : (n,) float64
             Frames, half-open; what lies outside the file is left out.
-        finest : bool
-            By stretches of 256 frames, however many these are. Otherwise as exact as a quarter of
-            the longest one, or as 256 frames.
+        finest : by stretches of 256 frames, however many these are. Otherwise as exact as a quarter
+            of the longest one, or as 256 frames.
 
         Returns
         -------

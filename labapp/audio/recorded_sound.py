@@ -44,10 +44,8 @@ class SoundSpan:
 
     Attributes
     ----------
-    t0_ns, t1_ns : int
-        Session time of its first frame, and of the end of its last.
-    file : str
-        Its name in the session's folder.
+    t0_ns, t1_ns : session time of its first frame, and of the end of its last.
+    file : its name in the session's folder.
     """
 
     t0_ns: int
@@ -68,16 +66,11 @@ class RecordedSound:
 
     Parameters
     ----------
-    open_file : callable
-        Opens a sound file by its name in the session's folder (`Record.tree.open`).
-    payloads : iterable of Payload
-        The events of the sound (`audio.*`) in the journal's order.
-    end_ns : int
-        Session time of the last event.
-    silenced : iterable of (int, int)
-        Stretches of session time that are not to be heard: zeros are read there.
-    placed : sequence of PlacedFile, optional
-        What the payloads say, if that is known already; they are not looked at then.
+    open_file : opens a sound file by its name in the session's folder (`Record.tree.open`).
+    payloads : the events of the sound (`audio.*`) in the journal's order.
+    end_ns : session time of the last event.
+    silenced : stretches of session time that are not to be heard: zeros are read there.
+    placed : what the payloads say, if that is known already; they are not looked at then.
 
     Attributes
     ----------
@@ -126,10 +119,8 @@ class RecordedSound:
 
         Parameters
         ----------
-        t0_ns : int
-            Session time of the first frame; it may lie before the beginning or after the end.
-        frames : int
-            How many, at `rate`.
+        t0_ns : session time of the first frame; it may lie before the beginning or after the end.
+        frames : how many, at `rate`.
 
         Returns
         -------

@@ -44,19 +44,14 @@ def stretches(
     ----------
     samples : (n,) int16
         Mono sound; of a file it is read a minute at a time.
-    rate : int
-        Frames a second, at least 100.
-    min_rise_db : float
-        What is loud is louder than the floor by as much at least.
-    hole_s : float
-        A quieter moment shorter than this, in s, belongs to the speech around it.
-    noise_s : float
-        What is loud for less than this, in s, is a noise and no speech.
+    rate : frames a second, at least 100.
+    min_rise_db : what is loud is louder than the floor by as much at least.
+    hole_s : a quieter moment shorter than this, in s, belongs to the speech around it.
+    noise_s : what is loud for less than this, in s, is a noise and no speech.
 
     Returns
     -------
-    list of (float, float)
-        Beginning and end of each in s, in order; none of them holds a frame of zeros.
+    Beginning and end of each in s, in order; none of them holds a frame of zeros.
     """
     power, zeros = _frames(samples, rate)
     heard = power[~zeros]

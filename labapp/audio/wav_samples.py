@@ -52,12 +52,9 @@ class WavForm:
 
     Attributes
     ----------
-    rate : int
-        Frames a second; 0 where the header never reached the disk.
-    first_byte : int
-        Of the samples.
-    frames : int
-        As the length of the file says: the header of a killed run is a second old.
+    rate : frames a second; 0 where the header never reached the disk.
+    first_byte : of the samples.
+    frames : as the length of the file says: the header of a killed run is a second old.
     """
 
     rate: int

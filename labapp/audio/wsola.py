@@ -35,8 +35,7 @@ class Hop:
     first, last : int
         The input's frame that is heard at the first of them, and the one that would be at the next
         after them. Slow sound goes back a little now and then, to say a period of a voice again.
-    due : float
-        The input's frame that was due at the first, from which it is not further than the search
+    due : the input's frame that was due at the first, from which it is not further than the search
         goes.
     """
 
@@ -51,10 +50,8 @@ class Stretcher:
 
     Parameters
     ----------
-    read : callable
-        Gives the input.
-    rate : int
-        Frames a second of input and output.
+    read : gives the input.
+    rate : frames a second of input and output.
 
     Attributes
     ----------

@@ -28,18 +28,13 @@ class ExportedSession:
 
     Attributes
     ----------
-    record : Record
-        The session. A de-identified one (`record.redacted`) has nothing in its rows any more that
-        was withheld; its folder still has it. Its sound is read from `record.tree`, where redacted
-        stretches are silent.
-    instruments : dict
-        Its questionnaires by id, in the session's language.
-    sound : bool
-        Whether it has sound that belongs into the export.
-    unshared : bool
-        Whether it has sound that was asked for and that the participant does not let out.
-    videos : tuple of PlacedVideo
-        Its videos that belong into the export; their files are in
+    record : the session. A de-identified one (`record.redacted`) has nothing in its rows any more
+        that was withheld; its folder still has it. Its sound is read from `record.tree`, where
+        redacted stretches are silent.
+    instruments : its questionnaires by id, in the session's language.
+    sound : whether it has sound that belongs into the export.
+    unshared : whether it has sound that was asked for and that the participant does not let out.
+    videos : its videos that belong into the export; their files are in
         `labapp.annotations.video_files.video_tree`.
     """
 
@@ -81,10 +76,8 @@ class Exporter(ABC):
         ----------
         sessions : iterable of ExportedSession
             All of one study, each once; read as they are asked for, so that one is in memory.
-        folder : BundleFolder
-            Takes the files, by their names in the export.
-        audio : bool
-            Whether sound was asked for.
+        folder : takes the files, by their names in the export.
+        audio : whether sound was asked for.
 
         Raises
         ------

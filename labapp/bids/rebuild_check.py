@@ -119,15 +119,11 @@ class RebuildComparison:
 
     Attributes
     ----------
-    tree : Tree
-        The bundle that is checked.
-    more : bool
-        Whether packages are installed here that had no share in it: what they add to descriptions
-        is not missing there.
-    files : list of str
-        The names of those compared.
-    problems : list of str
-        The differences.
+    tree : the bundle that is checked.
+    more : whether packages are installed here that had no share in it: what they add to
+        descriptions is not missing there.
+    files : the names of those compared.
+    problems : the differences.
     """
 
     tree: Tree

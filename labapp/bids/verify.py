@@ -1,18 +1,33 @@
-"""`labapp sessions verify`: whether a session or a bundle is, byte for byte, what was written."""
+"""`labapp sessions verify`: whether a session or a bundle is, byte for byte, what was written.
+
+A sound file must be, to the last byte, what the journal says was written. The header must be the
+one of the file's rate and length; every second of sound has its hash in a block; a file that was
+closed ends with the frame it was closed at. What a crash left behind the last block has no hash,
+and that is said. In a bundle redacted sound is silent; a second that holds some has no hash any
+more, and that is said, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import io
+import os
+import stat
+import struct
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
+from labapp.analysis.walk import Parts, walk
 from labapp.annotations.redacted_sound import Ranges, silent_frames
 from labapp.annotations.store import annotations_of, annotations_tree, is_annotated
 from labapp.annotations.verifying import verify_annotations
 from labapp.annotations.video_files import video_problems
-from labapp.bids.archive import archive_problem, beside_top
+from labapp.audio.blocks import fits, method
+from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.bids.facts_check import (
     check_cards,
     check_folder,
@@ -20,14 +35,14 @@ from labapp.bids.facts_check import (
     check_session_facts,
     check_session_files,
 )
+from labapp.bids.folder import ZIP_MODE, write_zip
 from labapp.bids.manifest import FileEntry, hash_stream, read_manifest
 from labapp.bids.rebuild_check import check_rebuild, not_compared
-from labapp.bids.sound_check import check_sound
 from labapp.bids.stimuli_check import check_stimuli, split_manifests
-from labapp.bids.tables_check import check_known, check_people, check_tables
-from labapp.errors import AnnotationError, BundleError, RecordError
+from labapp.bids.tasks import tasks_of
+from labapp.errors import AnnotationError, BundleError, RecordError, SessionError
 from labapp.events.lifecycle import EnvironmentRecorded
-from labapp.journal.integrity import check_database, check_journal, check_rows
+from labapp.journal.integrity import Pairs, check_database, check_journal, check_rows
 from labapp.journal.layout import ENVIRONMENT, JOURNAL, JOURNAL_PARQUET, MANIFEST, SOURCEDATA, STUDY
 from labapp.journal.opening import (
     bundle_tree,
@@ -36,9 +51,12 @@ from labapp.journal.opening import (
     session_facts,
     session_prefixes,
 )
+from labapp.journal.outline import AudioFile
 from labapp.journal.record import Record
 from labapp.journal.tree import Tree, ZipTree
 from labapp.parallel.long_work import gc_paused
+from labapp.plugins.bids import TaskFiles
+from labapp.reading import files
 from labapp.study.loading import files_digest
 
 LIMITS = {
@@ -345,3 +363,279 @@ def _check_bundled(
 def _labels(prefixes: Sequence[str]) -> list[tuple[str, str]]:
     """(sub-…, ses-…) of each session folder."""
     return [(parts[-2], parts[-1]) for parts in (prefix.split("/") for prefix in prefixes)]
+
+
+EARLIER_MODE = 0o644
+"""The rights that files had in archives of earlier versions; unpacked, others could read them."""
+
+
+def archive_problem(tree: ZipTree) -> list[str]:
+    """Write the archive anew and compare; at most one problem.
+
+    The manifest covers the contents of the files; this finds changes of the archive around them
+    (names, dates, sizes, bytes between and behind the files).
+    """
+    with files.open_file(tree.path) as actual:
+        compared = _ComparingFile(actual)
+        write_zip(tree, tree.prefix.rstrip("/"), compared, _mode(tree))  # type: ignore[arg-type]
+        size = actual.seek(0, os.SEEK_END)
+    if compared.same and compared.end == size:
+        return []
+    what = "the archive around the files was changed or packed by another program"
+    return [f"{tree.path.name}: {what}; the files in it are as exported"]
+
+
+def beside_top(tree: ZipTree) -> list[str]:
+    """What lies in the archive beside the bundle's folder, where no file of a bundle lies."""
+    with zipfile.ZipFile(tree.path) as archive:
+        names = archive.namelist()
+    beside = sorted({name for name in names if not name.startswith(tree.prefix)})
+    return [f"{tree.path.name}: {name} lies beside the bundle's folder" for name in beside]
+
+
+def _mode(tree: ZipTree) -> int:
+    """The rights of the archive's files: those of today, or those of earlier versions."""
+    with zipfile.ZipFile(tree.path) as archive:
+        first = archive.infolist()[0].external_attr >> 16
+    return EARLIER_MODE if stat.S_IMODE(first) == EARLIER_MODE else ZIP_MODE
+
+
+class _ComparingFile(io.RawIOBase):
+    """A file to write to that keeps nothing and compares with `actual`.
+
+    zipfile goes back to complete headers it has written, so a place counts as it was written last.
+    """
+
+    def __init__(self, actual: IO[bytes]) -> None:
+        self._actual = actual
+        self._at = 0
+        self._differing: set[int] = set()
+        self._lost = False
+        self.end = 0
+
+    @property
+    def same(self) -> bool:
+        return not self._differing and not self._lost
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self.end}[whence]
+        self._at = base + offset
+        return self._at
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self._actual.seek(self._at)
+        actual = self._actual.read(len(data))
+        span = range(self._at, self._at + len(data))
+        self._differing = {at for at in self._differing if at not in span}
+        if actual != data:
+            if len(data) > _HEADER:
+                self._lost = True
+            else:
+                pairs = zip(span, data, actual.ljust(len(data), b"\0"), strict=True)
+                self._differing.update(at for at, pair, other in pairs if pair != other)
+        self._at += len(data)
+        self.end = max(self.end, self._at)
+        return len(data)
+
+
+_HEADER = 1 << 12
+"""No header is longer; a difference in a longer piece of data is never written again."""
+
+
+def check_known(record: Record, events: Pairs) -> list[str]:
+    """What of a session would be in no table: parts and events that no task knows."""
+    try:
+        walk(events, Parts.of(record.planned.plan))
+    except (RecordError, SessionError) as error:
+        return [error.what]
+    return []
+
+
+def check_tables(tree: Tree, record: Record) -> list[str]:
+    """The tables of one session against its journal."""
+    bids = record.name.bids
+    return [
+        problem
+        for task in tasks_of(record)
+        for problem in _check_task(
+            tree, record, task, f"{bids}/beh/{bids.replace('/', '_')}_task-{task.label}"
+        )
+    ]
+
+
+def _check_task(tree: Tree, record: Record, task: TaskFiles, stem: str) -> list[str]:
+    stages = task.plan(record)
+    kinds = Counter(row.kind for row in record.rows if row.part_id in stages)
+    problems = []
+    drawn = kinds[task.drawn]
+    if len(rows := _rows(tree, f"{stem}_beh.tsv")) != drawn:
+        problems.append(f"{stem}_beh.tsv: {len(rows)} questions, the journal has {drawn}")
+    wanted = {task.kinds[kind]: count for kind, count in kinds.items() if kind in task.kinds}
+    wanted["trial"] = kinds[task.shown]
+    counts = Counter(row["trial_type"] for row in _rows(tree, f"{stem}_events.tsv"))
+    problems += [
+        f"{stem}_events.tsv: {counts[name]} rows of {name}, the journal has {count}"
+        for name, count in sorted(wanted.items())
+        if counts[name] != count
+    ]
+    return problems
+
+
+def check_people(tree: Tree, sessions: Sequence[tuple[str, str]]) -> list[str]:
+    """participants.tsv and sessions.tsv against the session folders (sub-…, ses-…)."""
+    problems = _compare(
+        "participants.tsv", _ids(tree, "participants.tsv"), [s[0] for s in sessions]
+    )
+    folders = [name.split("/")[0] for name in tree.names() if name.startswith("sub-")]
+    problems += _compare("participants.tsv", _ids(tree, "participants.tsv"), folders)
+    for participant in sorted({s[0] for s in sessions}):
+        name = f"{participant}/{participant}_sessions.tsv"
+        own = [s[1] for s in sessions if s[0] == participant]
+        problems += _compare(name, _ids(tree, name), own)
+    return sorted(set(problems))
+
+
+def _compare(name: str, listed: Iterable[str], there: Iterable[str]) -> list[str]:
+    listed, there = set(listed), set(there)
+    return [
+        f"{name}: {folder} is listed but has no folder" for folder in sorted(listed - there)
+    ] + [f"{name}: {folder} has a folder but is not listed" for folder in sorted(there - listed)]
+
+
+def _ids(tree: Tree, name: str) -> list[str]:
+    """The first column."""
+    return [next(iter(row.values())) for row in _rows(tree, name)]
+
+
+def _rows(tree: Tree, name: str) -> list[dict[str, str]]:
+    """The rows of a table; none when it is missing, which the manifest's check says."""
+    if not tree.has(name):
+        return []
+    header, *lines = tree.read(name).decode("utf-8", "replace").splitlines()
+    names = header.split("\t")
+    return [dict(zip(names, line.split("\t"), strict=False)) for line in lines]
+
+
+LARGEST = 2**32 - 8
+"""Bytes: more cannot be said in the header of a WAV file."""
+_CHUNK = 1 << 20
+"""Frames that are read at once."""
+TAIL_S = 5.0
+"""Sound beyond the last block; more than this was not lost in a crash, blocks are missing."""
+
+
+def check_sound(
+    record: Record, file: AudioFile, silent: Ranges = ()
+) -> tuple[list[str], list[str]]:
+    """Problems and notes about one sound file of a record. silent: its redacted frames."""
+    problems: list[str] = []
+    notes: list[str] = []
+    try:
+        size = record.tree.size(file.file)
+        with record.tree.open(file.file) as stream:
+            header = stream.read(HEADER_BYTES)
+            problems += _blocks(stream, file, silent)
+    except (OSError, KeyError):
+        return ["missing"], []
+    except RecordError as error:
+        return [error.what], []
+    if not HEADER_BYTES <= size < LARGEST:
+        return [f"it has {size} bytes, which no sound of ours has"], []
+    problem, note = _header(header, file, size)
+    problems += problem
+    notes += note
+    problem, note = _end(file, size, running=record.running)
+    problems += problem
+    notes += note
+    if reduced := sum(_overlaps(silent, block.first_frame, block.frames) for block in file.blocks):
+        notes.append(
+            f"{reduced} of its {len(file.blocks)} blocks hold redacted sound: it is silent there, "
+            "and their hashes in the journal are those of the recording"
+        )
+    if old := sum(method(block) == "CRC-32" for block in file.blocks):
+        notes.append(
+            f"{old} of its {len(file.blocks)} blocks were written by an earlier version, with a "
+            "CRC-32, which finds accidents but can be kept by who changes sound on purpose"
+        )
+    return problems, notes
+
+
+def _overlaps(silent: Ranges, first: int, end: int) -> bool:
+    return any(begin < end and first < stop for begin, stop in silent)
+
+
+def _silent_where_due(stream: IO[bytes], first: int, end: int, silent: Ranges) -> bool | None:
+    """Whether redacted frames of a block are zeros; None where the file ends before the block. The
+    stream stands at the block."""
+    for at in range(first, end, _CHUNK):
+        data = stream.read(min(_CHUNK, end - at) * FRAME_BYTES)
+        if len(data) < min(_CHUNK, end - at) * FRAME_BYTES:
+            return None
+        for begin, stop in silent:
+            if data[max(0, begin - at) * FRAME_BYTES : max(0, stop - at) * FRAME_BYTES].strip(
+                b"\0"
+            ):
+                return False
+    return True
+
+
+def _blocks(stream: IO[bytes], file: AudioFile, silent: Ranges) -> Iterator[str]:
+    """What is wrong with the sound that blocks cover; the stream stands behind the header."""
+    expected = 0
+    for block in file.blocks:
+        start, end = (frame / file.nominal_rate for frame in (block.first_frame, block.frames))
+        if block.first_frame != expected or block.frames <= block.first_frame:
+            yield f"the journal has no block that begins at {expected / file.nominal_rate:.1f} s"
+            return
+        expected = block.frames
+        if _overlaps(silent, block.first_frame, block.frames):
+            right = _silent_where_due(stream, block.first_frame, block.frames, silent)
+            if right is False:
+                yield f"the sound from {start:.1f} to {end:.1f} s is redacted, and not silent"
+                continue
+        else:
+            right = fits(stream, block)
+        if right is None:
+            yield f"it is cut off at {start:.1f} to {end:.1f} s"
+            return
+        if not right:
+            yield f"the sound from {start:.1f} to {end:.1f} s was changed ({method(block)})"
+
+
+def _header(header: bytes, file: AudioFile, size: int) -> tuple[list[str], list[str]]:
+    """The 44 bytes before the sound. While the file is written they are brought up to date once a
+    second; after a crash they may be older, or never have reached the disk."""
+    data_bytes = size - HEADER_BYTES
+    if header == wav_header(file.nominal_rate, data_bytes):
+        return [], []
+    if len(header) == HEADER_BYTES and not file.stopped:
+        (stated,) = struct.unpack("<I", header[-4:])
+        older = stated <= data_bytes and header == wav_header(file.nominal_rate, stated)
+        if older or not header.strip(b"\0"):
+            return [], ["its header is older than its last sound, as a crash leaves it"]
+    return ["its header does not fit its length and format"], []
+
+
+def _end(file: AudioFile, size: int, *, running: bool) -> tuple[list[str], list[str]]:
+    """What lies behind the last block."""
+    frames, half = divmod(max(0, size - HEADER_BYTES), FRAME_BYTES)
+    beyond = frames - file.frames
+    seconds = f"{beyond / file.nominal_rate:.1f} s of sound"
+    if file.stopped_at is not None and (half or frames != file.stopped_at):
+        closed = file.stopped_at * FRAME_BYTES + HEADER_BYTES
+        return [f"it has {size} bytes, and had {closed} when it was closed"], []
+    if running or (beyond <= 0 and not half):
+        return [], []
+    if beyond > TAIL_S * file.nominal_rate:
+        return [f"{seconds} lie behind the last block of the journal"], []
+    covered = "its last second was not yet covered by a hash"
+    return [], [f"{seconds} lie behind the last block: {covered}"]

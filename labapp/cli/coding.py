@@ -2,12 +2,199 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from labapp.cli import annotating, exchanging, governing
 from labapp.cli.agreeing import code_agree
-from labapp.cli.coding_window import code_open
-from labapp.cli.quoting import code_quotes
+from labapp.cli.options import Data, Json, SessionName, data_folder, progress_bar, session_path
+from labapp.console import say, say_json, say_line
+from labapp.errors import UsageError
+
+
+def code_quotes(
+    studies: Annotated[
+        list[str],
+        typer.Argument(metavar="STUDY…", help="Studies, sessions or bundles: names or paths."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The file: .md, .html or .csv.")
+    ],
+    code: Annotated[
+        list[str] | None,
+        typer.Option("--code", help="Only with this code; may be given several times."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="NAME=VALUE",
+            help="Only of a condition, model, participant, outcome …; several must all hold.",
+        ),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option("--most", min=1, help="Of a code, first one of each participant."),
+    ] = None,
+    unread: Annotated[
+        bool,
+        typer.Option(
+            "--unread", help="Also words that nobody has read against the sound; each is marked."
+        ),
+    ] = False,
+    pictures: Annotated[
+        bool,
+        typer.Option("--pictures/--no-pictures", help="The participant's screen at that moment."),
+    ] = True,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size", metavar="WxH", help="Of the pictures, in pixels. Default: 1366x768."
+        ),
+    ] = None,
+    trails: Annotated[
+        bool, typer.Option("--trails", help="With the dials' movements of the last 5 seconds.")
+    ] = False,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """What participants said with a code, where they agreed to be quoted, with their screen.
+
+    Words that a speech model wrote are left out until somebody has read them against the sound.
+
+    Example: labapp code quotes quickstart --code uncertain --where condition=vae --out quotes.html
+    """
+    from labapp import leftovers
+    from labapp.analysis.analyze import session_folders_in
+    from labapp.analysis.quote_files import kind_of
+    from labapp.analysis.quotes import choose_quotes
+    from labapp.analysis.tables import load
+    from labapp.cli.replay import pixels
+    from labapp.parallel.long_work import stoppable
+
+    paths = [_path(name, data) for name in studies]
+    leftovers.clear_of(session_folders_in(paths))
+    kind_of(out)
+    shown = pixels(size) if pictures else None
+    chosen = dict(_pair(text) for text in where or ())
+    with stoppable(), progress_bar() as progress:
+        tables = load(paths, lambda share, what: progress(share / 2, what))
+        quotes = choose_quotes(tables.included(), code or (), chosen, most, unread=unread)
+        from labapp.ui.replay.quotes import write_quotes
+
+        quotes = write_quotes(
+            quotes,
+            paths,
+            out,
+            shown,
+            trails=trails,
+            progress=lambda share, what: progress(0.5 + share / 2, what),
+        )
+    without = sorted({quote.no_picture for quote in quotes.quotes if quote.no_picture})
+    if json_:
+        say_json(
+            {
+                "file": str(out),
+                "n_quotes": len(quotes.quotes),
+                "n_unread": sum(quote.unread for quote in quotes.quotes),
+                "n_pictures": sum(bool(quote.picture) for quote in quotes.quotes),
+                "left_out": quotes.left_out,
+                "without_picture": without,
+            }
+        )
+        return
+    for line in quotes.left_out:
+        say_line(f"Left out: {line}", err=True)
+    for line in without:
+        say_line(f"Without a picture: {line}", err=True)
+    say(f"{len(quotes.quotes)} quotes: {out}")
+    if drafts := sum(quote.unread for quote in quotes.quotes):
+        say(
+            f"Nobody has read the words of {drafts} of them against the sound. Read them before "
+            "you print them.",
+            err=True,
+        )
+
+
+def _path(name: str, data: Path | None) -> Path:
+    """A path as it is, or a study's folder, or a session's, under the data root."""
+    path = Path(name)
+    if path.exists():
+        return path
+    root = data_folder(data)
+    for folder in (root / name, *sorted(root.glob(f"*/{name}"))):
+        if path.name == name and folder.is_dir():
+            return folder
+    raise UsageError(
+        f"There is no study, session or bundle {name!r}, here or in {root}.",
+        todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name or not value:
+        raise UsageError(
+            f"--where {text}: a name and a value are needed.",
+            todo="Give it as in --where model=sinelines/vae",
+        )
+    return name.strip(), value.strip()
+
+
+def code_open(
+    session: SessionName,
+    rater: Annotated[str, typer.Option("--rater", help="Who codes: a name such as anna.")],
+    codebook: Annotated[
+        str, typer.Option("--codebook", metavar="ID", help="Which one, where there are several.")
+    ] = "",
+    round_: Annotated[
+        str,
+        typer.Option("--round", help="training, independent or reconciled."),
+    ] = "independent",
+    blind: Annotated[
+        str,
+        typer.Option(
+            "--blind",
+            metavar="WHAT,…",
+            help="What is hidden: names, outcomes, future, screen; or none.",
+        ),
+    ] = "names,outcomes,future",
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="Where to begin: 12:34.5, or seconds."),
+    ] = None,
+    data: Data = None,
+) -> None:
+    """Code a recorded session in the replay window, by keys; or go on with a pack.
+
+    Example: labapp code open sub-P01_ses-1_20260102T030405Z --rater anna
+    """
+    from labapp.annotations.model import BLINDINGS, ROUNDS
+    from labapp.annotations.packs import is_pack, session_to_code
+    from labapp.replay.times import time_ns
+    from labapp.ui.qtapp import make_app
+    from labapp.ui.replay.coding_request import CodingRequest
+
+    hidden = [name for name in blind.split(",") if name and name != "none"]
+    if round_ not in ROUNDS:
+        raise UsageError(f"There is no round {round_!r}.", todo=f"Allowed: {', '.join(ROUNDS)}.")
+    if unknown := [name for name in hidden if name not in BLINDINGS]:
+        raise UsageError(
+            f"{unknown[0]!r} cannot be hidden.", todo=f"Allowed: {', '.join(BLINDINGS)}, or none."
+        )
+    t_ns = None if at is None else time_ns(at)
+    path = session_path(session, data)
+    if is_pack(path):
+        path = session_to_code(path, rater)
+        say(f"session: {path}")
+    request = CodingRequest(rater, codebook, round_, tuple(hidden))  # type: ignore[arg-type]
+    make_app()
+    from labapp.ui.replay.coding_window import run_coding
+
+    raise typer.Exit(run_coding(path, request, t_ns))
+
 
 _ALL = (
     "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "

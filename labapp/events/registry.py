@@ -100,16 +100,12 @@ def kind(
 
     Parameters
     ----------
-    durable : bool
-        The writer commits at once and screens wait for it; otherwise the event is committed with
-        the next batch, at most 250 ms later.
-    frequent : bool
-        Journals are full of it. It says how a trial was gone through and nothing of the session
-        around it.
-    of_trial : bool
-        It is of a trial that was drawn before.
-    begins : tuple of str
-        A trial is drawn with it, in parts of these kinds.
+    durable : the writer commits at once and screens wait for it; otherwise the event is committed
+        with the next batch, at most 250 ms later.
+    frequent : journals are full of it. It says how a trial was gone through and nothing of the
+        session around it.
+    of_trial : it is of a trial that was drawn before.
+    begins : a trial is drawn with it, in parts of these kinds.
     """
 
     def register(cls: B) -> B:

@@ -52,27 +52,18 @@ def plan_import(
 
     Parameters
     ----------
-    record : Record
-        A session folder.
-    rater : str
-        Whose marks its codes become.
-    incoming : Incoming
-        The file.
-    translation : mapping, optional
-        See `labapp.exchange.incoming.read_translation`.
-    codebook : str
-        The id of the codebook, where the study has several.
-    time : str
-        Whose time the file has, where it does not say; see `labapp.exchange.incoming.clock_of`.
-    round : str, optional
-        See `labapp.annotations.model.Round`; left out, the one that the rater is in.
+    record : a session folder.
+    rater : whose marks its codes become.
+    incoming : the file.
+    translation : see `labapp.exchange.incoming.read_translation`.
+    codebook : the id of the codebook, where the study has several.
+    time : whose time the file has, where it does not say; see `labapp.exchange.incoming.clock_of`.
+    round : see `labapp.annotations.model.Round`; left out, the one that the rater is in.
 
     Raises
     ------
-    AnnotationError
-        The file is of another session, or the session or rater cannot be coded.
-    UsageError
-        Nothing says which codebook or whose time it is.
+    AnnotationError : the file is of another session, or the session or rater cannot be coded.
+    UsageError : nothing says which codebook or whose time it is.
     """
     study = Path(record.source).absolute().parent
     _refuse_uncoded(record)
@@ -294,12 +285,9 @@ def bring_in(plan: Plan, session: Path, record: Record) -> list[str]:
 
     Parameters
     ----------
-    plan : Plan
-        Of this session.
-    session : Path
-        Its folder.
-    record : Record
-        The session.
+    plan : of this session.
+    session : its folder.
+    record : the session.
     """
     study = session.absolute().parent
     made = reading.write_codebook(study, plan.codebook) if plan.new_codebook else None

@@ -37,12 +37,9 @@ class FileClock:
 
     Attributes
     ----------
-    name : str
-        Of the sound file; empty for session time.
-    t0_ns, t1_ns : int
-        Session time that it covers; what begins in it is on its sheet.
-    fit : ClockFit or None
-        Of the sound file; None where its time is session time.
+    name : of the sound file; empty for session time.
+    t0_ns, t1_ns : session time that it covers; what begins in it is on its sheet.
+    fit : of the sound file; None where its time is session time.
     """
 
     name: str
@@ -71,12 +68,9 @@ class Coding:
     ----------
     annotations : SessionAnnotations
         Without what is redacted, and without texts where the participant did not agree to them.
-    marks : tuple of Mark
-        Of the rater.
-    codebook : Codebook
-        By which they were given; of a rater without one, as a moderator, made of the marks.
-    lost : tuple of str
-        What of the rater's marks is not among them, in words.
+    marks : of the rater.
+    codebook : by which they were given; of a rater without one, as a moderator, made of the marks.
+    lost : what of the rater's marks is not among them, in words.
     """
 
     annotations: SessionAnnotations
@@ -90,17 +84,13 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
 
     Parameters
     ----------
-    record : Record
-        A session folder or a bundle.
-    rater : str
-        Whose; or `final`.
-    codebook : str
-        The id of the codebook, where the rater coded by several.
+    record : a session folder or a bundle.
+    rater : whose; or `final`.
+    codebook : the id of the codebook, where the rater coded by several.
 
     Raises
     ------
-    AnnotationError
-        There is no such rater or codebook, or a file cannot be read.
+    AnnotationError : there is no such rater or codebook, or a file cannot be read.
     """
     annotations = annotations_of(record)
     lost: list[str] = []
@@ -197,28 +187,20 @@ def sheets_of(
 
     Parameters
     ----------
-    record : Record
-        A session folder or a bundle.
-    rater : str
-        Whose; or `final`.
-    base : str
-        See `Base`.
-    codebook : str
-        The id of the codebook, where the rater coded by several.
-    media : mapping of str to Path, optional
-        Where each sound file lies, by its name, or by `JOINED`: with silence where it is redacted,
-        if anything is. Of those that are left out, none is linked.
+    record : a session folder or a bundle.
+    rater : whose; or `final`.
+    base : see `Base`.
+    codebook : the id of the codebook, where the rater coded by several.
+    media : where each sound file lies, by its name, or by `JOINED`: with silence where it is
+        redacted, if anything is. Of those that are left out, none is linked.
 
     Returns
     -------
-    list of Sheet
-        In order of time; marks that begin where there is no sound are told in the first one's
-        `lost`.
+    In order of time; marks that begin where there is no sound are told in the first one's `lost`.
 
     Raises
     ------
-    AnnotationError
-        As `coding_of`.
+    AnnotationError : as `coding_of`.
     """
     coding = coding_of(record, rater, codebook)
     sound = SessionSound(record, silences(coding.annotations))

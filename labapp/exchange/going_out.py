@@ -40,12 +40,9 @@ class Exported:
 
     Attributes
     ----------
-    files : list of Path
-        In order of time, sound files last.
-    marks, units : int
-        How many are in them.
-    lost : list of str
-        What the format, or the sound, has no place for, in words.
+    files : in order of time, sound files last.
+    marks, units : how many are in them.
+    lost : what the format, or the sound, has no place for, in words.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -83,21 +80,14 @@ def export_coding(
 
     Parameters
     ----------
-    record : Record
-        A session folder or a bundle.
-    rater : str
-        Whose marks; `final` for those that count.
-    form : Format
-        See `labapp.exchange.formats`.
-    out : Path
-        A file that is not there yet; of several sound files a folder. Sound that is copied lies
+    record : a session folder or a bundle.
+    rater : whose marks; `final` for those that count.
+    form : see `labapp.exchange.formats`.
+    out : a file that is not there yet; of several sound files a folder. Sound that is copied lies
         beside.
-    base : str
-        `files`, `joined` or `session`, see `labapp.exchange.gathering.Base`.
-    codebook : str
-        The id of the codebook, where the rater coded by several.
-    with_sound : bool
-        Whether the sound is copied.
+    base : `files`, `joined` or `session`, see `labapp.exchange.gathering.Base`.
+    codebook : the id of the codebook, where the rater coded by several.
+    with_sound : whether the sound is copied.
 
     Raises
     ------

@@ -38,14 +38,10 @@ class Incoming:
 
     Attributes
     ----------
-    name : str
-        Of the file.
-    sha256 : str
-        Of its content.
-    form : Format
-        Which format it has.
-    arrivals : tuple of Arrival
-        What it holds.
+    name : of the file.
+    sha256 : of its content.
+    form : which format it has.
+    arrivals : what it holds.
     """
 
     name: str
@@ -91,14 +87,12 @@ def read_translation(path: Path) -> Translation:
 
     Parameters
     ----------
-    path : Path
-        A CSV with the columns tier, code, to_tier and to_code; without a code the row holds for
+    path : a CSV with the columns tier, code, to_tier and to_code; without a code the row holds for
         every code of the tier, without a to_tier what it is about is left out.
 
     Raises
     ------
-    ExchangeError
-        It cannot be read, or lacks a column.
+    ExchangeError : it cannot be read, or lacks a column.
     """
     content = _content(path, MAP_LARGEST)
     rows, _ = table_rows(content, path.name, ("tier", "to_tier"), MAP_COLUMNS)
@@ -154,21 +148,15 @@ def clock_of(
 
     Parameters
     ----------
-    arrival : Arrival
-        What was read.
-    name : str
-        Of the file.
-    form : Format
-        Its format.
-    clocks : sequence of FileClock
-        That of the session, then those of its sound files.
-    time : str
-        What the user said: `session`, or the name of a sound file.
+    arrival : what was read.
+    name : of the file.
+    form : its format.
+    clocks : that of the session, then those of its sound files.
+    time : what the user said: `session`, or the name of a sound file.
 
     Raises
     ------
-    UsageError
-        There is no such sound file, or nothing says whose time it is.
+    UsageError : there is no such sound file, or nothing says whose time it is.
     """
     session, *sounds = clocks
     by_name = {PurePosixPath(clock.name).name: clock for clock in sounds}
@@ -220,8 +208,7 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
 
     Raises
     ------
-    AnnotationError
-        It cannot be read, or there are several and none is named.
+    AnnotationError : it cannot be read, or there are several and none is named.
     """
     books = {book.id: book for book in codebooks.codebooks_of(study)}
     if not books and not wanted:
@@ -329,8 +316,7 @@ def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arr
 
     Raises
     ------
-    ExchangeError
-        All of it went out of another session.
+    ExchangeError : all of it went out of another session.
     """
     other = {a.stamp.session for a in arrivals if a.stamp and a.stamp.session != session}
     own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
@@ -354,8 +340,7 @@ def with_clocks(
 
     Raises
     ------
-    UsageError
-        None of it has a place.
+    UsageError : None of it has a place.
     """
     placed, lost, refused = [], [], []
     for arrival in arrivals:

@@ -30,18 +30,12 @@ class Given:
 
     Attributes
     ----------
-    annotations : SessionAnnotations
-        Of the session.
-    marks : tuple of Mark
-        The rater's, of this round and codebook.
-    codebook : Codebook
-        By which codes are given from now on.
-    rater : str
-        Whose.
-    round : str
-        See `labapp.annotations.model.Round`.
-    ever : mapping of str to bool
-        Ids of all marks that the rater ever gave, and whether a file gave them last.
+    annotations : of the session.
+    marks : the rater's, of this round and codebook.
+    codebook : by which codes are given from now on.
+    rater : whose.
+    round : see `labapp.annotations.model.Round`.
+    ever : ids of all marks that the rater ever gave, and whether a file gave them last.
     """
 
     annotations: SessionAnnotations
@@ -57,16 +51,12 @@ class MarksIn:
 
     Attributes
     ----------
-    put : list of Mark
-        That are given or changed.
-    removed : list of str
-        Ids of those that go.
+    put : that are given or changed.
+    removed : ids of those that go.
     unchanged : int
         How many are in the file as they are here.
-    steps : list of Step
-        What is changed, one by one.
-    lost : list of str
-        What cannot be brought over.
+    steps : what is changed, one by one.
+    lost : what cannot be brought over.
     """
 
     def __init__(self, given: Given, form: Format, end_ns: int, budget: Budget) -> None:

@@ -50,8 +50,7 @@ class Pairs:
 
     Attributes
     ----------
-    of : dict of int to int
-        From places in what arrived to places in what is here.
+    of : from places in what arrived to places in what is here.
     """
 
     def __init__(

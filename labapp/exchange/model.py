@@ -26,14 +26,10 @@ class Media:
 
     Attributes
     ----------
-    name : str
-        Of the file, such as `segment-01.wav`.
-    path : Path or None
-        Where it lies; None where it is not linked.
-    rate : int
-        Frames a second, as the file states it.
-    frames : int
-        Its length.
+    name : of the file, such as `segment-01.wav`.
+    path : where it lies; None where it is not linked.
+    rate : frames a second, as the file states it.
+    frames : its length.
     """
 
     name: str
@@ -48,18 +44,12 @@ class Utterance:
 
     Attributes
     ----------
-    id : str or None
-        Of the unit; None where the file does not say it.
-    t0_ns, t1_ns : int
-        Time of the file.
-    speaker : str
-        See `labapp.annotations.model.Speaker`.
-    text : str
-        Empty where nobody wrote it.
-    words : tuple of Word
-        In the time of the file, where they are known.
-    place : str
-        Of what was read: where it stands in the file, such as `line 3`.
+    id : of the unit; None where the file does not say it.
+    t0_ns, t1_ns : time of the file.
+    speaker : see `labapp.annotations.model.Speaker`.
+    text : empty where nobody wrote it.
+    words : in the time of the file, where they are known.
+    place : of what was read: where it stands in the file, such as `line 3`.
     """
 
     id: str | None
@@ -77,23 +67,15 @@ class Annotation:
 
     Attributes
     ----------
-    id : str or None
-        Of the mark; None where the file does not say it.
-    tier, code : str
-        As the file names them: ids of the codebook on the way out.
-    t0_ns, t1_ns : int
-        Time of the file; equal for a point.
-    unit : str or None
-        The id of the unit that it is on; None for a span of its own, and where the file does not
+    id : of the mark; None where the file does not say it.
+    tier, code : as the file names them: ids of the codebook on the way out.
+    t0_ns, t1_ns : time of the file; equal for a point.
+    unit : the id of the unit that it is on; None for a span of its own, and where the file does not
         say it.
-    text : str
-        What was said there, for formats that show it.
-    value : int or None
-        On a tier with values.
-    memo : str
-        A remark.
-    place : str
-        Of what was read: where it stands in the file, such as `line 3`.
+    text : what was said there, for formats that show it.
+    value : on a tier with values.
+    memo : a remark.
+    place : of what was read: where it stands in the file, such as `line 3`.
     """
 
     id: str | None
@@ -114,17 +96,12 @@ class Stamp:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    rater : str
-        Whose marks went out.
-    marks, units : tuple of str
-        Ids of what went out: what is missing when it comes back was taken away there.
-    sound : str
-        The name of the sound file whose time it has; empty for session time.
-    marks_were, units_were, texts_were : tuple of str
-        Digests of marks, of units and of their texts, in the order of their ids: what was changed
-        since in the session is not changed back, see `digest`.
+    session : the name of its folder.
+    rater : whose marks went out.
+    marks, units : ids of what went out: what is missing when it comes back was taken away there.
+    sound : the name of the sound file whose time it has; empty for session time.
+    marks_were, units_were, texts_were : digests of marks, of units and of their texts, in the order
+        of their ids: what was changed since in the session is not changed back, see `digest`.
     """
 
     session: str
@@ -202,30 +179,18 @@ class Sheet:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    participant : str
-        The participant's code.
-    rater : str
-        Whose marks these are.
-    facts : mapping of str to str
-        Of the participant: the condition and such; empty where the rater is blind.
-    utterances : tuple of Utterance
-        In order of time.
-    annotations : tuple of Annotation
-        In order of time.
-    codebook : Codebook
-        By which they were given.
-    media : Media or None
-        The sound; None where times are session times.
-    length_ns : int
-        From the file's beginning to its end.
-    stamp : Stamp
-        By which it is known when it comes back.
-    begun_utc : str
-        When the sound, or the session, began, in ISO 8601.
-    lost : tuple of str
-        What of the session's coding is not in this sheet, in words.
+    session : the name of its folder.
+    participant : the participant's code.
+    rater : whose marks these are.
+    facts : of the participant: the condition and such; empty where the rater is blind.
+    utterances : in order of time.
+    annotations : in order of time.
+    codebook : by which they were given.
+    media : the sound; None where times are session times.
+    length_ns : from the file's beginning to its end.
+    stamp : by which it is known when it comes back.
+    begun_utc : when the sound, or the session, began, in ISO 8601.
+    lost : what of the session's coding is not in this sheet, in words.
     """
 
     session: str
@@ -248,14 +213,10 @@ class FileCode:
 
     Attributes
     ----------
-    guid, name, description, colour : str
-        As the file has them.
-    codable : bool
-        Whether anything is coded with it.
-    above : tuple of str
-        The names of what it is below, from the top.
-    has_below : bool
-        Whether something is below it.
+    guid, name, description, colour : as the file has them.
+    codable : whether anything is coded with it.
+    above : the names of what it is below, from the top.
+    has_below : whether something is below it.
     """
 
     guid: str
@@ -273,22 +234,14 @@ class Arrival:
 
     Attributes
     ----------
-    utterances : tuple of Utterance
-        In order of time.
-    annotations : tuple of Annotation
-        In order of time.
-    media : str
-        The name of the sound file that it says it is on; empty where it names none.
-    stamp : Stamp or None
-        Where labapp wrote it.
-    lost : tuple of str
-        What could not be brought over, each in words.
-    length_ns : int or None
-        Of the sound, or session, that it says it is on; None where it does not say.
-    memos : bool
-        Whether it has a place for remarks on codes: where it has none, none was taken away.
-    codes : tuple of FileCode
-        Its codebook, where it has one; of a file with several arrivals the first one has it.
+    utterances : in order of time.
+    annotations : in order of time.
+    media : the name of the sound file that it says it is on; empty where it names none.
+    stamp : where labapp wrote it.
+    lost : what could not be brought over, each in words.
+    length_ns : of the sound, or session, that it says it is on; None where it does not say.
+    memos : whether it has a place for remarks on codes: where it has none, none was taken away.
+    codes : its codebook, where it has one; of a file with several arrivals the first one has it.
     """
 
     utterances: tuple[Utterance, ...] = ()
@@ -314,24 +267,15 @@ class Format:
 
     Attributes
     ----------
-    name : str
-        As `--to` takes it.
-    suffix : str
-        With its dot.
-    title : str
-        Which tools read it.
-    write : callable
-        See `Write`.
-    read : callable or None
-        See `Read`; None where files of it are not brought in.
-    many : bool
-        Whether one file takes the sheets of several sound files.
-    precision_ns : int
-        Times are rounded to this.
-    links : bool
-        Whether a file of it says where the sound lies.
-    holds_sound : bool
-        Whether the sound lies in it.
+    name : as `--to` takes it.
+    suffix : with its dot.
+    title : which tools read it.
+    write : see `Write`.
+    read : see `Read`; None where files of it are not brought in.
+    many : whether one file takes the sheets of several sound files.
+    precision_ns : times are rounded to this.
+    links : whether a file of it says where the sound lies.
+    holds_sound : whether the sound lies in it.
     read_file : callable or None
         Reads a file where it lies, for one that holds sound; None where its content is read.
     """

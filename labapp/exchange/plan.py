@@ -28,16 +28,11 @@ class Step:
 
     Attributes
     ----------
-    what : str
-        See `What`.
-    t0_ns, t1_ns : int
-        Session time, as it will be; of what goes, as it was.
-    about : str
-        Of a mark its tier and code, of a unit its speaker, of a text its words.
-    before : str
-        What differed before, in words; empty for what is new.
-    id : str
-        Of the mark or unit.
+    what : see `What`.
+    t0_ns, t1_ns : session time, as it will be; of what goes, as it was.
+    about : of a mark its tier and code, of a unit its speaker, of a text its words.
+    before : what differed before, in words; empty for what is new.
+    id : of the mark or unit.
     """
 
     what: What
@@ -71,34 +66,20 @@ class Plan:
 
     Attributes
     ----------
-    file, sha256, format : str
-        The file's name, of its content, and which format it has.
-    session, rater : str
-        Into whose marks of what.
-    times : tuple of str
-        Whose time the file has, in words, and why.
-    codebook : Codebook
-        By which codes are given.
-    new_codebook : bool
-        Whether it is made, for the study has none.
-    round : str
-        See `labapp.annotations.model.Round`.
-    put : tuple of Mark
-        Marks that are given or changed.
-    removed : tuple of str
-        Ids of marks that go.
-    units : tuple of UnitChange
-        Of frozen units each becomes a proposal.
-    freeze : bool
-        Whether the units are made now, and frozen.
-    texts : tuple of Text
-        That are written.
-    steps : tuple of Step
-        All of this, one by one, in order of time.
-    unchanged : int
-        How many marks are in the file as they are here.
-    lost : tuple of str
-        What is not brought over, each in words.
+    file, sha256, format : the file's name, of its content, and which format it has.
+    session, rater : into whose marks of what.
+    times : whose time the file has, in words, and why.
+    codebook : by which codes are given.
+    new_codebook : whether it is made, for the study has none.
+    round : see `labapp.annotations.model.Round`.
+    put : marks that are given or changed.
+    removed : ids of marks that go.
+    units : of frozen units each becomes a proposal.
+    freeze : whether the units are made now, and frozen.
+    texts : that are written.
+    steps : all of this, one by one, in order of time.
+    unchanged : how many marks are in the file as they are here.
+    lost : what is not brought over, each in words.
     """
 
     file: str
@@ -187,14 +168,12 @@ def apply(plan: Plan, files: OpenFiles) -> list[str]:
 
     Returns
     -------
-    list of str
-        `units`, `texts` and `marks`: which files were changed, in this order, one step each.
+    `units`, `texts` and `marks`: which files were changed, in this order, one step each.
 
     Raises
     ------
-    AnnotationError
-        A file is open elsewhere, or cannot be so; what was done before in other files is taken
-        back.
+    AnnotationError : a file is open elsewhere, or cannot be so; what was done before in other files
+        is taken back.
     """
     # All are opened before anything is changed; marks, which need frozen units, behind those.
     units = files.units_file if plan.units else None

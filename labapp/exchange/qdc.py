@@ -52,19 +52,14 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
 
     Parameters
     ----------
-    content : bytes
-        The file.
-    path : Path
-        Where the codebook will lie, for messages.
-    codebook_id : str
-        The id that it gets.
+    content : the file.
+    path : where the codebook will lie, for messages.
+    codebook_id : the id that it gets.
 
     Raises
     ------
-    ExchangeError
-        It is no such file, or has no codes.
-    AnnotationError
-        What it says makes no codebook.
+    ExchangeError : it is no such file, or has no codes.
+    AnnotationError : what it says makes no codebook.
     """
     root = parsed(content, path.name, f"{{{SPACE}}}CodeBook")
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)

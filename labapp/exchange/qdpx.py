@@ -112,10 +112,8 @@ class _Words:
 
     Attributes
     ----------
-    text : str
-        A line a unit, behind who speaks.
-    places : tuple of (int, int)
-        Where the words of each unit stand in it, in characters.
+    text : a line a unit, behind who speaks.
+    places : where the words of each unit stand in it, in characters.
     """
 
     text: str
@@ -153,12 +151,9 @@ class _Writer:
 
     Attributes
     ----------
-    texts : dict of str to str
-        Files of words by their names in `sources`.
-    sounds : dict of str to (Media or None, int)
-        The same of sounds; the second is how long they are, in nanoseconds.
-    lost : list of str
-        What has no place.
+    texts : files of words by their names in `sources`.
+    sounds : the same of sounds; the second is how long they are, in nanoseconds.
+    lost : what has no place.
     """
 
     def __init__(self, sheets: Sequence[Sheet], *, on_transcript: bool = False) -> None:

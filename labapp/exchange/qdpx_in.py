@@ -103,16 +103,11 @@ class _Own:
 
     Attributes
     ----------
-    stamps : list of Stamp
-        A sheet each.
-    by_guid, by_name : dict of str to (str, str, int or None)
-        Tier, code and value of the codes.
-    names : dict of str to str
-        What they were called, by their ids.
-    words : dict of Stamp to Noted
-        The words that went out with a sheet.
-    notes : int
-        In how many notes it was.
+    stamps : a sheet each.
+    by_guid, by_name : Tier, code and value of the codes.
+    names : what they were called, by their ids.
+    words : the words that went out with a sheet.
+    notes : in how many notes it was.
     """
 
     stamps: list[Stamp] = field(default_factory=list)

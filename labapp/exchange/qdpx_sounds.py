@@ -63,10 +63,8 @@ class Noted:
 
     Attributes
     ----------
-    sha256 : str
-        See `labapp.exchange.qdpx.checksum`.
-    units : tuple of (int, int, int, int)
-        Where the words of each unit stand, in characters, and when they were said, in
+    sha256 : see `labapp.exchange.qdpx.checksum`.
+    units : where the words of each unit stand, in characters, and when they were said, in
         milliseconds; in the order of the stamp.
     """
 
@@ -94,8 +92,7 @@ class SoundIn:
 
     Attributes
     ----------
-    lost : list of str
-        What is not brought over.
+    lost : what is not brought over.
     """
 
     def __init__(

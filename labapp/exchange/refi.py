@@ -38,18 +38,12 @@ class CodeNode:
 
     Attributes
     ----------
-    guid, name : str
-        The name is there once only.
-    tier, code : str
-        Of the codebook; the code of a tier is empty.
-    value : int or None
-        Of a code with a value.
-    colour : str
-        As `#RRGGBB`; empty for none.
-    description : str
-        When it is given, when not, and examples.
-    below : list of CodeNode
-        What is a kind of it.
+    guid, name : the name is there once only.
+    tier, code : of the codebook; the code of a tier is empty.
+    value : of a code with a value.
+    colour : as `#RRGGBB`; empty for none.
+    description : when it is given, when not, and examples.
+    below : what is a kind of it.
     """
 
     guid: str
@@ -79,10 +73,8 @@ class CodesOut:
 
     Attributes
     ----------
-    tree : list of CodeNode
-        The tiers.
-    by_label : dict of (str, str) to CodeNode
-        By tier, and by code with its value as `labapp.exchange.tiers.label_of` has it.
+    tree : the tiers.
+    by_label : by tier, and by code with its value as `labapp.exchange.tiers.label_of` has it.
     """
 
     def __init__(self, book: Codebook, given: Iterable[Annotation] = ()) -> None:

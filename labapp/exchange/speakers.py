@@ -122,16 +122,11 @@ def say_speakers(
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    by : str
-        Who says it.
-    table : Path, optional
-        A table with the columns `time` and `speaker`: who speaks in the unit at that time.
-    suggested : bool
-        Whether what `suggested_speakers` has is taken over; the table goes before it.
-    confirm : bool
-        Whether all other units have the right speaker as they are.
+    session : its folder.
+    by : who says it.
+    table : a table with the columns `time` and `speaker`: who speaks in the unit at that time.
+    suggested : whether what `suggested_speakers` has is taken over; the table goes before it.
+    confirm : whether all other units have the right speaker as they are.
 
     Raises
     ------

@@ -39,12 +39,9 @@ class CodeTier:
 
     Attributes
     ----------
-    name : str
-        As it goes out.
-    tier : str
-        Of the codebook.
-    annotations : tuple of Annotation
-        Either all points or none.
+    name : as it goes out.
+    tier : of the codebook.
+    annotations : either all points or none.
     """
 
     name: str

@@ -43,12 +43,9 @@ class UnitsIn:
     ----------
     making : bool
         Whether the session has no units yet, and those of the file become its units.
-    texts : list of Text
-        What is written.
-    steps : list of Step
-        What is changed, one by one.
-    lost : list of str
-        What cannot be brought over.
+    texts : what is written.
+    steps : what is changed, one by one.
+    lost : what cannot be brought over.
     """
 
     def __init__(

@@ -65,12 +65,9 @@ def parsed(content: bytes, name: str, root: str) -> ET.Element:
 
     Parameters
     ----------
-    content : bytes
-        The file.
-    name : str
-        Its name, for messages.
-    root : str
-        The tag that it has to begin with.
+    content : the file.
+    name : its name, for messages.
+    root : the tag that it has to begin with.
 
     Raises
     ------

@@ -133,32 +133,25 @@ class ExplanationMethod:
 
     Attributes
     ----------
-    name : str
-        What `method: {name: ...}` in a recipe says.
+    name : what `method: {name: ...}` in a recipe says.
     settings : type or None
         What a recipe says besides; derived from `MethodSettings`. None where nothing is learned.
     birds : bool
         Whether it learns birds, with their species, genera and marks; else pictures of any classes.
-    approach : str
-        Where its network is and how that learns: a module as `labapp.explanations.approach`
+    approach : where its network is and how that learns: a module as `labapp.explanations.approach`
         describes it; empty where nothing is learned.
-    checks : str
-        What the card says of it, as `module:Class`, derived from `MethodChecks`; empty where
+    checks : what the card says of it, as `module:Class`, derived from `MethodChecks`; empty where
         nothing is learned.
-    sets : str
-        The stimulus sets that are built with it, as `module:OBJECT` of several
+    sets : the stimulus sets that are built with it, as `module:OBJECT` of several
         `labapp.explanations.building.sets.Spec`; empty for none.
-    explainer : str
-        Who explains the photos of such a set, as `module:function`, which is given the `Spec` and
-        returns a `labapp.explanations.building.explainer.Explainer`; empty for none.
-    scores : str
-        How it scores the pixels of pictures, for sets from which masks are made, as
+    explainer : who explains the photos of such a set, as `module:function`, which is given the
+        `Spec` and returns a `labapp.explanations.building.explainer.Explainer`; empty for none.
+    scores : how it scores the pixels of pictures, for sets from which masks are made, as
         `module:function`: `(classifier, pictures, classes)` with uint8 pictures of shape (n,
         channels, size, size) and int64 classes of shape (n,) gives real numbers of shape (n, size,
         size), above 0 what speaks for the class. It raises ModelError for a classifier that it
         cannot explain. Empty for none.
-    label : str
-        Of a method that scores pixels, what tables and figures call it.
+    label : of a method that scores pixels, what tables and figures call it.
     """
 
     name: str

@@ -336,15 +336,12 @@ class Chain:
 
         Parameters
         ----------
-        line : bytes
-            With its end.
-        prev : str or None
-            The hash that the line holds; empty where it has none, None where it cannot be read.
+        line : with its end.
+        prev : the hash that the line holds; empty where it has none, None where it cannot be read.
 
         Returns
         -------
-        str
-            In words; empty where nothing is wrong, or the reason is a break further up.
+        In words; empty where nothing is wrong, or the reason is a break further up.
         """
         self._number += 1
         problem = ""
@@ -400,15 +397,12 @@ def check(
 
     Parameters
     ----------
-    study : Path
-        The study's folder.
-    ours : callable
-        Of a file's name below the study's folder, whether it is to be looked at.
+    study : the study's folder.
+    ours : of a file's name below the study's folder, whether it is to be looked at.
 
     Returns
     -------
-    tuple of list of str, list of str
-        What is missing or was changed, and what is worth knowing.
+    What is missing or was changed, and what is worth knowing.
     """
     study = study.absolute()
     try:

@@ -70,13 +70,10 @@ def check_rows(
 
     Parameters
     ----------
-    rows : sequence of Row
-        All of a journal.
-    place : str
-        Names the file in the problems.
-    follow : callable
-        Receives the events during the walk, up to the first that cannot be read or cannot be; it
-        is not called for rows that are out of order or changed.
+    rows : all of a journal.
+    place : names the file in the problems.
+    follow : receives the events during the walk, up to the first that cannot be read or cannot be;
+        it is not called for rows that are out of order or changed.
     """
     if not rows:
         return [Problem(place, "it holds no event")]

@@ -15,8 +15,7 @@ def load() -> ModuleType:
 
     Raises
     ------
-    LslError
-        It is not installed, or its library liblsl cannot be loaded.
+    LslError : it is not installed, or its library liblsl cannot be loaded.
     """
     try:
         import pylsl

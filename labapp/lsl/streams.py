@@ -47,12 +47,9 @@ class SessionStreams:
 
     Parameters
     ----------
-    source_id : str
-        By which receivers know the streams; the same in each run of a session.
-    clock : Clock
-        The session's.
-    emit : callable
-        Stores what the streams have to say themselves; from any thread.
+    source_id : by which receivers know the streams; the same in each run of a session.
+    clock : the session's.
+    emit : stores what the streams have to say themselves; from any thread.
 
     Attributes
     ----------
@@ -61,8 +58,7 @@ class SessionStreams:
 
     Raises
     ------
-    LslError
-        They cannot be opened.
+    LslError : they cannot be opened.
     """
 
     def __init__(self, source_id: str, clock: Clock, emit: EmitPayload) -> None:
@@ -206,8 +202,7 @@ def marker(event: Event) -> str:
 
     Parameters
     ----------
-    event : Event
-        Of the journal; `seq` is its number there.
+    event : of the journal; `seq` is its number there.
     """
     facts = {
         "kind": event.kind,

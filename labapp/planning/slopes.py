@@ -58,15 +58,11 @@ class DrawnStudies:
 
     Attributes
     ----------
-    slope : float
-        From which they are drawn; effect: which one it is.
-    n_people, n_models : int
-        In each study.
-    power : float
-        Share in which the slope is significant (.05, two-sided) in the expected direction;
+    slope : from which they are drawn; effect: which one it is.
+    n_people, n_models : in each study.
+    power : share in which the slope is significant (.05, two-sided) in the expected direction;
         corrected: at the level with which Holm's correction begins.
-    failed : float
-        Share that could not be fitted; they found nothing.
+    failed : share that could not be fitted; they found nothing.
     """
 
     effect: str
@@ -84,18 +80,12 @@ class SlopePower:
 
     Attributes
     ----------
-    test : ComparedSlope
-        What is tested.
-    fitted : Fitted or None
-        What the simulated participants show; spreads: of participants, pictures and models.
-    n_models : int
-        Of the study.
-    spread : float
-        Standard deviation of the drawn models' intercepts.
-    shares : tuple of DrawnStudies
-        By slope and numbers of people and models.
-    why : str
-        Why there is none.
+    test : what is tested.
+    fitted : what the simulated participants show; spreads: of participants, pictures and models.
+    n_models : of the study.
+    spread : standard deviation of the drawn models' intercepts.
+    shares : by slope and numbers of people and models.
+    why : why there is none.
     """
 
     test: ComparedSlope

@@ -69,14 +69,10 @@ class CourseRow:
 
     Attributes
     ----------
-    kind : str
-        The kind of event that has the row; the type is called like it.
-    meaning : str
-        What it says, for the sidecar.
-    cells : callable
-        From the event's payload the cells `value` and `text`, as far as there are any.
-    behind : str
-        The type of row behind which the sidecar describes it; empty for the last place.
+    kind : the kind of event that has the row; the type is called like it.
+    meaning : what it says, for the sidecar.
+    cells : from the event's payload the cells `value` and `text`, as far as there are any.
+    behind : the type of row behind which the sidecar describes it; empty for the last place.
     """
 
     kind: str
@@ -90,12 +86,9 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    t_ns : int
-        Session time at which the trial was over.
-    outcome : str
-        How it ended.
-    cells : dict
-        What it adds to the trial's row.
+    t_ns : session time at which the trial was over.
+    outcome : how it ended.
+    cells : what it adds to the trial's row.
     """
 
     t_ns: int
@@ -109,8 +102,7 @@ class TaskRows:
 
     Attributes
     ----------
-    record : Record
-        The session.
+    record : the session.
     plan : dict
         By id the parts of its plan that the files are about.
     """
@@ -167,34 +159,22 @@ class TaskFiles:
 
     Attributes
     ----------
-    parts : tuple of str
-        The kinds of parts of the plan whose trials they hold.
-    name, label : str
-        Of the task: for people, and as BIDS writes it in file names (letters and digits).
-    description : str
-        What the participant does, with the source.
-    table : str
-        The analysis' table whose rows `_beh.tsv` has.
+    parts : the kinds of parts of the plan whose trials they hold.
+    name, label : of the task: for people, and as BIDS writes it in file names (letters and digits).
+    description : what the participant does, with the source.
+    table : the analysis' table whose rows `_beh.tsv` has.
     trial_columns : tuple of str or None
         The columns of it by name; None for all that the place of the file does not say already.
-    more_columns : tuple of Column
-        Of `_beh.tsv` besides, which `TaskRows.question` fills.
-    event_columns : tuple of Column
-        Of `_events.tsv`, besides those that the timelines of all tasks have.
-    types : dict
-        What the types of rows of `_events.tsv` mean, `stage` and `trial` first.
-    kinds : dict
-        The type of row by the kind of event that has one.
-    drawn, shown : str
-        The kinds of events that make a trial, and that put it on the screen.
-    without_row : tuple of str
-        The kinds of events of these parts that need no row: other rows say what they say. A kind
-        that stands nowhere here has a row in the timeline of the session, with its fields.
-    readme : str or None
-        What the README of a bundle says of its files; empty where that of other files of the task
-        says it, None for `description`.
-    rows : callable
-        What fills the rows of a session: `TaskRows`, or a class derived from it.
+    more_columns : of `_beh.tsv` besides, which `TaskRows.question` fills.
+    event_columns : of `_events.tsv`, besides those that the timelines of all tasks have.
+    types : what the types of rows of `_events.tsv` mean, `stage` and `trial` first.
+    kinds : the type of row by the kind of event that has one.
+    drawn, shown : the kinds of events that make a trial, and that put it on the screen.
+    without_row : the kinds of events of these parts that need no row: other rows say what they say.
+        A kind that stands nowhere here has a row in the timeline of the session, with its fields.
+    readme : what the README of a bundle says of its files; empty where that of other files of the
+        task says it, None for `description`.
+    rows : what fills the rows of a session: `TaskRows`, or a class derived from it.
 
     Raises
     ------

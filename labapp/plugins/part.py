@@ -30,16 +30,11 @@ class Target:
 
     Attributes
     ----------
-    model : str
-        Id of the model.
-    sampling : str
-        How states like these two are drawn, see `labapp.study.sampling`.
-    distance : str
-        How pictures are compared, see `labapp.representations.distance`.
-    alignment : float
-        From which on they count as aligned, 0-1.
-    skip_after_s : float or None
-        Seconds after which a question can be skipped; None where no skip waits for it.
+    model : id of the model.
+    sampling : how states like these two are drawn, see `labapp.study.sampling`.
+    distance : how pictures are compared, see `labapp.representations.distance`.
+    alignment : from which on they count as aligned, 0-1.
+    skip_after_s : seconds after which a question can be skipped; None where no skip waits for it.
     """
 
     model: str
@@ -105,15 +100,11 @@ class PlannedPart(Kept):
 
     Attributes
     ----------
-    part : str
-        The kind, unique among all task types.
-    id : str
-        Unique in the plan; events and tables name the part by it.
-    title : str
-        What the moderator's windows call it, in English.
-    levels : dict
-        By factor of the study's design that is met within participants, the level that the part is
-        of; the model of a stage is told by the stage itself.
+    part : the kind, unique among all task types.
+    id : unique in the plan; events and tables name the part by it.
+    title : what the moderator's windows call it, in English.
+    levels : by factor of the study's design that is met within participants, the level that the
+        part is of; the model of a stage is told by the stage itself.
     """
 
     timed: ClassVar[bool] = False

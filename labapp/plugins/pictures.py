@@ -36,15 +36,11 @@ class PictureContext:
 
     Attributes
     ----------
-    decoders : mapping of str to Decoder
-        By model id, for every model of the plan.
-    slow : frozenset of str
-        Ids of the models that decode in the worker.
-    request : callable
-        Runs a job in the worker, which forgets an earlier one that still waits.
-    came : callable
-        To be called in the runner's thread when the worker is done, with the command that follows;
-        with None where there are other pictures and nothing to ask.
+    decoders : by model id, for every model of the plan.
+    slow : ids of the models that decode in the worker.
+    request : runs a job in the worker, which forgets an earlier one that still waits.
+    came : to be called in the runner's thread when the worker is done, with the command that
+        follows; with None where there are other pictures and nothing to ask.
     """
 
     decoders: Mapping[str, Decoder]

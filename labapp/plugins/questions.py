@@ -27,12 +27,9 @@ class Question:
 
     Attributes
     ----------
-    number, attempt : int
-        Its number in the stage, and the attempt at the stage, both from 1.
-    started_ns : int or None
-        Working time at which it was on the screen; None before.
-    outcome : str or None
-        How it ended; None before.
+    number, attempt : its number in the stage, and the attempt at the stage, both from 1.
+    started_ns : working time at which it was on the screen; None before.
+    outcome : how it ended; None before.
     """
 
     number: int
@@ -52,17 +49,12 @@ class QuestionsState(Generic[Q]):
     ----------
     trial : Question or None
         The present question; None before the first.
-    outcomes : tuple of str
-        Of the questions that are over.
-    stage_started_ns : int or None
-        When the first question was on the screen.
-    outcome : str or None
-        How the stage ended; None before.
-    attempt : int
-        At the whole stage, from 1.
-    highest : int
-        The highest attempt so far of any question; a single one is asked again where the study
-        wants that.
+    outcomes : of the questions that are over.
+    stage_started_ns : when the first question was on the screen.
+    outcome : how the stage ended; None before.
+    attempt : at the whole stage, from 1.
+    highest : the highest attempt so far of any question; a single one is asked again where the
+        study wants that.
     """
 
     pauses: Pauses
@@ -89,8 +81,7 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
     ----------
     part
         The planned stage.
-    index : int
-        Its place in the plan, from 0.
+    index : its place in the plan, from 0.
     """
 
     shown: ClassVar[type[Payload]]

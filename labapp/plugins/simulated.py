@@ -42,30 +42,22 @@ class SimulatedParticipant(Protocol):
 
     Attributes
     ----------
-    runner : Runner
-        The session: its state, its pictures, its clock.
-    strategy : str
-        What it goes by (`labapp.simulation.names`); `careless` guesses wherever it is asked.
+    runner : the session: its state, its pictures, its clock.
+    strategy : what it goes by (`labapp.simulation.names`); `careless` guesses wherever it is asked.
     goes_by, careless
         The strategy of one who is careless beside, and whether it is.
-    seed : tuple
-        Of its draws; a purpose follows, see `labapp.study.assignment.generator`.
+    seed : of its draws; a purpose follows, see `labapp.study.assignment.generator`.
     rng : numpy.random.Generator
         For what need not be the same again in a session that is driven otherwise.
     person, pace
         How well it sees, and how fast it is.
-    language : str
-        The study's, in which it writes.
-    paints : bool
-        Whether there is no screen that tells when something is painted, so that it does.
-    experience : dict
-        By id of a stage how that went, which questionnaires ask about.
+    language : the study's, in which it writes.
+    paints : whether there is no screen that tells when something is painted, so that it does.
+    experience : by id of a stage how that went, which questionnaires ask about.
     memory : dict
         What a task remembers over its parts; the task chooses the keys, which begin with its name.
-    options : mapping
-        What whoever simulates set for a task, by the task's name.
-    thinks_aloud : bool
-        Whether it says what it thinks.
+    options : what whoever simulates set for a task, by the task's name.
+    thinks_aloud : whether it says what it thinks.
     """
 
     runner: Runner
@@ -104,15 +96,12 @@ class SimulatedParticipant(Protocol):
 
         Parameters
         ----------
-        thought : str
-            One of `labapp.simulation.phrases`.
-        what : str
-            What the thought is about, where its words leave room for that.
+        thought : one of `labapp.simulation.phrases`.
+        what : what the thought is about, where its words leave room for that.
 
         Returns
         -------
-        bool
-            Whether it was said: who still has much to say lets it be.
+        Whether it was said: who still has much to say lets it be.
         """
         ...
 

@@ -40,12 +40,9 @@ class MachineContext:
 
     Attributes
     ----------
-    loaded : LoadedStudy
-        The study with its texts and instruments.
-    planned : SessionPlanned
-        Study, participant and seed of the session.
-    decoders : mapping of str to Decoder
-        By model id; empty where nobody decodes (replay, analysis).
+    loaded : the study with its texts and instruments.
+    planned : study, participant and seed of the session.
+    decoders : by model id; empty where nobody decodes (replay, analysis).
     """
 
     loaded: LoadedStudy
@@ -166,12 +163,9 @@ class TaskType(ABC, Generic[P]):
         ----------
         item : Item or TaskStages
             One of `items`, or of `stages`.
-        scope : dict
-            Variables of the study's assignment, as they are for this participant.
-        place : int
-            Where the item stands in the participant's flow, from 0.
-        planner : Planner
-            Who it is for, and what is shared by all parts: ids, texts, questionnaires.
+        scope : variables of the study's assignment, as they are for this participant.
+        place : where the item stands in the participant's flow, from 0.
+        planner : who it is for, and what is shared by all parts: ids, texts, questionnaires.
         """
 
     def values_around(self, stages: Any, scope: Scope, place: int, planner: Planner) -> Values:

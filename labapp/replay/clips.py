@@ -32,16 +32,11 @@ class Clip:
 
     Attributes
     ----------
-    path : Path
-        The WAV file, 16 bits and mono.
-    t0_ns, t1_ns : int
-        Session time.
-    redacted : int
-        How many redactions are silent in it.
-    gaps : tuple of (int, int, str)
-        Where in it nothing was recorded, see `RecordedSound.gaps`.
-    problems : tuple of str
-        What is wrong with the session's sound files.
+    path : the WAV file, 16 bits and mono.
+    t0_ns, t1_ns : session time.
+    redacted : how many redactions are silent in it.
+    gaps : where in it nothing was recorded, see `RecordedSound.gaps`.
+    problems : what is wrong with the session's sound files.
     """
 
     path: Path
@@ -70,8 +65,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
 
     Raises
     ------
-    UsageError
-        The file is there already, or the times are not in the session.
+    UsageError : the file is there already, or the times are not in the session.
     LabappError
         The participant does not allow it, nothing was recorded there, or it cannot be written.
     """

@@ -54,24 +54,16 @@ class LaneItem:
 
     Attributes
     ----------
-    kind : str
-        Of sound `recorded`, `lost`, `unrecorded`, `silent`, `zeros` or `clipping`; of pauses
-        `pause`, `break`, `gap`, `stall`, `skip`, `leave` or `end`; of the screen `part` or
-        `trial`; of all others the kind of the event.
-    t0_ns, t1_ns : int
-        Session time; equal for a moment.
-    text : str
-        What a person wrote, as it reads now, or the cause of lost sound.
-    part_id : str or None
-        The part that ran.
-    trial : int or None
-        The trial, from 1.
-    outcome : str
-        How the part or trial ended; empty where it did not, or where it is hidden.
-    seq : int
-        Number of the event; 0 where there is none.
-    payload : mapping
-        The event's own fields, of kinds that have words for them.
+    kind : of sound `recorded`, `lost`, `unrecorded`, `silent`, `zeros` or `clipping`; of pauses
+        `pause`, `break`, `gap`, `stall`, `skip`, `leave` or `end`; of the screen `part` or `trial`;
+        of all others the kind of the event.
+    t0_ns, t1_ns : session time; equal for a moment.
+    text : what a person wrote, as it reads now, or the cause of lost sound.
+    part_id : the part that ran.
+    trial : the trial, from 1.
+    outcome : how the part or trial ended; empty where it did not, or where it is hidden.
+    seq : number of the event; 0 where there is none.
+    payload : the event's own fields, of kinds that have words for them.
     """
 
     kind: str
@@ -91,12 +83,9 @@ class Lane:
 
     Attributes
     ----------
-    id : str
-        What it tells of.
-    kind : str
-        Spans and points have `items`; moves and curves have `times` and `values`.
-    items : tuple of LaneItem
-        In order of their beginnings.
+    id : what it tells of.
+    kind : spans and points have `items`; moves and curves have `times` and `values`.
+    items : in order of their beginnings.
     times : int64 array, shape (n,)
         Session time in ns, in order.
     values : float32 array, shape (n,)
@@ -145,23 +134,19 @@ def lanes_of(
 
     Parameters
     ----------
-    record : Record
-        A session folder or a bundle.
+    record : a session folder or a bundle.
     sound : SessionSound, optional
         Where there is sound and where it was lost.
-    blind : collection of str
-        What is hidden. Outcomes hide how parts and trials ended, the alignment and answers; any
+    blind : what is hidden. Outcomes hide how parts and trials ended, the alignment and answers; any
         hiding hides what the moderator wrote down: flags and notes. What comes after the playhead
         is hidden by `Lane.until`.
-    answers : collection of str
-        Kinds of events of tasks that are marks of a timeline.
+    answers : kinds of events of tasks that are marks of a timeline.
     folded : LaneFold, optional
         What has taken in all of the session's events, where they were read for something else, too.
 
     Raises
     ------
-    RecordError
-        The journal cannot be read.
+    RecordError : the journal cannot be read.
     """
     from labapp.replay.lane_fold import fold_lanes
 

@@ -23,8 +23,7 @@ class Peaks:
 
     Parameters
     ----------
-    sound : RecordedSound
-        The session's sound. What is silenced in it is flat here, too.
+    sound : the session's sound. What is silenced in it is flat here, too.
     """
 
     def __init__(self, sound: RecordedSound) -> None:
@@ -41,8 +40,7 @@ class Peaks:
         ----------
         t0_ns, t1_ns : int
             Session time of the left edge of the first column and of the right one of the last.
-        columns : int
-            How many.
+        columns : how many.
 
         Returns
         -------

@@ -21,28 +21,17 @@ class CodedStretch:
 
     Attributes
     ----------
-    session : Path
-        The folder of its session.
-    participant : str
-        Whose session it is.
-    t0_ns, t1_ns : int
-        Session time.
-    tier, code : str
-        Of the codebook; empty where nobody gave a code.
-    value : int or None
-        On a tier with values.
-    raters : tuple of str
-        Who gave it, by name; several where they agree.
-    text : str
-        What was said there.
-    unread : bool
-        Whether some of these words were not read against the sound.
-    memo : str
-        What the raters remarked.
-    conditions : mapping of str to str
-        What the participant got, by the study's variables.
-    outcome : str
-        How the trial ended in which it lies; empty where it lies in none.
+    session : the folder of its session.
+    participant : whose session it is.
+    t0_ns, t1_ns : session time.
+    tier, code : of the codebook; empty where nobody gave a code.
+    value : on a tier with values.
+    raters : who gave it, by name; several where they agree.
+    text : what was said there.
+    unread : whether some of these words were not read against the sound.
+    memo : what the raters remarked.
+    conditions : what the participant got, by the study's variables.
+    outcome : how the trial ended in which it lies; empty where it lies in none.
     """
 
     session: Path
@@ -73,8 +62,7 @@ def retrieve(study: Path) -> Retrieved:
 
     Parameters
     ----------
-    study : Path
-        The folder of its sessions. Sessions of which the participant withdrew are left out.
+    study : the folder of its sessions. Sessions of which the participant withdrew are left out.
     """
     stretches: list[CodedStretch] = []
     problems: list[str] = []

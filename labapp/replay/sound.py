@@ -25,8 +25,7 @@ class SessionSound(RecordedSound):
 
     Parameters
     ----------
-    record : Record
-        Of a session with or without sound: a de-identified bundle has none as a rule, and then
+    record : of a session with or without sound: a de-identified bundle has none as a rule, and then
         everything is a gap.
     silenced : iterable of (int, int)
         Stretches of session time in ns that are not to be heard, such as those of redactions.

@@ -92,17 +92,13 @@ def panels(
 
     Parameters
     ----------
-    count, across : int
-        Number of panels, and of panels in a row of a figure of 10 inches; a narrower one has fewer
-        in a row. Unused places of the grid are hidden.
-    height_in : float or sequence of float
-        Height of all rows, or of each row with so many panels, in inches.
+    count, across : number of panels, and of panels in a row of a figure of 10 inches; a narrower
+        one has fewer in a row. Unused places of the grid are hidden.
+    height_in : height of all rows, or of each row with so many panels, in inches.
     width_in : float, optional
         Width of a figure that has its own, in inches; it has as many panels in a row as asked.
-    more_in : float
-        Height of the figure besides that of its rows, in inches.
-    between : float, optional
-        Space between rows, as a share of a panel's height.
+    more_in : height of the figure besides that of its rows, in inches.
+    between : space between rows, as a share of a panel's height.
     shared
         `sharex`, `sharey` and other keywords of `Figure.subplots`; `width_ratios` are of a figure
         with all panels in a row.
@@ -364,12 +360,10 @@ def heat_map(
     ----------
     matrix : float64 of shape (rows, columns)
         NaN where a number is missing, shown as a dash.
-    limits : tuple of float
-        The numbers that have the first and the last colour.
+    limits : the numbers that have the first and the last colour.
     number : callable, optional
         Formats a number for its cell; with None, cells have no text.
-    below : callable
-        The text below the number of a row and column; empty for none.
+    below : the text below the number of a row and column; empty for none.
     """
     sides = [np.arange(length + 1) - 0.5 for length in matrix.shape]
     # Not imshow, whose cells would be a bitmap in a page.

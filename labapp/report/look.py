@@ -27,18 +27,14 @@ def look_of(
 
     Parameters
     ----------
-    width, size : str, optional
-        Of the figures, and of their text: a number with a unit of `UNITS`; a size without unit is
-        in points.
-    font : str, optional
-        A family that is installed.
-    palette : str, optional
-        One of `PALETTES`.
+    width, size : of the figures, and of their text: a number with a unit of `UNITS`; a size without
+        unit is in points.
+    font : a family that is installed.
+    palette : one of `PALETTES`.
 
     Raises
     ------
-    UsageError
-        For a length that is none, a font that is not installed, an unknown palette.
+    UsageError : for a length that is none, a font that is not installed, an unknown palette.
     """
     inches = FULL_IN if width is None else _inches("--figure-width", width, "", "3.33in")
     if not LEAST_IN <= inches <= MOST_IN:

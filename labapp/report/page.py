@@ -60,8 +60,7 @@ def render(template: str, **values: object) -> Html:
 
     Parameters
     ----------
-    template : str
-        `package:file`, a file in the package's folder `templates`.
+    template : `package:file`, a file in the package's folder `templates`.
     values
         By their names in the template; a missing value is an error.
     """

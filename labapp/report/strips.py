@@ -27,16 +27,12 @@ class StripPanel:
 
     Attributes
     ----------
-    title, unit : str
-        What was measured, and its unit.
+    title, unit : what was measured, and its unit.
     values : float64 of shape (participants, models)
         NaN where a value is missing.
-    limits : tuple of float, optional
-        Least and greatest possible value; None if there are no limits.
-    models : sequence of str
-        Ids of the strips, where it has not those of all panels.
-    dataset : str
-        Their data set, where that is what parts them from those of other panels.
+    limits : least and greatest possible value; None if there are no limits.
+    models : ids of the strips, where it has not those of all panels.
+    dataset : their data set, where that is what parts them from those of other panels.
     """
 
     title: str

@@ -70,15 +70,11 @@ class Architecture:
 
     Attributes
     ----------
-    name : str
-        What `architecture` in a card or a recipe says.
-    output_shape : tuple of int
-        Of a single instance x.
-    display : str
-        Whether x is drawn as a series or as an image.
-    source : ClosedForm, TrainedNetwork, OnnxGraph or PythonFunction
-        An exact rule; a network, whose weights lie in the package; one that lies there whole; or a
-        function that is installed beside labapp.
+    name : what `architecture` in a card or a recipe says.
+    output_shape : of a single instance x.
+    display : whether x is drawn as a series or as an image.
+    source : an exact rule; a network, whose weights lie in the package; one that lies there whole;
+        or a function that is installed beside labapp.
     """
 
     name: str

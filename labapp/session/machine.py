@@ -417,7 +417,8 @@ class SessionMachine:
 
     def _skipped_stages(self, state: SessionState) -> set[int]:
         """The numbers of the stages of which every block was skipped."""
-        outcomes = dict(zip((p.id for p in self.parts), (r.outcome for r in state.records)))
+        records = zip(self.parts, state.records, strict=True)
+        outcomes = {part.id: record.outcome for part, record in records}
         return {
             number
             for number, blocks in stages_of(self.parts).items()

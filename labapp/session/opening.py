@@ -7,12 +7,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
 from labapp import __version__, access, resources
+from labapp.analysis.rows import SessionRecords
 from labapp.clock import Clock, SessionClock, utc_text
 from labapp.errors import AudioError, LabappError
 from labapp.events import Event, Payload, Source, UnstampedEvent
@@ -27,9 +29,11 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.moderation import BlindingSet
-from labapp.events.registry import kinds_of
+from labapp.events.registry import frequent_kinds, kinds_of, registered
 from labapp.events.stimuli import StimuliStored
 from labapp.events.voice import AudioBlock, AudioOff, AudioStarted
+from labapp.journal.read import read_rows
+from labapp.journal.rows import payloads
 from labapp.journal.write import Journal
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
@@ -37,7 +41,6 @@ from labapp.representations.decoding import Decoder
 from labapp.session import (
     condition_assignment,
     environment,
-    excluding,
     folder,
     masked_predictions,
     models,
@@ -60,6 +63,7 @@ from labapp.session.withdrawal import withdraw
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
+from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
 
 EmitBody = Callable[[Payload], None]
@@ -532,7 +536,7 @@ def _assemble(
         ),
         commit_timeout_s=dependencies.commit_timeout_s,
         gallery=stimuli.gallery_of(home, [*stimuli.stored_in(past), *stored]),
-        failed_rules=excluding.asked(loaded.study, home.path),
+        failed_rules=asked(loaded.study, home.path),
     )
     if dependencies.make_heartbeat is not None:
         runner.heartbeat = dependencies.make_heartbeat(clock)
@@ -591,3 +595,18 @@ def _microphone(runner: Runner) -> dict[str, Any] | None:
         return None
     device = runner.recorder.device
     return {"name": device.label, "host_api": device.host_api, "rate_hz": device.default_rate}
+
+
+def failed_in(session: Path) -> tuple[str, ...]:
+    """The names of the rules that a session fails by what its journal holds; session: its folder.
+
+    The moves of dials are not read: no rule asks for them, and they are most of a journal. Raises
+    RecordError where it cannot be read.
+    """
+    kinds = sorted(registered().keys() - frequent_kinds())
+    return SessionRecords.of(list(payloads(read_rows(session, kinds))), "").failed_rules()
+
+
+def asked(study: Study, session: Path) -> Callable[[], Sequence[str]]:
+    """What a session asks as it ends; a study without such rules reads nothing then."""
+    return partial(failed_in, session) if study.exclude else tuple

@@ -40,19 +40,14 @@ def open_streams(
 
     Parameters
     ----------
-    past : sequence of Event
-        Of the runs before, which keep their source id.
-    make : callable or None
-        Opens the streams; None where none are sent.
-    reason : str
-        Why none are sent although they were asked for; else empty.
-    required : bool
-        Whether the session is refused where the streams cannot be opened.
+    past : of the runs before, which keep their source id.
+    make : opens the streams; None where none are sent.
+    reason : why none are sent although they were asked for; else empty.
+    required : whether the session is refused where the streams cannot be opened.
 
     Raises
     ------
-    LslError
-        They cannot be opened, and are required.
+    LslError : they cannot be opened, and are required.
     """
     sources = [str(event.payload["source_id"]) for event in past if event.kind == LslOpened.kind]
     if make is None:

@@ -32,14 +32,10 @@ class Moment:
     ----------
     state
         Of the session.
-    t_ns : int
-        Session time.
-    after : str
-        The kind of event that led to it.
-    page, trial : int
-        The page, from 0, and the number of the trial, from 1; 0 where there is none.
-    begins : bool
-        Whether it is how a trial comes up, and not what came of something that was done.
+    t_ns : session time.
+    after : the kind of event that led to it.
+    page, trial : the page, from 0, and the number of the trial, from 1; 0 where there is none.
+    begins : whether it is how a trial comes up, and not what came of something that was done.
     """
 
     state: SessionState
@@ -59,12 +55,10 @@ class Course:
 
     Attributes
     ----------
-    places : dict of (int, int) to Moment
-        How each page of each part comes up, by their numbers from 0.
+    places : how each page of each part comes up, by their numbers from 0.
     pause, end : Moment or None
         The first screen in a pause, and the end of the session; None where nobody got so far.
-    problem : LabappError or None
-        Why nobody got to the end.
+    problem : why nobody got to the end.
     """
 
     def __init__(self, machine: SessionMachine) -> None:
@@ -170,12 +164,10 @@ def course_of(
     ----------
     machine
         Of the plan that the participant has.
-    participant : str
-        The label.
+    participant : the label.
     dependencies
         As a session needs them.
-    cells : sequence of str
-        The conditions that are drawn, see `labapp.session.opening.create`.
+    cells : the conditions that are drawn, see `labapp.session.opening.create`.
     folder : pathlib.Path
         Where the sessions are made; nobody reads them afterwards.
     """

@@ -24,10 +24,8 @@ class Thought:
 
     Attributes
     ----------
-    codes : dict of str to str
-        By tier of the codebook.
-    english, german : tuple of str
-        Ways to say it; {what} is what it is about.
+    codes : by tier of the codebook.
+    english, german : ways to say it; {what} is what it is about.
     """
 
     codes: Mapping[str, str]

@@ -34,10 +34,8 @@ class Voice:
     ----------
     runner : labapp.session.runner.Runner
         Of the session.
-    seed : tuple
-        Of its draws; a purpose is added, see `labapp.study.assignment.generator`.
-    language : str
-        The study's.
+    seed : of its draws; a purpose is added, see `labapp.study.assignment.generator`.
+    language : the study's.
     """
 
     def __init__(self, runner: Runner, seed: tuple[int, *tuple[str, ...]], language: str) -> None:

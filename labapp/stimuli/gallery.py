@@ -211,10 +211,8 @@ class RecordedGallery(Gallery):
     ----------
     folder, files
         As of a gallery.
-    sets : sequence of StimulusSet
-        As they were when the session was planned.
-    missing : sequence of str
-        Ids of those that are not here as they were.
+    sets : as they were when the session was planned.
+    missing : ids of those that are not here as they were.
     """
 
     def __init__(

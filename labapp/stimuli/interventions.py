@@ -67,8 +67,7 @@ def item_type(
         Of the photo.
     beliefs, concepts : sequences of k
         What the model believes, and what is true.
-    truth : int
-        The place of the true class among the classes.
+    truth : the place of the true class among the classes.
     """
     wrong = [believed(belief) != there for belief, there in zip(beliefs, concepts, strict=True)]
     pairs = zip(wrong, concepts, strict=True)
@@ -93,8 +92,7 @@ def first_overlap(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None
 
     Parameters
     ----------
-    rules : sequence of dict
-        Of each class, by number of the concept whether it must be on or off.
+    rules : of each class, by number of the concept whether it must be on or off.
 
     Returns
     -------
@@ -117,12 +115,9 @@ def without_leaks(
 
     Parameters
     ----------
-    rules : sequence of dict
-        Of each class, by number of the concept whether it must be on or off.
-    beliefs : sequence of float
-        The belief in each concept as the model has it, 0 to 1.
-    sure : float
-        The belief in a concept that is set on; set off, 1 less it.
+    rules : of each class, by number of the concept whether it must be on or off.
+    beliefs : the belief in each concept as the model has it, 0 to 1.
+    sure : the belief in a concept that is set on; set off, 1 less it.
 
     Returns
     -------

@@ -21,13 +21,10 @@ class ReferencePair:
 
     Attributes
     ----------
-    concept : int
-        From 0.
-    off, on : Photo
-        One without the concept, and one with it.
-    differing : tuple of int
-        The other concepts in which they differ, from 0. They may also differ in what no concept
-        of the set says, such as the exact shade or place: a set knows nothing of that.
+    concept : from 0.
+    off, on : one without the concept, and one with it.
+    differing : the other concepts in which they differ, from 0. They may also differ in what no
+        concept of the set says, such as the exact shade or place: a set knows nothing of that.
     """
 
     concept: int

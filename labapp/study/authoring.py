@@ -48,10 +48,8 @@ def new_study(
 
     Raises
     ------
-    UsageError
-        Where something is there already, or the name cannot be one.
-    StudyError
-        Where the source has mistakes.
+    UsageError : where something is there already, or the name cannot be one.
+    StudyError : where the source has mistakes.
     """
     why = reserved(name)
     if not re.fullmatch(SLUG, name) or len(name) > 80 or why:

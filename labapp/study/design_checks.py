@@ -144,11 +144,9 @@ def contradictions(
 
     Parameters
     ----------
-    levels : mapping
-        By factor its levels as texts; () where only the sessions tell them.
-    lacks : callable
-        Whether anything could not be read at or below a place: what may follow from that is passed
-        over.
+    levels : by factor its levels as texts; () where only the sessions tell them.
+    lacks : whether anything could not be read at or below a place: what may follow from that is
+        passed over.
     """
     if analysis.profile not in (None, *PROFILE_NAMES):
         known = ", ".join(PROFILE_NAMES)

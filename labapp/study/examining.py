@@ -84,8 +84,7 @@ def examine(
 
     Raises
     ------
-    StudyError
-        Where there is no such study, or its file cannot be opened.
+    StudyError : where there is no such study, or its file cannot be opened.
     """
     path = find(study)
     try:

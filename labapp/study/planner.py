@@ -118,27 +118,21 @@ class Planner:
 
     Attributes
     ----------
-    loaded : LoadedStudy
-        The study with its files.
+    loaded : the study with its files.
     study : Study
         The study file's content.
-    participant : str
-        The participant's label; `number` is the number in it.
-    seed : int
-        Of every draw, with a purpose of its own for each.
-    representations : Representations
-        Latent spaces of the models.
+    participant : the participant's label; `number` is the number in it.
+    seed : of every draw, with a purpose of its own for each.
+    representations : latent spaces of the models.
     stimuli_of, predict_masked
         See `realise`.
     flow : tuple of (Item, dict)
         What this participant goes through, with the variables at each item.
-    choices : dict
-        What was chosen for this participant, for people and tables.
+    choices : what was chosen for this participant, for people and tables.
     stage : int
         Number of the last stage, from 1; `stages_in_all` of how many.
-    memory : dict
-        What a task worked out for a place of the flow and needs again for the texts around it; the
-        task chooses the keys, which begin with its name.
+    memory : what a task worked out for a place of the flow and needs again for the texts around it;
+        the task chooses the keys, which begin with its name.
     """
 
     def __init__(

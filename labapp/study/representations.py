@@ -144,10 +144,8 @@ def stages_of_models(
 
     Parameters
     ----------
-    make : callable
-        Gives a stage from its number, how many there are, and the model.
-    told : callable
-        What the text before a stage may say of it in braces besides its `trials`.
+    make : gives a stage from its number, how many there are, and the model.
+    told : what the text before a stage may say of it in braces besides its `trials`.
 
     Raises
     ------

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from types import NoneType, TracebackType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from labapp.errors import LabappError
-from labapp.events import Payload
+from labapp.events import Payload, Source
 from labapp.events import registry as kinds
+from labapp.events.commands import (
+    AskToLeave,
+    Back,
+    Command,
+    ConfirmSkip,
+    HandIn,
+    Next,
+    Pause,
+    Resume,
+    Skip,
+    SkipStage,
+    StayHere,
+    TakeBackSkip,
+    Tick,
+)
 from labapp.events.lifecycle import SessionPlanned
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
+from labapp.session import opening
 from labapp.session.masked_predictions import predict_masked as predict_by_models
+from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.stimuli import stimuli_of as installed_stimuli
 from labapp.study import loading, plan, planner
 from labapp.study.allocation import variants
 from labapp.study.inclusion import Achieved
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
-from labapp.testing.courses import Step, commands_of, courses
 from labapp.testing.rehearsal import Change, Rehearsal
-from labapp.testing.screens import check_screens
 from labapp.testing.watching import Fault, Notes
 
 EXAMPLES = 20
@@ -64,24 +86,18 @@ def check_task(
 
     Parameters
     ----------
-    task_type : TaskType
-        As its entry point gives it; its package must be installed.
-    study : str or Path
-        Id or file of a study with the task in it, as short as it can be: it is gone through some
-        twenty times.
-    examples : int
-        Random courses of commands, pauses and crashes.
-    strategy : str
-        Of the simulated participants (`labapp.simulation.names`).
-    decoders : mapping of str to Decoder
-        By model id, in place of the installed models.
+    task_type : as its entry point gives it; its package must be installed.
+    study : id or file of a study with the task in it, as short as it can be: it is gone through
+        some twenty times.
+    examples : random courses of commands, pauses and crashes.
+    strategy : of the simulated participants (`labapp.simulation.names`).
+    decoders : by model id, in place of the installed models.
     stimuli_of, predict_masked
         See `labapp.study.planner.realise`.
 
     Raises
     ------
-    Unfit
-        With a sentence for every fault that was found.
+    Unfit : with a sentence for every fault that was found.
     """
     sentences = problems_of(
         task_type,
@@ -385,3 +401,303 @@ def _raised(error: BaseException) -> str:
         f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno}, in "
         f"`{last.name}`): answer what cannot be done now with no events, and draw every state."
     )
+
+
+Step = tuple[float, Command | str]
+"""Seconds of session time, and what comes then: a command, a `crash`, a `pause` that ends, an
+attempt to `leave` that is given up, or a `stall`: the computer stands still."""
+Heard = Sequence[tuple[str, Command, Source]]
+
+ANY_TIME = st.one_of(
+    st.builds(Next),
+    st.builds(Back),
+    st.builds(Skip),
+    st.builds(HandIn),
+    st.builds(Tick),
+    st.builds(Pause, st.just("random")),
+    st.builds(Resume, st.just("random")),
+    st.builds(AskToLeave, st.just("escape")),
+    st.builds(StayHere),
+    st.builds(SkipStage),
+    st.builds(TakeBackSkip, st.sampled_from(["trial", "part"])),
+    st.builds(ConfirmSkip),
+)
+"""What can come in every part."""
+
+
+def courses(own: Collection[type[Command]], heard: Heard) -> st.SearchStrategy[list[Step]]:
+    """Courses for a task.
+
+    own: its classes of commands; heard: what a simulated participant sent, which is sent again in
+    any order. What only the runner sends (that pictures are there) is not made up.
+    """
+    sent = [command for _, command, source in heard if source is not Source.SYSTEM]
+    by_runner = {type(command) for _, command, source in heard if source is Source.SYSTEM}
+    by_hand = {type(command) for command in sent} | (set(own) - by_runner)
+    texts = sorted({text for command in sent for text in _texts(command)} | {"mouse", ""})
+    in_order = sorted(by_hand & set(own), key=lambda cls: cls.__qualname__)
+    made = [built for cls in in_order if (built := _built(cls, texts)) is not None]
+    again = [st.sampled_from(sent)] if sent else []
+    # Most of what is asked for is the task's own; a pause or a question about leaving that nobody
+    # ends would hide the rest of the course.
+    often = [*made, *again] or [ANY_TIME]
+    step = st.one_of(*often * 3, ANY_TIME, st.sampled_from(["crash", "pause", "leave", "stall"]))
+    waits = st.sampled_from([0.0, 0.0, 0.05, 0.3, 1.0, 3.0])
+    return st.lists(st.tuples(waits, step), min_size=12, max_size=40)
+
+
+def commands_of(package: str) -> set[type[Command]]:
+    """The classes of commands that are defined in a package."""
+    return {
+        cls
+        for cls in _subclasses(Command)
+        if (cls.__module__ == package or cls.__module__.startswith(f"{package}."))
+        and getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
+    }
+
+
+def _subclasses(cls: type[Command]) -> set[type[Command]]:
+    return {cls}.union(*(_subclasses(sub) for sub in cls.__subclasses__()))
+
+
+def _texts(command: Any) -> list[str]:
+    """The texts in the fields of a command."""
+    values = (getattr(command, field.name) for field in dataclasses.fields(command))
+    return [value for value in values if isinstance(value, str)]
+
+
+def _built(cls: type[Command], texts: Sequence[str]) -> st.SearchStrategy[Command] | None:
+    """Commands of a class with any values; None where a field has a type of its own."""
+    hints = get_type_hints(cls)
+    fields: Collection[dataclasses.Field[Any]] = getattr(cls, "__dataclass_fields__", {}).values()
+    values: dict[str, st.SearchStrategy[Any]] = {}
+    for field in fields:
+        value = _values(hints[field.name], texts)
+        if value is None:
+            return None
+        values[field.name] = value
+    return st.builds(cls, **values)
+
+
+def _values(hint: Any, texts: Sequence[str]) -> st.SearchStrategy[Any] | None:
+    """Values of a type, impossible ones among them."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    plain: dict[Any, st.SearchStrategy[Any]] = {
+        int: st.one_of(st.integers(-1, 2), st.integers(-2, 12)),
+        float: st.one_of(
+            st.floats(-3, 3), st.sampled_from([math.nan, math.inf]), st.integers(-2, 6).map(float)
+        ),
+        bool: st.booleans(),
+        str: st.one_of(st.sampled_from(texts), st.text(max_size=10)),
+        NoneType: st.none(),
+    }
+    if hint in plain:
+        return plain[hint]
+    if hint is Any:
+        return st.one_of(st.integers(-2, 12), st.text(max_size=10), st.none(), st.booleans())
+    if origin in (Union, UnionType):
+        inner = [_values(argument, texts) for argument in arguments]
+        return None if None in inner else st.one_of(*inner)  # type: ignore[arg-type]
+    if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
+        each = _values(arguments[0], texts)
+        return None if each is None else st.lists(each, max_size=5).map(tuple)
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        keys, values = (_values(argument, texts) for argument in arguments)
+        if keys is not None and values is not None:
+            return st.dictionaries(keys, values, max_size=3)
+    return None
+
+
+SIZES = ((1366, 768), (900, 560), (1920, 1080), (1280, 1024))
+"""Logical pixels: a small laptop's screen, the least that a participant's window can have, a usual
+screen, and one that is nearly square."""
+DRAWN = 10
+"""States of a part that are drawn at every size; all are rendered."""
+PRESSED = (1, 2, 5)
+"""Which states of a part a hand presses everything in, on a screen that is only read."""
+
+
+def check_screens(
+    task_type: TaskType[Any],
+    study: Any,
+    participant: str,
+    decoders: dict[str, Decoder],
+    strategy: str,
+    notes: Notes,
+    **around: Any,
+) -> None:
+    """A simulated participant goes through a real session, and the screens of the task are rendered
+    in every state on the way, by somebody who only looks on."""
+    from labapp.clock import Clock, FakeClock
+    from labapp.session.scheduling import VirtualScheduler
+    from labapp.simulation.driver import Driver
+    from labapp.simulation.pace import FAST
+    from labapp.testing.leaving import check_leaving
+    from labapp.ui.qtapp import make_app
+
+    app = make_app()
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+
+    def make_scheduler(_: Clock) -> VirtualScheduler:
+        return scheduler
+
+    with TemporaryDirectory() as temporary, ExitStack() as stack:
+        folder = Path(temporary)
+        session = opening.create(
+            study,
+            participant,
+            SessionDependencies(
+                decoders=decoders,
+                warmed=(),
+                make_scheduler=make_scheduler,
+                private=folder / "private",
+                commit_timeout_s=5.0,
+                decode_at_once=True,
+                fsync_on_commit=False,
+                **around,
+            ),
+            data=folder / "data",
+            make_clock=lambda start: clock,
+        )
+        stack.callback(session.close, "checked")
+        onlooker = Onlooker(task_type, session, notes)
+        stack.callback(onlooker.close)
+        session.runner.listen(onlooker.look)
+        session.begin()
+        driver = Driver(
+            session.runner,
+            session.give_consent,
+            strategy,
+            session.planned.seed,
+            participant,
+            FAST,
+            paints=True,
+            language=session.planned.language,
+        )
+        driver.start()
+        try:
+            scheduler.run(lambda: session.runner.finished or onlooker.failed)
+        except LabappError as error:
+            notes.add(f"With its screens open, the session does not get to its end: {error.what}")
+        finally:
+            driver.stop()
+        app.processEvents()
+        if not onlooker.made and not onlooker.failed:
+            notes.add(
+                "No screen of the task was ever made: let `ready` of its pictures hold once there "
+                "is something to show."
+            )
+        finished = session.runner.finished
+        stack.close()
+        if finished and not notes.sentences:
+            check_leaving(session.folder.path, folder, notes)
+
+
+class Onlooker:
+    """Makes the screen of each part of the task and renders it whenever something changed."""
+
+    def __init__(self, task_type: TaskType[Any], session: OpenSession, notes: Notes) -> None:
+        from labapp.ui import theme
+        from labapp.ui.images import Images
+        from labapp.ui.participant.view import SessionView
+        from labapp.ui.strings import strings_of
+
+        self.task_type = task_type
+        self.runner = session.runner
+        self.notes = notes
+        self.failed = False
+        self.made = 0
+        loaded, gallery = session.loaded, session.runner.gallery
+        self.view = SessionView(
+            session.runner,
+            loaded,
+            strings_of(loaded),
+            theme.LIGHT,
+            loaded.study.presentation,
+            None if gallery is None else Images(gallery),
+        )
+        self._screen: Any = None
+        self._index = -1
+        self._drawn = 0
+        self._raised: BaseException | None = None
+
+    def look(self) -> None:
+        """Render the state that there is now."""
+        part, runner = self.runner.part, self.runner
+        if part is None or registry.task_type_of(part) is not self.task_type or self.failed:
+            return
+        if not runner.ready or self.view.cover() is not None:
+            return
+        hook, sys.excepthook = sys.excepthook, self._raises
+        try:
+            self._render()
+        except Exception as error:  # noqa: BLE001 (whatever a task's screen does)
+            self._raised = error
+        finally:
+            sys.excepthook = hook
+        if self._raised is not None:
+            self.failed = True
+            self.notes.add(
+                f"The screen {self.task_type.screen(part)} of {part.id!r} cannot be shown: "
+                f"{type(self._raised).__name__}: {self._raised}. Let it draw every state that its "
+                "machine can have."
+            )
+
+    def _render(self) -> None:
+        from PySide6.QtWidgets import QApplication
+
+        from labapp.ui.participant.screens import make_screen
+
+        if self._index != self.runner.state.index:
+            self._let_go()
+            self._screen = make_screen(self.view)
+            self._index = self.runner.state.index
+            self.made += 1
+            self._drawn = 0
+        screen = self._screen
+        screen.render_state()
+        screen.head()
+        screen.foot()
+        if self._drawn < DRAWN:
+            self._drawn += 1
+            if self._drawn in PRESSED:
+                self._press()
+            for size in SIZES:
+                screen.resize(*size)
+                screen.grab()
+        QApplication.sendPostedEvents()
+
+    def _press(self) -> None:
+        """Note it where a hand on a mirror of the screen does something to the session."""
+        from labapp.testing.mirror import commands_of_mirror
+
+        part = self.runner.part
+        assert part is not None
+        asked = commands_of_mirror(self.runner, self.view, part, SIZES[0])
+        if asked:
+            names = ", ".join(sorted({type(command).__name__ for command in asked}))
+            self.notes.add(
+                f"The screen {self.task_type.screen(part)} of {part.id!r} takes input where it is "
+                f"only read ({names}): let it ask for everything by `send` of its view."
+            )
+
+    def _raises(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """What is raised inside Qt, where nobody else hears it."""
+        self._raised = error
+
+    def _let_go(self) -> None:
+        if self._screen is not None:
+            self._screen.close()
+            self._screen.deleteLater()
+            self._screen = None
+
+    def close(self) -> None:
+        """Let the screen go."""
+        from PySide6.QtCore import QEvent
+        from PySide6.QtWidgets import QApplication
+
+        self._let_go()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

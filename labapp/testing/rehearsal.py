@@ -119,12 +119,9 @@ class Rehearsal:
 
     Attributes
     ----------
-    events : list of Event
-        All so far, as a journal would give them back.
-    heard : list of (str, Command, Source)
-        The commands that were decided, with the kind of the part that they came in.
-    sent : list of Command
-        Those that a simulated participant sent.
+    events : all so far, as a journal would give them back.
+    heard : the commands that were decided, with the kind of the part that they came in.
+    sent : those that a simulated participant sent.
     """
 
     def __init__(

@@ -36,12 +36,9 @@ class Progress:
 
     Attributes
     ----------
-    phase : str
-        The part of the training that is running, in words.
-    step, steps : int
-        Steps done, and of how many.
-    losses : dict
-        The losses of the last step, by name.
+    phase : the part of the training that is running, in words.
+    step, steps : steps done, and of how many.
+    losses : the losses of the last step, by name.
     elapsed_s, remaining_s : float
         Seconds spent, over all restarts, and left, as estimated from the pace of this process.
     """

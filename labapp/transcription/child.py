@@ -55,12 +55,9 @@ class OpenEngine:
 
     Attributes
     ----------
-    hear : callable
-        See `Hear`.
-    languages : list of str or None
-        Those that the model knows; None where it does not say so.
-    versions : str
-        Of the libraries.
+    hear : see `Hear`.
+    languages : those that the model knows; None where it does not say so.
+    versions : of the libraries.
     """
 
     hear: Hear

@@ -36,14 +36,10 @@ class Engine:
 
     Attributes
     ----------
-    name : str
-        Of the extra of labapp that brings it, too.
-    package, module : str
-        Of the library.
-    model : str
-        What a model of it is.
-    get : str
-        Where one is to be had, on a computer with the internet.
+    name : of the extra of labapp that brings it, too.
+    package, module : of the library.
+    model : what a model of it is.
+    get : where one is to be had, on a computer with the internet.
     """
 
     name: EngineName
@@ -111,10 +107,8 @@ class SpeechModel:
 
     Attributes
     ----------
-    path : Path
-        The file or folder.
-    engine : Engine
-        What runs it.
+    path : the file or folder.
+    engine : what runs it.
     """
 
     path: Path
@@ -130,8 +124,7 @@ class SpeechModel:
 
         Raises
         ------
-        TranscriptionError
-            It cannot be read.
+        TranscriptionError : it cannot be read.
         """
         try:
             if files.is_file(self.path):
@@ -153,10 +146,8 @@ def model_at(path: Path, engine: str = "auto") -> SpeechModel:
 
     Parameters
     ----------
-    path : Path
-        A file or a folder.
-    engine : str
-        The name of the engine that it is for; `auto`: whatever it is.
+    path : a file or a folder.
+    engine : the name of the engine that it is for; `auto`: whatever it is.
 
     Raises
     ------
@@ -203,12 +194,9 @@ class SpeechTools:
 
     Attributes
     ----------
-    engines : tuple of Engine
-        That are installed.
-    models : tuple of SpeechModel
-        In the folder for them.
-    folder : Path
-        That folder.
+    engines : that are installed.
+    models : in the folder for them.
+    folder : that folder.
     """
 
     engines: tuple[Engine, ...]
@@ -239,8 +227,7 @@ def own_model() -> SpeechModel:
 
     Raises
     ------
-    TranscriptionError
-        There is none or several, or its engine is not installed.
+    TranscriptionError : there is none or several, or its engine is not installed.
     """
     models, folder = own_models(), speech_models()
     if not models:

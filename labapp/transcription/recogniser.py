@@ -44,22 +44,18 @@ class Recogniser:
 
     Parameters
     ----------
-    model : SpeechModel
-        It is read from the disk here, which can take a while.
-    words : str
-        Words that may come up, with commas between them; Whisper expects them then.
+    model : it is read from the disk here, which can take a while.
+    words : words that may come up, with commas between them; Whisper expects them then.
 
     Attributes
     ----------
     versions : str
         Of the engine's libraries.
-    languages : list of str or None
-        Those that the model knows, as codes such as `de`; None where it does not say so.
+    languages : those that the model knows, as codes such as `de`; None where it does not say so.
 
     Raises
     ------
-    TranscriptionError
-        The model cannot be opened, or its engine takes no words.
+    TranscriptionError : the model cannot be opened, or its engine takes no words.
     """
 
     def __init__(self, model: SpeechModel, words: str = "") -> None:
@@ -124,15 +120,12 @@ class Recogniser:
         ----------
         samples : ndarray of int16, shape (n,)
             Mono; not all zeros, in which some models hear words.
-        rate : int
-            Frames a second.
-        language : str
-            What is spoken, as a code such as `de`.
+        rate : frames a second.
+        language : what is spoken, as a code such as `de`.
 
         Raises
         ------
-        TranscriptionError
-            The engine failed, or its process ended.
+        TranscriptionError : the engine failed, or its process ended.
         """
         sound = resampled(samples, rate)
         answer = self._ask({"language": language, "words": self.words}, sound)

@@ -3,6 +3,10 @@
 The text of a unit is stored as soon as it is there, so that whatever ends the work, the next time
 it goes on. The file is open only while a text is written: people correct others meanwhile. What a
 person wrote, corrected, read or redacted is never written over.
+
+What a recogniser may have invented has signs in its text, to be looked at by a person. Speech
+models fill what they do not understand with words: the same again and again, words they are not
+sure of, words where nobody speaks.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from labapp.annotations import store
-from labapp.annotations.model import Redaction, Text, Unit, Word
+from labapp.annotations.model import Doubt, Redaction, Text, Unit, Word
 from labapp.annotations.places import DETECTOR, RECOGNISER, annotations_folder
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.segmenting import segment, segment_session, sound_of, voiced
@@ -32,7 +36,6 @@ from labapp.clock import NS
 from labapp.errors import AnnotationError, AnnotationsBusy, NoConsent
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
-from labapp.transcription.doubts import doubts_of
 from labapp.transcription.recogniser import HeardWord, Recogniser
 
 PAD_NS = 200_000_000
@@ -58,34 +61,21 @@ class Transcription:
 
     Attributes
     ----------
-    session : str
-        The name of its folder.
-    units : int
-        How many it has.
-    units_made : bool
-        Whether they were made from its sound just now.
-    written : int
-        Units that got a text, one without words too.
-    wordless : int
-        Those of them in which no word was recognised.
-    words : int
-        That were written.
-    doubtful : int
-        Texts that may be invented.
-    kept : int
-        Units that had a text before, which stayed.
+    session : the name of its folder.
+    units : how many it has.
+    units_made : whether they were made from its sound just now.
+    written : units that got a text, one without words too.
+    wordless : those of them in which no word was recognised.
+    words : that were written.
+    doubtful : texts that may be invented.
+    kept : units that had a text before, which stayed.
     overtaken : int
         Units that a person wrote down while they were listened to; what was recognised is left.
-    silent : int
-        Units in which no voice is heard; they have no text.
-    outside_s : float
-        Voice outside of all units, in s, which nobody wrote down.
-    voice_s : float
-        Voice that was listened to, in s.
-    seconds : float
-        How long that took.
-    language : str
-        That was taken as spoken.
+    silent : units in which no voice is heard; they have no text.
+    outside_s : voice outside of all units, in s, which nobody wrote down.
+    voice_s : voice that was listened to, in s.
+    seconds : how long that took.
+    language : that was taken as spoken.
     """
 
     session: str
@@ -144,25 +134,17 @@ def transcribe_session(
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    open_recogniser : callable
-        Gives the recogniser; called only where something is to be heard.
-    language : str
-        What is spoken; that of the session's texts where it is empty.
-    again : bool
-        Whether texts are written anew that a recogniser wrote and nobody read.
-    tell : callable
-        See `Tell`.
-    patience_s : float
-        How long it is waited for whoever has the text open, in s.
+    session : its folder.
+    open_recogniser : gives the recogniser; called only where something is to be heard.
+    language : what is spoken; that of the session's texts where it is empty.
+    again : whether texts are written anew that a recogniser wrote and nobody read.
+    tell : see `Tell`.
+    patience_s : how long it is waited for whoever has the text open, in s.
 
     Raises
     ------
-    NoConsent
-        The participant did not agree that what was said is written down.
-    TranscriptionError
-        The model does not know the language, or the engine failed.
+    NoConsent : the participant did not agree that what was said is written down.
+    TranscriptionError : the model does not know the language, or the engine failed.
     AnnotationError
         The session is recorded just now, its participant withdrew, it has no sound, it is being
         written down already, another window has its text open, or something was redacted meanwhile.
@@ -218,8 +200,7 @@ class _SharedTexts:
     ----------
     texts : mapping of str to Text
         As they were when they were last read.
-    redactions : tuple of Redaction
-        Those at the beginning, which the sound is silent for.
+    redactions : those at the beginning, which the sound is silent for.
     """
 
     def __init__(self, session: Path, record: Record, patience_s: float) -> None:
@@ -454,3 +435,57 @@ def _union(units: Sequence[Unit]) -> list[Stretch]:
 
 def _length(stretches: Sequence[Stretch] | Iterator[Stretch]) -> int:
     return sum(ends - begins for begins, ends in stretches)
+
+
+UNSURE = 0.5
+"""A word of which a recogniser is less sure is in doubt."""
+UNSURE_SHARE = 0.5
+"""A text of which so many words are in doubt is, too."""
+QUIET_SHARE = 0.3
+NEAR_NS = 300_000_000
+"""A word that lies further from any voice was said where nobody speaks: engines place words about
+this well."""
+_LONGEST_PHRASE = 12
+_REPEATS = 3
+_WORD_REPEATS = 4
+
+
+def doubts_of(words: Sequence[Word], voiced: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
+    """Why a text may be invented; empty where nothing says so.
+
+    Parameters
+    ----------
+    words : in their order.
+    voiced : session times at which somebody is heard.
+    """
+    if not words:
+        return ()
+    doubts: list[Doubt] = []
+    if is_repeated([word.text for word in words]):
+        doubts.append("repeated")
+    unsure = sum(word.probability is not None and word.probability < UNSURE for word in words)
+    if unsure >= UNSURE_SHARE * len(words):
+        doubts.append("unsure")
+    quiet = sum(not _is_near(word, voiced) for word in words)
+    if quiet and quiet >= QUIET_SHARE * len(words):
+        doubts.append("quiet")
+    return tuple(doubts)
+
+
+def is_repeated(words: Sequence[str]) -> bool:
+    """Whether a word comes four times in a row, or several words together come three times."""
+    plain = [word.casefold().strip(".,;:!?…\"'-") for word in words]
+    for length in range(1, _LONGEST_PHRASE + 1):
+        times = _WORD_REPEATS if length == 1 else _REPEATS
+        same = 0
+        for place in range(length, len(plain)):
+            same = same + 1 if plain[place] == plain[place - length] else 0
+            if same >= length * (times - 1):
+                return True
+    return False
+
+
+def _is_near(word: Word, voiced: Sequence[tuple[int, int]]) -> bool:
+    return any(
+        begins - NEAR_NS < word.t1_ns and word.t0_ns < ends + NEAR_NS for begins, ends in voiced
+    )

@@ -89,7 +89,8 @@ def grow(screen: QScreen) -> float:
             _others.extend(
                 (window, window.geometry())
                 for window in QApplication.topLevelWidgets()
-                if window.screen() is screen
+                # Not by its screen(): PySide takes that to own what it gives, and it goes with it.
+                if screen.geometry().contains(window.geometry().center())
             )
         _grown[screen.name()] = (factor, system)
         _apply(screen, factor * system)

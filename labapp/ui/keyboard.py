@@ -6,7 +6,7 @@ the other. The console gets the keyboard when the moderator begins to write (a c
 Ctrl+N) and gives it back at Enter, at Escape and when nothing was typed for a while. It also gets
 it with every question that it asks (`ConsoleWindow.asking`), and gives it back when the question is
 closed. A click on anything else of the console moves no key. Every change is an event, from which
-the analysis knows the trials that it fell into (`labapp.analysis.keyboard.trials_away`).
+the analysis knows the trials that it fell into (`labapp.analysis.rows.trials_away`).
 
 On a single screen F9 pauses while the participant's window is in front. That window stays in front
 and says that the session is paused. No key does anything in it until the pause is over, or the
@@ -31,12 +31,12 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 from labapp.errors import JournalError
 from labapp.events import Payload
 from labapp.events.keyboard import KeyboardGiven
-from labapp.ui.keys_held import KeysHeld
 from labapp.ui.moderator.screens import to_front, to_top
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.console import ConsoleWindow
     from labapp.ui.participant.window import ParticipantWindow
+
 
 IDLE_MS = 20_000
 """After so long without a key the participant gets the keyboard back."""
@@ -577,3 +577,48 @@ class Keyboard(QObject):
     def _show(self, standing: Standing) -> None:
         self._participant.show_keyboard(away=standing.away, refused=standing.where == "refused")
         self._console.show_keyboard(standing.where)
+
+
+class KeysHeld:
+    """A fold over key events of both windows; keys are named by their scan codes.
+
+    After `hand_over` nothing counts until every key was let go: what is down then is the tail of
+    what somebody else typed. The window system can swallow a release, when another program comes in
+    between; so a key that goes down anew was up, and `forget` is for when nothing came for long.
+    """
+
+    def __init__(self) -> None:
+        self._down: set[int] = set()
+        self._waiting = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether keys still have to be let go."""
+        return self._waiting
+
+    def hand_over(self) -> None:
+        """The keyboard goes to somebody else now."""
+        self._waiting = bool(self._down)
+
+    def forget(self) -> None:
+        """Take all keys for let go."""
+        self._down.clear()
+        self._waiting = False
+
+    def take(self, key: int, kind: Literal["press", "release"], *, repeated: bool) -> bool:
+        """Take in an event; True if it counts. repeated: the keyboard's own repetition of a key
+        that is held."""
+        if repeated:
+            if kind == "press":
+                self._down.add(key)
+            return not self._waiting
+        if kind == "release":
+            self._down.discard(key)
+            counts = not self._waiting
+            self._waiting = self._waiting and bool(self._down)
+            return counts
+        if key in self._down:
+            self._down.discard(key)
+            self._waiting = self._waiting and bool(self._down)
+        self._down.add(key)
+        return not self._waiting

@@ -100,11 +100,9 @@ def without_names(names: Iterable[str], instead: str) -> Callable[[str], str]:
 
     Parameters
     ----------
-    names : iterable of str
-        Ids of models, conditions and such; a single character is none that a text could be searched
-        for.
-    instead : str
-        What is shown instead.
+    names : ids of models, conditions and such; a single character is none that a text could be
+        searched for.
+    instead : what is shown instead.
     """
     known = sorted({name for name in names if len(name) > 1}, key=len, reverse=True)
     if not known:

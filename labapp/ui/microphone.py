@@ -23,8 +23,7 @@ class HomeMicrophone(QObject):
 
     Attributes
     ----------
-    device : Device or None
-        The microphone in use.
+    device : the microphone in use.
     off : bool
         Whether the moderator wants no sound where the study leaves the choice.
     remembered : str

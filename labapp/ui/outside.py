@@ -36,10 +36,8 @@ def open_outside(path: Path, tell: Callable[[str], None]) -> None:
 
     Parameters
     ----------
-    path : Path
-        A file or a folder.
-    tell : callable
-        Is given a sentence where nothing opens it, now or soon after.
+    path : a file or a folder.
+    tell : is given a sentence where nothing opens it, now or soon after.
     """
     sentence = tr("No program here opens such files. The file is at {path}", path=path)
     opener = shutil.which(OPENER) if sys.platform.startswith("linux") else None

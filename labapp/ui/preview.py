@@ -62,12 +62,9 @@ class Place:
 
     Attributes
     ----------
-    index, page : int
-        Part of the plan and page of it, both from 0.
-    pages : int
-        How many pages the part has.
-    part : PlannedPart
-        The part.
+    index, page : part of the plan and page of it, both from 0.
+    pages : how many pages the part has.
+    part : the part.
     """
 
     index: int
@@ -97,12 +94,9 @@ class Still:
 
     Attributes
     ----------
-    part : PlannedPart or None
-        The part; None for a pause and the end.
-    moment : Moment
-        Of a simulated session.
-    number : int
-        Which one of the part it is that came up after such an event, from 1.
+    part : the part; None for a pause and the end.
+    moment : of a simulated session.
+    number : which one of the part it is that came up after such an event, from 1.
     """
 
     part: PlannedPart | None

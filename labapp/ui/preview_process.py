@@ -36,12 +36,9 @@ class PreviewProcess(QObject):
 
         Parameters
         ----------
-        study : str
-            Id or path.
-        participant : str
-            The label whose plan it is.
-        drawn : sequence of str
-            The conditions that the participant gets; empty where none is drawn.
+        study : id or path.
+        participant : the label whose plan it is.
+        drawn : the conditions that the participant gets; empty where none is drawn.
         """
         condition = [f"--condition={','.join(drawn)}"] if drawn else []
         self._arguments = [f"--participant={participant}", *condition, "--", study]

@@ -80,19 +80,15 @@ def read_choices(
 
     Parameters
     ----------
-    name : str
-        Of the file in the settings folder.
+    name : of the file in the settings folder.
     usual : dataclass
         The usual choices; what is in the file has the types of their fields.
-    window : str
-        What the window is called, in English.
-    check : callable
-        Raises ValueError for values that cannot be.
+    window : what the window is called, in English.
+    check : raises ValueError for values that cannot be.
 
     Raises
     ------
-    DataFolderError
-        The file is there and is no such file: nothing of it is used.
+    DataFolderError : the file is there and is no such file: nothing of it is used.
     """
     path = resources.settings_root() / name
     if not files.exists(path):
@@ -131,8 +127,7 @@ def write_choices(name: str, choices: DataclassInstance, window: str) -> None:
 
     Raises
     ------
-    DataFolderError
-        They cannot be written.
+    DataFolderError : they cannot be written.
     """
     path = resources.settings_root() / name
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")

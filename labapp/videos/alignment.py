@@ -57,19 +57,13 @@ class SoundMatch:
 
     Attributes
     ----------
-    offset_s : float
-        Session time of its beginning, in s.
-    drift_ppm : float
-        How much more session time passes than time of the video, in millionths; 0 where the video
-        is too short to tell.
-    residual_ms, residual_max_ms : float
-        Median and largest distance of the stretches from the line.
-    confidence : float
-        Share of the stretches that lie on the line.
-    stretches : int
-        How many were compared: those in which somebody speaks in both.
-    unapplied : WrongClock or None
-        How the video's clock seems to go where it is too short to correct that.
+    offset_s : session time of its beginning, in s.
+    drift_ppm : how much more session time passes than time of the video, in millionths; 0 where the
+        video is too short to tell.
+    residual_ms, residual_max_ms : median and largest distance of the stretches from the line.
+    confidence : share of the stretches that lie on the line.
+    stretches : how many were compared: those in which somebody speaks in both.
+    unapplied : how the video's clock seems to go where it is too short to correct that.
     """
 
     offset_s: float
@@ -155,14 +149,12 @@ def align(video: Features, session: Features) -> SoundMatch | WrongClock | None:
 
     Parameters
     ----------
-    video, session : Features
-        Each from time 0 of its own clock on.
+    video, session : each from time 0 of its own clock on.
 
     Returns
     -------
-    SoundMatch, WrongClock or None
-        A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None
-        where no place is clearly better than all others.
+    A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None where
+    no place is clearly better than all others.
     """
     if video.present.sum() * HOP_S < LEAST_SOUND_S or not session.present.any():
         return None

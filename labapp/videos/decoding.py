@@ -56,12 +56,9 @@ class VideoFacts:
 
     Attributes
     ----------
-    duration_s : float
-        From its beginning to the end of the last picture that is there.
-    width, height : int
-        As it is seen, in pixels.
-    has_sound : bool
-        Whether it has a track of sound.
+    duration_s : from its beginning to the end of the last picture that is there.
+    width, height : as it is seen, in pixels.
+    has_sound : whether it has a track of sound.
     """
 
     duration_s: float
@@ -76,8 +73,7 @@ class Picture:
 
     Attributes
     ----------
-    begins_s, ends_s : float
-        Time of the video at which it is shown.
+    begins_s, ends_s : time of the video at which it is shown.
     pixels : (height, width, 3) uint8
         Red, green and blue.
     """
@@ -135,8 +131,7 @@ class OpenedVideo:
 
     Attributes
     ----------
-    ending : str
-        That the name of such a file has.
+    ending : that the name of such a file has.
     width, height : int
         As it is seen, in pixels.
     near_s : float
@@ -190,22 +185,17 @@ class OpenedVideo:
 
         Parameters
         ----------
-        t_s : float
-            Time of the video, in s.
-        room : (int, int)
-            Width and height into which it is made to fit, in pixels; it is not made larger.
-        stop : callable
-            Asked between two pictures whether this one is not wanted any more.
+        t_s : time of the video, in s.
+        room : width and height into which it is made to fit, in pixels; it is not made larger.
+        stop : asked between two pictures whether this one is not wanted any more.
 
         Returns
         -------
-        Picture or None
-            None where it was not wanted any more, or there is none.
+        None where it was not wanted any more, or there is none.
 
         Raises
         ------
-        VideoError
-            The file cannot be read there.
+        VideoError : the file cannot be read there.
         """
         with self._told():
             if not self._is_near(t_s):
@@ -372,15 +362,12 @@ def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
 
     Parameters
     ----------
-    open_video : callable
-        Opens its file.
-    name : str
-        Of the file, for what is said of it.
+    open_video : opens its file.
+    name : of the file, for what is said of it.
 
     Raises
     ------
-    VideoError
-        PyAV is not installed, the file cannot be read, or it is no video.
+    VideoError : PyAV is not installed, the file cannot be read, or it is no video.
     """
     require()
     import av

@@ -25,12 +25,9 @@ class ShownPicture:
 
     Attributes
     ----------
-    begins_ns, ends_ns : int
-        Session time from which and up to which the picture is the right one.
-    picture : Picture or None
-        None where it cannot be had.
-    problem : LabappError or None
-        Why it cannot.
+    begins_ns, ends_ns : session time from which and up to which the picture is the right one.
+    picture : None where it cannot be had.
+    problem : why it cannot.
     """
 
     begins_ns: int
@@ -48,12 +45,9 @@ class VideoFeed:
 
     Parameters
     ----------
-    placed : PlacedVideo
-        The video, and where it lies.
-    open_video : callable
-        Opens its file.
-    told : callable
-        Told each picture, by a thread that is not the caller's.
+    placed : the video, and where it lies.
+    open_video : opens its file.
+    told : told each picture, by a thread that is not the caller's.
     """
 
     def __init__(self, placed: PlacedVideo, open_video: OpenVideo, told: Told) -> None:

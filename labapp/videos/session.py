@@ -70,27 +70,19 @@ def add_video(
 
     Parameters
     ----------
-    session : Path
-        Its folder.
-    file : Path
-        The video, which stays as it is.
-    offset_s : float, optional
-        Session time of its beginning, set by hand; it is looked for by the sound where it is left
-        out.
-    drift_ppm : float
-        By hand: how much more session time passes than time of the video, in millionths.
-    by : str
-        Who adds it.
-    tell : callable
-        See `Tell`.
+    session : its folder.
+    file : the video, which stays as it is.
+    offset_s : session time of its beginning, set by hand; it is looked for by the sound where it is
+        left out.
+    drift_ppm : by hand: how much more session time passes than time of the video, in millionths.
+    by : who adds it.
+    tell : see `Tell`.
 
     Raises
     ------
-    VideoError
-        The participant did not agree to a video, the file is none, its place cannot be told by its
-        sound, or it cannot be copied.
-    AnnotationError
-        The session's list of videos cannot be read or written, or the name is none.
+    VideoError : the participant did not agree to a video, the file is none, its place cannot be
+        told by its sound, or it cannot be copied.
+    AnnotationError : the session's list of videos cannot be read or written, or the name is none.
     """
     record = _record(session, by)
     require()
@@ -133,8 +125,7 @@ def align_video(
 
     Raises
     ------
-    VideoError, AnnotationError
-        As there; the place that it had stays.
+    VideoError, AnnotationError : as there; the place that it had stays.
     """
     record = _record(session, by)
     placed = _known(record, video_id)
@@ -153,10 +144,8 @@ def remove_video(session: Path, video_id: str, *, by: str = "") -> None:
 
     Raises
     ------
-    VideoError
-        There is none of this name, or it could not be deleted.
-    AnnotationError
-        The list cannot be read or written.
+    VideoError : there is none of this name, or it could not be deleted.
+    AnnotationError : the list cannot be read or written.
     """
     record = _record(session, by, consent=False)
     if not files.exists(list_file(session)):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
-from labapp.analysis.internal_consistency import (
+from labapp.analysis.reliability import (
     Matrix,
     alpha,
     alphas_if_dropped,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.analysis.keyboard import spans_away, within
-from labapp.analysis.rows import SessionRecords
+from labapp.analysis.rows import SessionRecords, spans_away, within
 from labapp.analysis.tables import tables_of
 from labapp.clock import NS
 from labapp.events import Event, Payload, Source
@@ -17,8 +16,8 @@ from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
 from labapp.tasks.unmasking.commands import StimulusHidden
 from labapp.tasks.unmasking.report.cells import Cells
-from labapp.tasks.unmasking.report.groups import groups_of
-from labapp.tasks.unmasking.report.timing import timing
+from labapp.tasks.unmasking.report.contents import groups_of
+from labapp.tasks.unmasking.report.sections import timing
 from tests.analysis.sessions import Stamped, paired
 from tests.helpers.judged import of_play
 from tests.helpers.unmasking import UnmaskingPlay

@@ -33,7 +33,7 @@ from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, Audi
 from labapp.study.design import Missing
 from labapp.tasks.consent.events import ConsentDeclined
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
-from labapp.tasks.reconstruction.measures import StageRecord, stage_record
+from labapp.tasks.reconstruction.records import StageRecord, stage_record
 from tests.analysis.sessions import (
     begin_trial,
     builder,

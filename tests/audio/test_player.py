@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from labapp.audio import player as players
 from labapp.audio.output import Report, SampleQueue
-from labapp.audio.player import Player
-from labapp.audio.playhead import HeardSamples, SessionTimes
-from labapp.audio.wall_clock import WallClock
+from labapp.audio.player import HeardSamples, Player, SessionTimes, WallClock
 from labapp.audio.wsola import Stretcher
 from labapp.clock import NS
 from labapp.errors import AudioError

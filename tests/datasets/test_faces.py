@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.datasets.faces.chance import APART, CLEAR, face
-from labapp.datasets.faces.dataset import FaceRows, faces
-from labapp.datasets.faces.features import mouth_y
+from labapp.datasets.faces.dataset import APART, CLEAR, FaceRows, face, faces
 from labapp.datasets.faces.head import EYES_Y
 from labapp.datasets.faces.parameters import CLASSES, Expression, Face, Hair
-from labapp.datasets.faces.picture import picture, placement
+from labapp.datasets.faces.picture import mouth_y, picture, placement
 from labapp.datasets.split import PARTS, Float32, PartName
 from tests.helpers import face_sheet
 

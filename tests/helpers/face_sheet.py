@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from labapp.datasets.faces.chance import face
+from labapp.datasets.faces.dataset import face
 from labapp.datasets.faces.parameters import CLASSES
 from labapp.datasets.faces.picture import SIZE, picture
 

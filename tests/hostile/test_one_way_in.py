@@ -67,7 +67,7 @@ ALLOWED = {
     "labapp/audio/repair.py": {"path.open": "writes what was looked at"},
     "labapp/audio/sources.py": {"json.loads": "the answer of PulseAudio"},
     "labapp/audio/writer.py": {"os.open": "makes the sound files"},
-    "labapp/bids/archive.py": {"zipfile.ZipFile": "of an archive that was looked through"},
+    "labapp/bids/verify.py": {"zipfile.ZipFile": "of an archive that was looked through"},
     "labapp/bids/folder.py": {
         "(self.root / name).open": OWN,
         "os.open": "syncs folders",
@@ -129,7 +129,7 @@ ALLOWED = {
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
     "labapp/ui/participant/picture.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/replay/timeline.py": {"QPixmap": "an empty one, to draw on"},
-    "labapp/ui/researcher/figures_view.py": {"QPixmap": "figures that an analysis just drew"},
+    "labapp/ui/researcher/page.py": {"QPixmap": "figures that an analysis just drew"},
     "labapp/ui/researcher/results.py": {"csv.DictReader": MEASURED},
     "labapp/ui/widgets/series.py": {"QPixmap": "of a picture in memory"},
     "labapp/ui/widgets/signature.py": {"json.loads": "of strokes that were just drawn"},

@@ -8,8 +8,7 @@ import torch
 from torch import nn
 
 from labapp.errors import MetricError
-from labapp.metrics.helper_networks import train
-from labapp.metrics.map_helpers import MAPS, MapWeights, initial_maps, logits_of_maps
+from labapp.metrics.helper_networks import MAPS, MapWeights, initial_maps, logits_of_maps, train
 from labapp.metrics.ois import ois
 
 CODES, CONCEPTS, SIDE = 3, 2, 4

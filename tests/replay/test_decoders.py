@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labapp.errors import ModelError
-from labapp.replay.decoders import RecordedDecoders
+from labapp.replay.history import RecordedDecoders
 from labapp.representations.decoding import Decoder
 
 FORMULA = "sinelines/gt"

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from labapp.datasets.split import ArrayRows, Split
-from labapp.representations import encodings, learners, networks, package
+from labapp.representations import encodings, networks, package, training
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Recipe
 from labapp.training import checkpoint
@@ -79,7 +79,7 @@ def rows(recipe: Recipe, count: int) -> ArrayRows:
     return ArrayRows(x, factors)
 
 
-def learn(learner: learners.Learner, data: ArrayRows, first: int, last: int) -> Losses:
+def learn(learner: training.Learner, data: ArrayRows, first: int, last: int) -> Losses:
     losses: Losses = {}
     for iteration in range(first, last):
         rng = np.random.default_rng([0, iteration])
@@ -108,13 +108,13 @@ def test_a_resumed_run_is_the_same_to_the_last_bit(
 ) -> None:
     recipe = make(data, architecture, objective, precision)
     some = rows(recipe, 64)
-    whole = learners.build(recipe, CPU)
+    whole = training.build(recipe, CPU)
     learn(whole, some, 0, 2)
     provenance = Provenance(recipe.digest, "cpu", 1)
     checkpoint.save(tmp_path, Run(whole, 2, 0.0), provenance)
     learn(whole, some, 2, 4)
 
-    other = Run(learners.build(recipe, CPU))
+    other = Run(training.build(recipe, CPU))
     checkpoint.restore(tmp_path, other, provenance)
     assert other.iteration == 2
     learn(other.learner, some, 2, 4)
@@ -131,7 +131,7 @@ def test_learning_makes_the_reconstruction_better(
 ) -> None:
     recipe = make(data, architecture, objective, precision)
     some = rows(recipe, 64)
-    learner = learners.build(recipe, CPU)
+    learner = training.build(recipe, CPU)
     name = {
         "infogan": "information",
         "vae" if architecture == "sinelines-mlp" else "-": "squared_error",
@@ -147,8 +147,8 @@ def test_learning_makes_the_reconstruction_better(
 def test_the_generator_learns_from_the_discriminator_and_not_it_from_the_generator() -> None:
     """With no learning rate of its own, each side stays as it was."""
     recipe = make(MNIST, "mnist-infogan", {"name": "infogan"}, "float32")
-    learner = learners.build(recipe, CPU)
-    assert isinstance(learner, learners.InfoGanLearner)
+    learner = training.build(recipe, CPU)
+    assert isinstance(learner, training.InfoGanLearner)
     before = copy.deepcopy(learner.networks.state_dict())
     real_step = learner.optimizers[0].step
     learner.optimizers[0].step = lambda: None  # type: ignore[method-assign, assignment]
@@ -183,7 +183,7 @@ def test_the_rate_follows_its_schedule_and_the_generators_is_a_multiple(
     scheduled = recipe.model_copy(
         update={"optimizer": recipe.optimizer.model_copy(update={"schedule": schedule})}
     )
-    learner = learners.build(scheduled, CPU)
+    learner = training.build(scheduled, CPU)
     some = rows(recipe, 16)
     x = torch.from_numpy(some.x)
     labels = torch.from_numpy(some.f.astype(np.float32))
@@ -201,7 +201,7 @@ def a_split(recipe: Recipe) -> Split:
 def test_ground_truth_keeps_the_held_out_factors_and_their_names() -> None:
     recipe = make(DSPRITES, "dsprites-conv", {"name": "gt"}, "float32")
     data = a_split(recipe)
-    found = encodings.of_held_out(recipe, learners.build(recipe, CPU).networks, data)
+    found = encodings.of_held_out(recipe, training.build(recipe, CPU).networks, data)
     np.testing.assert_allclose(found.latents, data.held.factors(np.arange(40)), atol=1e-7)
     assert found.spread is None
     assert [dial.name for dial in found.dials] == ["f0", "f1", "f2", "f3", "f4"]
@@ -210,7 +210,7 @@ def test_ground_truth_keeps_the_held_out_factors_and_their_names() -> None:
 def test_labels_stand_in_front_of_the_encodings_and_do_not_spread() -> None:
     recipe = make(MNIST, "mnist-conv", {"name": "ss-tcvae"}, "float32")
     data = a_split(recipe)
-    found = encodings.of_held_out(recipe, learners.build(recipe, CPU).networks, data)
+    found = encodings.of_held_out(recipe, training.build(recipe, CPU).networks, data)
     assert found.latents.shape == (40, 1 + WIDTH)
     assert np.array_equal(found.latents[:, :1], data.held.factors(np.arange(40)))
     assert found.spread is not None
@@ -221,7 +221,7 @@ def test_labels_stand_in_front_of_the_encodings_and_do_not_spread() -> None:
 
 def test_a_generators_sample_is_drawn_from_its_prior() -> None:
     recipe = make(MNIST, "mnist-infogan", {"name": "infogan"}, "float32")
-    found = encodings.of_held_out(recipe, learners.build(recipe, CPU).networks, a_split(recipe))
+    found = encodings.of_held_out(recipe, training.build(recipe, CPU).networks, a_split(recipe))
     assert found.latents.shape == (package.PRIOR_SAMPLE, 1 + WIDTH)
     counts = np.bincount(found.latents[:, 0].astype(int), minlength=10)
     assert counts.min() > 400

@@ -110,7 +110,7 @@ def test_recorded_pictures_are_there_without_torch_and_torch_comes_after_them() 
     program = """
 import sys
 import numpy as np
-from labapp.replay.decoders import RecordedDecoders
+from labapp.replay.history import RecordedDecoders
 decoder = RecordedDecoders({"dsprites/vae": ""})["dsprites/vae"]
 z = np.zeros((1, decoder.space.width), np.float32)
 picture = decoder.decode(z)

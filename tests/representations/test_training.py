@@ -21,14 +21,7 @@ from rich.console import Console
 
 from labapp import models_catalog
 from labapp.errors import ModelError
-from labapp.representations import (
-    card,
-    evaluation,
-    learners,
-    package,
-    recipe,
-    training,
-)
+from labapp.representations import card, evaluation, package, recipe, training
 from labapp.training import checkpoint, loop
 from labapp.training.checkpoint import Run
 from labapp.training.loop import Progress
@@ -257,13 +250,13 @@ def test_a_checkpoint_of_other_networks_is_refused(recipe_path: Path, tmp_path: 
     state = tmp_path / ".training/tiny/vae"
     wider = read.model_copy(update={"dimensions": 4})
     provenance = checkpoint.Provenance(read.digest, "cpu", 1)
-    checkpoint.save(state, Run(learners.build(wider, torch.device("cpu"))), provenance)
+    checkpoint.save(state, Run(training.build(wider, torch.device("cpu"))), provenance)
     with pytest.raises(ModelError, match="cannot be read"):
         training.train(recipe_path, out=tmp_path, device="cpu")
     path = state / checkpoint.FILE
     with safetensors.safe_open(path, "numpy") as opened:
         metadata = opened.metadata()
-    run = Run(learners.build(read, torch.device("cpu")))
+    run = Run(training.build(read, torch.device("cpu")))
     tensors = run.tensors() | {"adam.0.99.step": torch.ones(())}
     safetensors.torch.save_file(tensors, path, metadata=metadata)
     with pytest.raises(ModelError, match="cannot be read"):

@@ -27,7 +27,7 @@ from labapp.simulation.names import (
 from labapp.simulation.pace import FAST, HUMAN
 from labapp.simulation.strategies import STRATEGIES
 from labapp.study.loading import load
-from labapp.tasks.reconstruction.reconstructing import ENDURES
+from labapp.tasks.reconstruction.simulated import ENDURES
 from tests.session.sessions import surroundings
 
 QUICK = load("quickstart")

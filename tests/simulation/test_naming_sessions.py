@@ -13,7 +13,7 @@ from labapp.events import Event
 from labapp.journal.integrity import check_journal
 from labapp.representations.space import LatentSpace
 from labapp.session.verified_events import finished, read_verified_events
-from labapp.simulation import watch
+from labapp.simulation import driver
 from labapp.simulation.headless import simulate
 from labapp.simulation.learning import LearningStrategy
 from labapp.simulation.pace import FAST, HUMAN, Pace
@@ -21,7 +21,7 @@ from labapp.simulation.person import STRIDE_S, Person
 from labapp.simulation.vocabulary import ENGLISH, GERMAN, typing_s, vocabulary
 from labapp.study.assignment import generator
 from labapp.study.loading import load
-from labapp.tasks.reconstruction import reconstructing
+from labapp.tasks.reconstruction import simulated
 from labapp.tasks.reconstruction.simulated import Reconstructor
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.rooms import FormulaDecoder
@@ -193,8 +193,8 @@ def test_names_come_from_what_is_seen_and_not_from_the_model(tmp_path: Path) -> 
 def test_what_is_still_being_typed_when_the_stage_is_over_names_no_other_dial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reconstructing, "typing_s", lambda text, thinking: 3600.0)
-    monkeypatch.setattr(watch, "STILL_S", 7200.0)  # nobody is given up who only types slowly
+    monkeypatch.setattr(simulated, "typing_s", lambda text, thinking: 3600.0)
+    monkeypatch.setattr(driver, "STILL_S", 7200.0)  # nobody is given up who only types slowly
     events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
     assert not edits(events)
     ended = [e.payload["outcome"] for e in events if e.kind == "part.ended"]
@@ -205,7 +205,7 @@ def test_what_was_decided_when_the_stage_ended_is_not_done_in_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Reconstructor, "_takes", lambda actor, before: 400.0)
-    monkeypatch.setattr(watch, "STILL_S", 7200.0)
+    monkeypatch.setattr(driver, "STILL_S", 7200.0)
     events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
     shown_ns = {e.key: e.t_ns for e in events if e.kind == "trial.started"}
     moved = [e for e in events if e.kind == "dial.moved"]

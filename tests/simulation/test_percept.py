@@ -21,8 +21,8 @@ from labapp.simulation.percept import (
 )
 from labapp.simulation.view import Array, Dial
 from labapp.tasks.questionnaire.simulated import LEANINGS, leaning
-from labapp.tasks.single_dimension.matching import Match, match
 from labapp.tasks.single_dimension.pictures import Examples
+from labapp.tasks.single_dimension.simulated import Match, match
 
 
 def disc(x: float, y: float, radius: float, side: int = 64) -> Array:

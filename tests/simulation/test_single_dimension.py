@@ -13,8 +13,7 @@ from labapp import analysis
 from labapp.analysis.report import report
 from labapp.analysis.writing import write
 from labapp.bids.export import export
-from labapp.bids.tables_check import check_tables
-from labapp.bids.verify import verify
+from labapp.bids.verify import check_tables, verify
 from labapp.clock import Clock, FakeClock
 from labapp.events import Source
 from labapp.events.commands import HandIn, Resume

@@ -12,10 +12,9 @@ from labapp.events.commands import Pause
 from labapp.journal.integrity import check_journal
 from labapp.plugins.task_type import TaskType
 from labapp.session.verified_events import finished, read_verified_events
-from labapp.simulation.driver import Driver
+from labapp.simulation.driver import STILL_S, Driver, Stuck
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
-from labapp.simulation.watch import STILL_S, Stuck
 from labapp.study.loading import load
 from labapp.tasks.pages.task import TASK
 from tests.helpers.questionnaires import leave_why_empty, written_session, written_study

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from labapp.stimuli.masking import sizes
-from labapp.tasks.unmasking.observer import THRESHOLDS, Annotator, Observer, difficulties, modelled
 from labapp.tasks.unmasking.plan import (
     Button,
     PlannedMask,
@@ -20,6 +19,7 @@ from labapp.tasks.unmasking.plan import (
     Unmasked,
     UnmaskingPart,
 )
+from labapp.tasks.unmasking.simulated import THRESHOLDS, Annotator, Observer, difficulties, modelled
 
 CLASSES = ("anger", "happiness")
 METHODS = tuple(THRESHOLDS)

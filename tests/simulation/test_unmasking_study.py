@@ -20,10 +20,10 @@ from labapp.session.verified_events import read_verified_events
 from labapp.simulation.jobs import simulate_study
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import sizes
-from labapp.tasks.unmasking.observer import Observer
 from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.results import LABEL, Found
 from labapp.tasks.unmasking.report.results import PEOPLE as BY_PEOPLE
+from labapp.tasks.unmasking.simulated import Observer
 from tests.helpers import stimuli
 from tests.helpers.unmasking import made, write_unmasking_study
 

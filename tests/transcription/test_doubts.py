@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labapp.annotations.model import Word
-from labapp.transcription.doubts import doubts_of, is_repeated
+from labapp.transcription.session import doubts_of, is_repeated
 
 
 def said(text: str, probability: float | None = 0.9, at_ns: int = 0) -> list[Word]:

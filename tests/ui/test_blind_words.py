@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.errors import AnnotationsBusy, LabappError, ModelError
 from labapp.messages import Message
-from labapp.replay import decoders
+from labapp.replay import history
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.simulation.jobs import simulate_study
 from labapp.ui import language
@@ -50,7 +50,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(model: str, *args: object, **how: object) -> object:
         raise ModelError(f"There is no model {model} in /models/{model}/card.json.")
 
-    monkeypatch.setattr(decoders, "load_package", load)
+    monkeypatch.setattr(history, "load_package", load)
 
 
 @pytest.fixture

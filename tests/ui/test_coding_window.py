@@ -18,7 +18,7 @@ from labapp.annotations.store import annotations_of
 from labapp.journal.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.ui.language import ENGLISH, speak
-from labapp.ui.replay import remembered
+from labapp.ui.replay import window as remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window

@@ -12,7 +12,7 @@ from labapp.events.commands import Next
 from labapp.study.loading import load
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.moderator import sheet_lines
-from labapp.tasks.questionnaire.screen.page import Page
+from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme
 from labapp.ui.participant.picture import WindowPicture
 from labapp.ui.participant.screens import centre

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 from labapp.clock import NS
 from labapp.events import Source
 from labapp.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
-from labapp.ui.moderator.notes_panel import DEVIATIONS
-from labapp.ui.moderator.timed_list import LINE_ROLE, TimedList
+from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
 from tests.ui.desk import desk as desk

@@ -28,8 +28,8 @@ from labapp.session.opening import OpenSession
 from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.ui import app, controller, home, starting
 from labapp.ui.home import HomeController
-from labapp.ui.moderator.banner import OpeningCard
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.home import OpeningCard
 from labapp.ui.participant import window as participant_window
 from labapp.ui.starting import RunOptions
 from tests.helpers.formulas import formula_decoder

@@ -16,8 +16,7 @@ from pytestqt.qtbot import QtBot
 from labapp.clock import FakeClock
 from labapp.events.commands import EndSession, GiveConsent
 from labapp.ui import keyboard
-from labapp.ui.keyboard import Keyboard, is_field
-from labapp.ui.keys_held import KeysHeld
+from labapp.ui.keyboard import Keyboard, KeysHeld, is_field
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
 from labapp.ui.participant.window import ParticipantWindow

@@ -12,9 +12,8 @@ from labapp.events.commands import EndSession, Pause, Resume
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
-from labapp.ui.moderator.notes_panel import DEVIATIONS
+from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from labapp.ui.moderator.state.deviations import WORDS, DeviationLog
-from labapp.ui.moderator.timed_list import LINE_ROLE, TimedList
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
 from tests.ui.desk import desk as desk

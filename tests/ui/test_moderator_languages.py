@@ -38,8 +38,8 @@ from labapp.ui.language import (
     translate_phrase,
 )
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.banner import ErrorBanner
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.home import ErrorBanner
 from labapp.ui.widgets.markdown import MarkdownView
 from scripts import screens_moderator, screens_unmasking_console
 from scripts.screens_single_dimension import answer

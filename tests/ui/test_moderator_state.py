@@ -38,7 +38,7 @@ from labapp.plugins.part import RepresentationPart
 from labapp.study.loading import load
 from labapp.study.parts import PagesPart
 from labapp.study.planner import realise
-from labapp.tasks.reconstruction.curve import LIMIT, Curve
+from labapp.tasks.reconstruction.beside import LIMIT, Curve
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,

@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.clock import NS
 from labapp.study.parts import PagesPart
-from labapp.tasks.reconstruction.beside import CurveView
-from labapp.tasks.reconstruction.curve import Curve
+from labapp.tasks.reconstruction.beside import Curve, CurveView
 from labapp.ui import language, theme
 from labapp.ui.moderator import style
 from labapp.ui.moderator.plots import TICK_PX

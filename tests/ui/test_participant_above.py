@@ -13,7 +13,7 @@ from labapp.plugins import texts
 from labapp.study.instruments import Instrument
 from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import AGREEMENT, questions
-from labapp.tasks.questionnaire.screen.page import Page, TextAbove, halves
+from labapp.tasks.questionnaire.screen.questionnaire import Page, TextAbove, halves
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT

@@ -19,7 +19,7 @@ from labapp.annotations.redacting import redact
 from labapp.annotations.video_files import list_file, videos_folder
 from labapp.bids.export import export
 from labapp.clock import NS
-from labapp.ui.replay import remembered
+from labapp.ui.replay import window as remembered
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 from labapp.videos import decoding

@@ -31,12 +31,19 @@ from labapp.ui import outside, theme
 from labapp.ui.language import speak
 from labapp.ui.moderator.choices import length_text
 from labapp.ui.researcher.controller import Researcher
-from labapp.ui.researcher.figures_view import MOST_FIGURES, Picture
 from labapp.ui.researcher.job import Ended, Job
-from labapp.ui.researcher.page import ExportRequest, ResearcherPage
-from labapp.ui.researcher.quantities import TITLES, UNITS, title
+from labapp.ui.researcher.page import (
+    MOST_FIGURES,
+    TITLES,
+    UNITS,
+    ExportRequest,
+    Picture,
+    ResearcherPage,
+    ResultsView,
+    title,
+    value,
+)
 from labapp.ui.researcher.results import Line, Quality, Results, read_results
-from labapp.ui.researcher.results_view import ResultsView, value
 from labapp.ui.researcher.session_list import details, marks
 from tests.helpers.cohort import cohort
 from tests.helpers.unmasked import found as unmasked

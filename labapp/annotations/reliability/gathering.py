@@ -23,16 +23,12 @@ class CodedSession:
 
     Attributes
     ----------
-    study : str
-        The name of the study's folder.
+    study : the name of the study's folder.
     participant : str
         Whose session it is: what one participant says hangs together, in whichever session.
-    annotations : SessionAnnotations
-        Its units, and the marks of its raters.
-    begin_ns, end_ns : int
-        Session time in which marks may lie.
-    assignments : tuple of Assignment
-        Who codes what of it.
+    annotations : its units, and the marks of its raters.
+    begin_ns, end_ns : session time in which marks may lie.
+    assignments : who codes what of it.
     """
 
     study: str
@@ -68,15 +64,11 @@ class Coding:
 
     Attributes
     ----------
-    session : CodedSession
-        Of which.
-    marks : mapping of str to tuple of Mark
-        By rater, those of the tier; a rater who coded and gave none has an empty tuple.
-    stretches : mapping of str to tuple of Stretch
-        By rater what he or she was to code, in order of time.
-    partial : frozenset of str
-        Raters who coded the session by several versions of the codebook, so that what has no code
-        by this one may have one by another.
+    session : of which.
+    marks : by rater, those of the tier; a rater who coded and gave none has an empty tuple.
+    stretches : by rater what he or she was to code, in order of time.
+    partial : raters who coded the session by several versions of the codebook, so that what has no
+        code by this one may have one by another.
     """
 
     session: CodedSession
@@ -95,14 +87,10 @@ class TierCoding:
 
     Attributes
     ----------
-    codebook : Codebook
-        The version.
-    tier : Tier
-        The tier.
-    phase : str
-        See `Phase`.
-    codings : tuple of Coding
-        By session.
+    codebook : the version.
+    tier : the tier.
+    phase : see `Phase`.
+    codings : by session.
     """
 
     codebook: Codebook
@@ -122,10 +110,8 @@ class Gathered:
 
     Attributes
     ----------
-    tiers : tuple of TierCoding
-        By codebook, version, tier and round.
-    left_out : tuple of str
-        What is not compared and why, a sentence each.
+    tiers : by codebook, version, tier and round.
+    left_out : what is not compared and why, a sentence each.
     """
 
     tiers: tuple[TierCoding, ...]
@@ -146,10 +132,8 @@ def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) 
 
     Parameters
     ----------
-    sessions : sequence of CodedSession
-        Of one study or several.
-    codebooks : mapping of str to Codebook
-        The versions by their SHA-256.
+    sessions : of one study or several.
+    codebooks : the versions by their SHA-256.
     """
     work = _Gathering()
     for number, session in enumerate(sessions):

@@ -52,28 +52,17 @@ class Figure:
 
     Attributes
     ----------
-    tier : TierCoding
-        The tier, its codebook and the round.
-    code : str
-        The code that it is of; empty for the whole tier.
-    raters : tuple of str
-        Who is compared.
-    result : Coefficient
-        The value, or why there is none.
-    n_sessions : int
-        Sessions that two of these raters coded.
-    basis : str
-        What is counted: `units`, `spans`, `instants` or `windows`.
-    same_rater : bool
-        Whether it is one rater who coded twice.
-    percent : float or None
-        Of the basis, on which all say the same, 0 to 100.
-    prevalence : float or None
-        The share of ratings that have the code, 0 to 1.
-    kappa_max : float or None
-        The largest kappa that the raters' own frequencies admit.
-    grid_s : float or None
-        Of measures on instants and windows: their distance in seconds.
+    tier : the tier, its codebook and the round.
+    code : the code that it is of; empty for the whole tier.
+    raters : who is compared.
+    result : the value, or why there is none.
+    n_sessions : sessions that two of these raters coded.
+    basis : what is counted: `units`, `spans`, `instants` or `windows`.
+    same_rater : whether it is one rater who coded twice.
+    percent : of the basis, on which all say the same, 0 to 100.
+    prevalence : the share of ratings that have the code, 0 to 1.
+    kappa_max : the largest kappa that the raters' own frequencies admit.
+    grid_s : of measures on instants and windows: their distance in seconds.
     """
 
     tier: TierCoding
@@ -100,16 +89,11 @@ class TierResults:
 
     Attributes
     ----------
-    tier : TierCoding
-        The tier, its codebook and the round.
-    figures : tuple of Figure
-        The main one first.
-    units : UnitTable or None
-        Of a tier on units.
-    stretches : tuple of SharedStretch
-        Of a tier on spans.
-    remarks : tuple of str
-        What was left out and why, a sentence each.
+    tier : the tier, its codebook and the round.
+    figures : the main one first.
+    units : of a tier on units.
+    stretches : of a tier on spans.
+    remarks : what was left out and why, a sentence each.
     """
 
     tier: TierCoding
@@ -130,15 +114,11 @@ def results_of(
 
     Parameters
     ----------
-    tier : TierCoding
-        The marks.
-    step : int
-        The grid of time-unit kappa, in whole atoms of time.
-    again : sequence of (str, str)
-        Raters who coded twice: the name of the first and of the second coding. The second is
+    tier : the marks.
+    step : the grid of time-unit kappa, in whole atoms of time.
+    again : raters who coded twice: the name of the first and of the second coding. The second is
         compared with the first alone.
-    everybody : bool
-        Whether units of all speakers are compared, not the participant's alone.
+    everybody : whether units of all speakers are compared, not the participant's alone.
     """
     seconds = {second for _, second in again}
     firsts = tuple(rater for rater in tier.raters if rater not in seconds)

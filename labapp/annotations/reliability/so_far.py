@@ -23,13 +23,10 @@ class SoFar:
 
     Attributes
     ----------
-    tier : Tier
-        The tier.
-    raters : tuple of str
-        Who coded it.
-    result : Coefficient
-        Kappa of two raters or alpha of more, alpha with MASI distance where a unit may have several
-        codes, nominal u-alpha of spans; without an interval, for there is one session.
+    tier : the tier.
+    raters : who coded it.
+    result : kappa of two raters or alpha of more, alpha with MASI distance where a unit may have
+        several codes, nominal u-alpha of spans; without an interval, for there is one session.
     """
 
     tier: Tier
@@ -44,19 +41,15 @@ def agreement_so_far(
 
     Parameters
     ----------
-    annotations : SessionAnnotations
-        Of the session, for its units.
-    codebook : Codebook
-        The version that they code by.
-    marks : mapping of str to sequence of Mark
-        By rater those of the training round. What lies behind a rater's last mark on a tier is not
-        yet coded, and not compared.
+    annotations : of the session, for its units.
+    codebook : the version that they code by.
+    marks : by rater those of the training round. What lies behind a rater's last mark on a tier is
+        not yet coded, and not compared.
 
     Returns
     -------
-    tuple of SoFar
-        By tier; nothing of tiers that fewer than two raters have begun, nor of spans that may
-        overlap, for which there is no single figure.
+    By tier; nothing of tiers that fewer than two raters have begun, nor of spans that may overlap,
+    for which there is no single figure.
     """
     own = {
         rater: tuple(mark for mark in given if mark.codebook == codebook.sha256)

@@ -31,16 +31,11 @@ class SharedStretch:
 
     Attributes
     ----------
-    session : CodedSession
-        Of which.
-    raters : tuple of str
-        Two or more.
-    t0, t1 : int
-        From and to, in whole atoms of time.
-    spans : tuple of tuple of Span
-        By rater, cut to the stretch, in whole atoms of time.
-    points : tuple of tuple of (int, str)
-        By rater moments with their codes.
+    session : of which.
+    raters : two or more.
+    t0, t1 : from and to, in whole atoms of time.
+    spans : by rater, cut to the stretch, in whole atoms of time.
+    points : by rater moments with their codes.
     """
 
     session: CodedSession
@@ -69,10 +64,8 @@ def shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStr
 
     Parameters
     ----------
-    tier : TierCoding
-        A tier whose codes are given to spans.
-    raters : sequence of str
-        Who is compared.
+    tier : a tier whose codes are given to spans.
+    raters : who is compared.
     """
     return tuple(stretch for coding in tier.codings for stretch in _shared(coding, tuple(raters)))
 

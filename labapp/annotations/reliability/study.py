@@ -30,12 +30,9 @@ class StudyAgreement:
 
     Attributes
     ----------
-    results : tuple of TierResults
-        By codebook, version, round and tier.
-    left_out : tuple of str
-        What is not compared and why, a sentence each.
-    page : Path or None
-        The page that says all of it, where it was written.
+    results : by codebook, version, round and tier.
+    left_out : what is not compared and why, a sentence each.
+    page : the page that says all of it, where it was written.
     """
 
     results: tuple[TierResults, ...]
@@ -73,21 +70,15 @@ def study_agreement(
 
     Parameters
     ----------
-    paths : sequence of Path
-        Folders of studies, sessions or bundles.
-    out : Path, optional
-        A folder to write, which must not exist.
-    step : int
-        The grid of time-unit kappa in milliseconds.
-    again : sequence of (str, str)
-        Raters who coded twice: the names of the first and of the second coding.
-    everybody : bool
-        Whether units of all speakers are compared, not the participant's alone.
+    paths : folders of studies, sessions or bundles.
+    out : a folder to write, which must not exist.
+    step : the grid of time-unit kappa in milliseconds.
+    again : raters who coded twice: the names of the first and of the second coding.
+    everybody : whether units of all speakers are compared, not the participant's alone.
 
     Raises
     ------
-    LabappError
-        A place is no study, a name is nobody's, or the folder cannot be written.
+    LabappError : a place is no study, a name is nobody's, or the folder cannot be written.
     """
     coded = read_studies(paths)
     names = {rater for session in coded.sessions for rater in session.annotations.raters}
@@ -114,12 +105,9 @@ class CodedStudies:
 
     Attributes
     ----------
-    sessions : tuple of CodedSession
-        In the order of their paths and names.
-    codebooks : dict of str to Codebook
-        Every version that marks were given by, by its SHA-256.
-    remarks : tuple of str
-        What was left out or cut off and why, a sentence each.
+    sessions : in the order of their paths and names.
+    codebooks : every version that marks were given by, by its SHA-256.
+    remarks : what was left out or cut off and why, a sentence each.
     """
 
     sessions: tuple[CodedSession, ...]
@@ -132,13 +120,11 @@ def read_studies(paths: Sequence[Path]) -> CodedStudies:
 
     Parameters
     ----------
-    paths : sequence of Path
-        Folders of studies, sessions or bundles.
+    paths : folders of studies, sessions or bundles.
 
     Raises
     ------
-    LabappError
-        Something is none of these, a session is given twice, or a file of it is damaged.
+    LabappError : something is none of these, a session is given twice, or a file of it is damaged.
     """
     sessions: dict[tuple[str, str], CodedSession] = {}
     codebooks: dict[str, Codebook] = {}

@@ -30,14 +30,10 @@ class CodedUnit:
 
     Attributes
     ----------
-    session : CodedSession
-        Of which.
-    unit : Unit
-        The unit.
-    codes : tuple of (frozenset of str or None)
-        By rater; None where a rater was not to code the unit, or left it out.
-    values : tuple of (mapping of str to int)
-        By rater the values given with codes.
+    session : of which.
+    unit : the unit.
+    codes : by rater; None where a rater was not to code the unit, or left it out.
+    values : by rater the values given with codes.
     """
 
     session: CodedSession
@@ -52,12 +48,9 @@ class UnitTable:
 
     Attributes
     ----------
-    raters : tuple of str
-        The columns.
-    rows : tuple of CodedUnit
-        In order of sessions and time.
-    remarks : tuple of str
-        What was left out and why, a sentence each.
+    raters : the columns.
+    rows : in order of sessions and time.
+    remarks : what was left out and why, a sentence each.
     """
 
     raters: tuple[str, ...]
@@ -84,10 +77,8 @@ class UnitTable:
 
         Parameters
         ----------
-        scale : sequence of str
-            All codes of it.
-        optional : bool
-            Whether a unit may have none.
+        scale : all codes of it.
+        optional : whether a unit may have none.
         """
         return self._ratings(
             [[None if c is None else _single(c) for c in row.codes] for row in self.rows],
@@ -129,10 +120,8 @@ def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
 
     Parameters
     ----------
-    tier : TierCoding
-        A tier whose codes are given to units.
-    everybody : bool
-        Whether units of all speakers are compared, not the participant's alone.
+    tier : a tier whose codes are given to units.
+    everybody : whether units of all speakers are compared, not the participant's alone.
     """
     raters = tier.raters
     rows: list[CodedUnit] = []

@@ -41,8 +41,7 @@ class SetPhotos:
     ----------
     rows : PictureRows
         The part of the data that photos come from.
-    names : sequence of str
-        Of the classes.
+    names : of the classes.
     classes_are, invented : see `labapp.stimuli.manifest.Manifest`.
     """
 

@@ -52,14 +52,11 @@ class Conversion:
 
     Attributes
     ----------
-    graph : bytes
-        ONNX.
+    graph : ONNX.
     decoded : ndarray
         Of the latents that were given, shape (n, ...), float32.
-    operators : tuple of str
-        Of the file, such as `aten::relu`.
-    torch : str
-        The version that opened it.
+    operators : of the file, such as `aten::relu`.
+    torch : the version that opened it.
     """
 
     graph: bytes
@@ -81,14 +78,11 @@ def convert(
 
     Parameters
     ----------
-    path : Path
-        For messages.
+    path : for messages.
     latents : ndarray
         Or what else it takes, shape (n, ...).
-    trusted : bool
-        Open it without shutting the process in.
-    todo : str
-        What to look at where it fails on them.
+    trusted : open it without shutting the process in.
+    todo : what to look at where it fails on them.
 
     Raises
     ------
@@ -188,8 +182,7 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
 
     Parameters
     ----------
-    name : Path or str
-        For messages.
+    name : for messages.
     inputs : ndarray
         Each of them is computed alone, and all together; shape (n, ...).
 

@@ -231,12 +231,9 @@ class Layout:
 
     Attributes
     ----------
-    shape : tuple of int
-        Of one instance: (points,), (rows, columns) or (rows, columns, 3).
-    reshape : tuple of int
-        What each instance is reshaped to before.
-    channels_first : bool
-        Whether colours come first there.
+    shape : of one instance: (points,), (rows, columns) or (rows, columns, 3).
+    reshape : what each instance is reshaped to before.
+    channels_first : whether colours come first there.
     """
 
     shape: tuple[int, ...]
@@ -249,8 +246,7 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
 
     Parameters
     ----------
-    asked : tuple of int or None
-        What the user says it is: (points,), (rows, columns) or (rows, columns, 3).
+    asked : what the user says it is: (points,), (rows, columns) or (rows, columns, 3).
 
     Raises
     ------

@@ -52,8 +52,7 @@ class Imported:
     ----------
     folder : Path
     card : ModelCard
-    notes : tuple of str
-        What is to be known of it, such as how long a decode takes.
+    notes : what is to be known of it, such as how long a decode takes.
     """
 
     folder: Path
@@ -67,19 +66,14 @@ class _Opened:
 
     Attributes
     ----------
-    name : Path or str
-        For messages.
-    run : callable
-        Latents -> instances of the layout's shape.
+    name : for messages.
+    run : latents -> instances of the layout's shape.
     how : Layout
-    graph : bytes or None
-        ONNX; none of a function in Python.
+    graph : ONNX; none of a function in Python.
     expected : ndarray or None
         What a converted file made itself of the latents that it is tried on.
-    files : dict
-        Name -> SHA-256.
-    package, versions : dict or None
-        See `Origin`.
+    files : name -> SHA-256.
+    package, versions : see `Origin`.
     """
 
     name: Path | str
@@ -110,25 +104,18 @@ def import_decoder(
 
     Parameters
     ----------
-    source : Path or str
-        An ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
-    latents : Path
-        .npy, shape (n, dimensions): encodings of data that the model did not learn from, if there
-        are any. Limits of dials and questions are taken from them.
-    shape : tuple of int or None
-        Of an instance, where the decoder makes flat rows: (points,), (rows, columns) or (rows,
+    source : an ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
+    latents : .npy, shape (n, dimensions): encodings of data that the model did not learn from, if
+        there are any. Limits of dials and questions are taken from them.
+    shape : of an instance, where the decoder makes flat rows: (points,), (rows, columns) or (rows,
         columns, 3).
-    distance : str or None
-        How two instances are compared; see `labapp.representations.distance`. By default the mean
-        squared error. A usual one gets the scale of the model, unless the name says it.
-    limits : Path or None
-        YAML with `dials`, see `latents.Dials`.
+    distance : how two instances are compared; see `labapp.representations.distance`. By default the
+        mean squared error. A usual one gets the scale of the model, unless the name says it.
+    limits : YAML with `dials`, see `latents.Dials`.
     dataset : str or None
         Of which the model is, for its card; by default what stands before the stroke of its id.
-    trusted : bool
-        Open a TorchScript file though it cannot be shut in.
-    out : Path or None
-        The folder to write; by default the user's models, where studies find the model by its id.
+    trusted : open a TorchScript file though it cannot be shut in.
+    out : the folder to write; by default the user's models, where studies find the model by its id.
 
     Raises
     ------

@@ -95,8 +95,7 @@ def shut_in(*, memory: int) -> None:
 
     Parameters
     ----------
-    memory : int
-        Bytes of address space beyond what is in use.
+    memory : bytes of address space beyond what is in use.
     """
     if platform.system() == "Darwin":
         _check()  # it began inside, see `command`

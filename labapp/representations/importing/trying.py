@@ -41,12 +41,10 @@ class Tried:
 
     Attributes
     ----------
-    low, high : float
-        The least and the greatest value.
+    low, high : the least and the greatest value.
     instances : list of ndarray
         The first of them.
-    apart : float
-        How far a converted graph is from its file at most.
+    apart : how far a converted graph is from its file at most.
     """
 
     low: float = np.inf

@@ -17,10 +17,8 @@ class Questionnaire:
 
     Attributes
     ----------
-    name : str
-        Its id, which its file says too.
-    file : Path
-        Its YAML file, called like it; see `labapp.study.instruments.instrument.Instrument`.
+    name : its id, which its file says too.
+    file : its YAML file, called like it; see `labapp.study.instruments.instrument.Instrument`.
     """
 
     name: str

@@ -22,14 +22,12 @@ class ItemKind:
 
     Attributes
     ----------
-    name : str
-        What `kind:` of an item says.
+    name : what `kind:` of an item says.
     item : type
         What a questionnaire says of such an item, how its answers are checked, what tables have of
         them, and how they are simulated: a class derived from `labapp.study.instruments.items.Item`
         with `kind: Literal[name]`. Its docstring says what is asked.
-    view : str
-        What a participant sees and answers, as `module:Class` of a
+    view : what a participant sees and answers, as `module:Class` of a
         `labapp.tasks.questionnaire.screen.items.ItemView` that is made of the item, the words of
         the screens and the palette. It is loaded with the windows alone.
     """

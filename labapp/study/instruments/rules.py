@@ -20,8 +20,7 @@ class Given:
 
     Attributes
     ----------
-    answers : mapping of str to Any
-        The answers of one questionnaire that were given, by item, as they are stored.
+    answers : the answers of one questionnaire that were given, by item, as they are stored.
     scores, weights : mapping of str to float
         Other scores of the questionnaire, and of the one with the weights; empty at first.
     """
@@ -39,16 +38,12 @@ class ScoringRule:
 
     Attributes
     ----------
-    name : str
-        What `rule:` says.
-    function : callable
-        `(score, given) -> float or None`: score is the declaration, with its `items` and
+    name : what `rule:` says.
+    function : `(score, given) -> float or None`: score is the declaration, with its `items` and
         `settings`, and `score.numbers_in(given.answers)` has its ratings as they count. It is asked
         where all the items are answered. None says that there is no score.
-    description : str
-        What it makes, in a sentence.
-    limits : callable or None
-        `(score) -> (low, high)`, for ratings with the same numbers; None where it has none.
+    description : what it makes, in a sentence.
+    limits : `(score) -> (low, high)`, for ratings with the same numbers; None where it has none.
     """
 
     name: str

@@ -70,19 +70,16 @@ class RepairAttempt(Attempt):
 
     Attributes
     ----------
-    item : PlannedItem
-        The picture, as planned.
+    item : the picture, as planned.
     answer : str
         The model's answer as it stands; `alone` as it was when left alone.
     states : list of int
         Of the concepts, as they stand.
-    changes : list of Change
-        What was shown, in its order.
+    changes : what was shown, in its order.
     seen : set of tuple of int
         The states of this picture whose answers were on the screen in earlier attempts; those of
         this one are added.
-    chosen_ns : int or None
-        When the participant first chose a change, shown at once or foretold first.
+    chosen_ns : when the participant first chose a change, shown at once or foretold first.
     """
 
     part: ConceptRepairPart

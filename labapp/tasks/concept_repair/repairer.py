@@ -43,14 +43,10 @@ class Eyesight:
 
     Attributes
     ----------
-    sees : tuple of float
-        Between which a participant's probability to see a concept rightly lies, one a concept.
-    applies : float
-        Probability to foretell by the rule card, and not any other name.
-    sure_from : float
-        Whoever sees a concept with at least this probability is sure of what it foretells.
-    ticks : float
-        Probability to tick a pair of the grid, of those who learnt of none.
+    sees : between which a participant's probability to see a concept rightly lies, one a concept.
+    applies : probability to foretell by the rule card, and not any other name.
+    sure_from : whoever sees a concept with at least this probability is sure of what it foretells.
+    ticks : probability to tick a pair of the grid, of those who learnt of none.
     """
 
     sees: tuple[float, float] = (0.88, 1.0)
@@ -65,9 +61,8 @@ class Learnt:
 
     Attributes
     ----------
-    moved : dict
-        By change the other concepts that came with it when it last mattered, and whether they were
-        on then.
+    moved : by change the other concepts that came with it when it last mattered, and whether they
+        were on then.
     """
 
     moved: dict[Change, dict[int, bool]] = field(default_factory=dict)
@@ -94,12 +89,9 @@ class Look:
 
     Attributes
     ----------
-    seen : tuple of bool
-        The concepts, as the participant takes them.
-    sureness : tuple of float
-        The probability to see each rightly.
-    name : str or None
-        The class that they make by the rule card; None where it has none for them.
+    seen : the concepts, as the participant takes them.
+    sureness : the probability to see each rightly.
+    name : the class that they make by the rule card; None where it has none for them.
     """
 
     seen: tuple[bool, ...]
@@ -112,16 +104,11 @@ class Repairer:
 
     Parameters
     ----------
-    part : ConceptRepairPart
-        The stage.
-    strategy : str
-        One of `labapp.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`.
-    seed : tuple
-        See `SimulatedParticipant.seed`.
-    eyesight : Eyesight
-        How well it sees.
-    learnt : Learnt
-        What it noticed of the model so far; it is added to.
+    part : the stage.
+    strategy : one of `labapp.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`.
+    seed : see `SimulatedParticipant.seed`.
+    eyesight : how well it sees.
+    learnt : what it noticed of the model so far; it is added to.
     """
 
     def __init__(
@@ -209,10 +196,8 @@ class Repairer:
 
         Parameters
         ----------
-        trial : Repair
-            The picture as it stands.
-        tried : sequence of Change
-            What it changed, also where it took that back.
+        trial : the picture as it stands.
+        tried : what it changed, also where it took that back.
         """
         if trial.pending is not None:
             answer, sure = self.foretold(trial)

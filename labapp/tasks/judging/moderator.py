@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.judging import answers, exercises
-from labapp.tasks.judging.plan import JudgingPart, WarmUpPart
+from labapp.tasks.judging import answers
+from labapp.tasks.judging import plan as judging
+from labapp.tasks.judging.answers import AGREED, ASKED, marked
+from labapp.tasks.judging.plan import Exercise, JudgingPart, Question, WarmUpPart
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
-from labapp.ui.language import tr
+from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
 
@@ -64,9 +66,9 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
     exercise = part.worked if reads else part.exercises[trial.number - 1]
     head = tr("Reads how it works") if reads else tr("Exercise {number}", number=trial.number)
     yield Fact(head, "strong")
-    for line in exercises.truth_of(exercise):
+    for line in truth_of(exercise):
         yield Fact(line, veiled=True)
-    for line in () if reads else exercises.answers_of(exercise, trial):
+    for line in () if reads else answers_of(exercise, trial):
         yield Fact(line, "secondary")
     if trial.right is not None:
         right = all(trial.right.values())
@@ -92,3 +94,62 @@ def facts_judged(part: JudgingPart) -> str:
     if part.labels:
         facts.append(tr("the true class is told"))
     return "  ·  ".join(facts)
+
+
+QUESTIONS = {
+    judging.VERDICT: N_("The prediction is"),
+    judging.AGREEMENT: ASKED[judging.AGREEMENT],
+    judging.MISTAKE: N_("First mistake"),
+}
+"""Questions as the moderator reads them."""
+VERDICTS = {judging.WRONG: N_("wrong"), judging.RIGHT: N_("right")}
+WORDS = {
+    "colour": N_("colour"),
+    "count": N_("number"),
+    "shape": N_("shape"),
+    "colour_green": N_("green"),
+    "colour_red": N_("red"),
+    "colour_yellow": N_("yellow"),
+    "count_few": N_("at most 3"),
+    "count_many": N_("more than 3"),
+    "shape_round": N_("round"),
+    "shape_skinny": N_("skinny"),
+}
+"""Attributes and steps of the fruit decision tree."""
+
+
+def truth_of(exercise: Exercise) -> list[str]:
+    """What is correct, what the model predicts, and by which steps."""
+    wrong = "" if exercise.first_wrong is None else tr(" (wrong)")
+    lines = [
+        tr("Correct: {name}", name=tr("Fruit {letter}", letter=exercise.truth)),
+        tr("Predicted: {name}", name=tr("Fruit {letter}", letter=exercise.prediction)) + wrong,
+        tr("Steps: {steps}", steps=" → ".join(tr(WORDS[step]) for step in exercise.steps)),
+    ]
+    if exercise.first_wrong is not None:
+        lines.append(tr("First wrong step: {number}", number=exercise.first_wrong))
+    return lines
+
+
+def answers_of(exercise: Exercise, trial: PhotoTrial) -> list[str]:
+    """The answers so far, a line each."""
+    return [
+        f"{tr(QUESTIONS[question.id])}: "
+        + _said(exercise, question, trial.answers.get(question.id))
+        for question in judging.exercise_questions(exercise)
+    ]
+
+
+def _said(exercise: Exercise, question: Question, value: int | None) -> str:
+    """An answer in words, with a mark where it can be right or wrong."""
+    if value is None:
+        return "–"
+    if question.id == judging.VERDICT:
+        text = tr(VERDICTS[value])
+    elif question.id == judging.AGREEMENT:
+        text = tr(AGREED[value])
+    else:
+        text = (
+            tr(WORDS[exercise.asked[value - 1]]) if value < question.last else tr("there is none")
+        )
+    return marked(text, value, question.right)

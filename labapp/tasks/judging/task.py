@@ -1,15 +1,30 @@
 """The tasks that judge explanations as a task type: the introduction to a method, the warm-up with
-fruits, and the stages."""
+fruits, and the stages.
+
+In the warm-up with fruits, before the studies of a tree of prototypes, the tree asks for the
+colour: red leads to Fruit C, green to the count (less than three: A, greater than three: B; of
+exactly three it says nothing, as published, and no exercise has three green fruits), yellow to the
+shape (round: D, skinny: E). Source: paper 003, appendix C and figure A6.
+
+As published, the first mistake is chosen from colour, count and shape each time, also from the one
+that the model's way does not meet. The published 86.5 % are of the question whether the prediction
+is right.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+from labapp.events import Event, Payload, UnstampedEvent
+from labapp.events.commands import Command
+from labapp.events.durations import Pauses
 from labapp.plugins.machine import PartMachine
+from labapp.plugins.pages import PagesMachine, PagesState
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.pictures import PartPictures, PictureContext
 from labapp.plugins.simulated import Actor, SimulatedParticipant
@@ -18,11 +33,11 @@ from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
 from labapp.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.tasks.judging import machine, performance, warm_up, words
-from labapp.tasks.judging.events import PhotoJudged
-from labapp.tasks.judging.method import MethodMachine
+from labapp.tasks.judging import description, machine, performance, words
+from labapp.tasks.judging.commands import CloseDescription, OpenDescription
+from labapp.tasks.judging.events import TREE, PhotoJudged
 from labapp.tasks.judging.pictures import PhotoPictures
-from labapp.tasks.judging.plan import JudgingPart, JudgingTask, MethodPart, WarmUpPart
+from labapp.tasks.judging.plan import Exercise, JudgingPart, JudgingTask, MethodPart, WarmUpPart
 from labapp.tasks.judging.planner import judged_at, method_near
 from labapp.tasks.judging.study import JudgingStages, MethodItem, WarmUpItem
 
@@ -97,7 +112,7 @@ class Judging(TaskType[AnyPart]):
                 yield judged.method(planner.new_id("method"), document)
             case WarmUpItem():
                 document = planner.text(item.texts()[0], scope)
-                yield warm_up.fruits(planner.new_id("warm-up"), document)
+                yield fruits(planner.new_id("warm-up"), document)
             case JudgingStages():
                 yield from self._stage(item, scope, place, planner)
 
@@ -179,3 +194,75 @@ class Judging(TaskType[AnyPart]):
 
 
 TASK = Judging()
+
+
+@dataclass(frozen=True, slots=True)
+class MethodState(PagesState):
+    """description: `tree` while the picture of the whole tree is open."""
+
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class MethodMachine(PagesMachine[MethodState]):
+    part: MethodPart
+
+    def initial(self, pauses: Pauses) -> MethodState:
+        return MethodState()
+
+    def closing(self, state: MethodState) -> Sequence[Payload]:
+        return description.closed(state.description)
+
+    def decide(self, state: MethodState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
+        if state.outcome is not None:
+            return ()
+        if isinstance(command, OpenDescription | CloseDescription):
+            offered = (TREE,) if self.part.explained.tree else ()
+            payloads = description.toggled(offered, state.description, command)
+            return [UnstampedEvent(payload, self.part.id) for payload in payloads]
+        return self.turn(state, command)
+
+    def apply(self, state: MethodState, event: Event, payload: Payload) -> MethodState:
+        state = replace(state, description=description.after(state.description, payload))
+        return super().apply(state, event, payload)
+
+
+class _Fruits(NamedTuple):
+    """A drawing of fruits, and how the tree judged it."""
+
+    picture: str
+    steps: tuple[str, ...]
+    prediction: str
+    truth: str
+    first_wrong: int | None
+
+
+ATTRIBUTES = ("colour", "count", "shape")
+WORKED = _Fruits("yellow-skinny-3", ("colour_yellow", "shape_skinny"), "E", "E", None)
+EXERCISES = (
+    _Fruits("yellow-round-4", ("colour_green", "count_many"), "B", "D", 1),
+    _Fruits("green-round-2", ("colour_green", "count_few"), "A", "A", None),
+)
+
+
+def fruits(part_id: str, document: str) -> WarmUpPart:
+    """The exercises with fruits. Pictures are named by colour, shape and number of the fruits."""
+
+    def exercise(number: int, fruits: _Fruits) -> Exercise:
+        return Exercise(
+            id=f"exercise-{number}",
+            picture=fruits.picture,
+            steps=fruits.steps,
+            prediction=fruits.prediction,
+            truth=fruits.truth,
+            first_wrong=fruits.first_wrong,
+            attributes=ATTRIBUTES,
+        )
+
+    return WarmUpPart(
+        id=part_id,
+        title="Warm-up",
+        document=document,
+        worked=exercise(0, WORKED),
+        exercises=tuple(exercise(n, fruit) for n, fruit in enumerate(EXERCISES, start=1)),
+    )

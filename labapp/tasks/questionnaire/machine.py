@@ -22,7 +22,8 @@ from labapp.tasks.questionnaire.commands import Answer
 @dataclass(frozen=True, slots=True)
 class QuestionnaireState:
     """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
-    before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is asked, for a preview."""
+    before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is
+    asked, for a preview."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     page: int = 0

@@ -10,20 +10,22 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QPen
 
 from labapp.clock import NS
+from labapp.events import Event
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.reconstruction.curve import Curve
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator.facts import Beside
 from labapp.ui.moderator.plots import Plot
+from labapp.ui.moderator.state.fold import Fold, WorkTime
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import brush, font
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
     from labapp.ui.participant.view import SessionView
+
 
 HIGH_PX = 110
 SPANS_S = (15, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200)
@@ -122,3 +124,48 @@ class QuestionCurve(CurveView, Beside):
         newest = curve.points[-1] if curve.points else None
         changed, self._drawn = newest != self._drawn, newest
         self.show_curve(None if part.marks else part.target_alignment, since_ns, changed=changed)
+
+
+LIMIT = 512
+FIRST_SPACING_NS = 20_000_000
+
+
+class Curve(Fold):
+    """points: (working time since the question began in ns, alignment), thinned so that a long
+    question costs no more to draw than a short one; the newest value is always the last point."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.points: list[tuple[int, float]] = []
+        self.began_ns: int | None = None
+        self._spacing_ns = FIRST_SPACING_NS
+        self._kept_ns = 0
+
+    def apply(self, event: Event, work: WorkTime) -> bool:
+        """Take in an event; True when the curve changed."""
+        if event.kind in ("trial.drawn", "part.started"):
+            changed = bool(self.points)
+            self.clear()
+            return changed
+        if event.kind == "trial.started":
+            self.began_ns = work.working_ns(event.t_ns)
+            self.points = [(0, float(event.payload["alignment"]))]
+            self._kept_ns = 0
+            return True
+        if event.kind in ("picture.decoded", "trial.solved") and self.began_ns is not None:
+            t_ns = work.working_ns(event.t_ns) - self.began_ns
+            self._add(t_ns, float(event.payload["alignment"]))
+            return True
+        return False
+
+    def _add(self, t_ns: int, alignment: float) -> None:
+        if len(self.points) > 1 and t_ns - self._kept_ns < self._spacing_ns:
+            self.points[-1] = (t_ns, alignment)
+            return
+        self._kept_ns = t_ns
+        self.points.append((t_ns, alignment))
+        if len(self.points) > LIMIT:
+            self.points = [*self.points[:-1:2], self.points[-1]]
+            self._spacing_ns *= 2

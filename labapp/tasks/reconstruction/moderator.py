@@ -35,7 +35,7 @@ class ReconstructionWords(PartWords[PlannedPart]):
         marked = isinstance(part, ReconstructionPart) and part.marks
         return frozenset({"answer"}) if marked else frozenset()
 
-    fold = "labapp.tasks.reconstruction.curve:Curve"
+    fold = "labapp.tasks.reconstruction.beside:Curve"
     beside_widget = "labapp.tasks.reconstruction.beside:QuestionCurve"
 
     def beside(

@@ -4,18 +4,21 @@ dials, marks and snapshots."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import fsum
+from statistics import fmean
 from typing import Any
 
-from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
+from labapp.analysis.column import TRIAL, WHERE, WHO, each, number, seconds, text, whole, yes
+from labapp.analysis.task_records import Key, Ran, Row, TaskRecords, TaskTables
 from labapp.clock import NS
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.space import Continuous
-from labapp.tasks.reconstruction.attempts import Question, TrialRecord
+from labapp.study.design import Missing
+from labapp.tasks.reconstruction.attempts import SOLVED_AT_START, Question, TrialRecord
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,
@@ -28,10 +31,138 @@ from labapp.tasks.reconstruction.events import (
     TrialSolved,
     TrialStarted,
 )
-from labapp.tasks.reconstruction.measures import stage_record
 from labapp.tasks.reconstruction.movement import DEVICES
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.tables import TABLES
+
+_MEASURES = (
+    seconds("solved_s", "from the pictures' appearance to the alignment"),
+    seconds(
+        "active_s",
+        "active time: each stretch between two activities counts for at most the part's "
+        "inactivity limit",
+    ),
+    seconds(
+        "active_s_as_published",
+        "active time as the published application counts it: the gaps between snapshots shorter "
+        "than the inactivity limit",
+    ),
+    number(
+        "slide_distance",
+        "total movement; a change of a discrete dimension counts 1",
+        "full slider widths",
+    ),
+    each("slide_distance_by_dimension", "the same for each dimension", "full slider widths"),
+    number(
+        "error_auc_sum",
+        "integral over time of the sum over pixels of squared differences, constant between "
+        "snapshots, idle time included",
+        "sum of squares x s",
+    ),
+    number(
+        "error_auc_mean",
+        "the same with the mean over pixels",
+        "mean of squares x s",
+    ),
+    number("alignment_start", "alignment at the start", "0-1"),
+    number("alignment_final", "alignment at the end", "0-1"),
+    number("target_alignment", "alignment that was asked for; empty in a calibration", "0-1"),
+    yes("aligned_at_start", "solved before the first move, and so not counted"),
+    whole(
+        "redrawn",
+        "pairs drawn before this one that were solved before the first move, and that nobody saw",
+    ),
+    seconds("skip_offered_s", "from the pictures' appearance to the offer to skip"),
+)
+_MOVEMENTS = (
+    each("slides", "runs of moves of each dial"),
+    each("selections", "times each dial was taken hold of"),
+    whole("dimension_switches", "moves of another dial than the one moved before"),
+    whole("direction_reversals", "moves of the same dial the other way"),
+    whole("overlay_toggles", "changes between side by side and overlay"),
+    whole("label_edits", "edits of dial names"),
+    whole("n_moves", "dial movements, coalesced to one a frame"),
+    *(number(f"moved_by_{device}", f"share of the moves by {device}", "0-1") for device in DEVICES),
+    whole("n_snapshots", "snapshots of the question (table snapshots)"),
+    each("z_start", "dial state at the start"),
+    each("z_target", "the target's dial state"),
+    each("z_end", "dial state at the end"),
+)
+_SOLVED = (
+    whole("n_solved", "of these, solved; empty in a calibration"),
+    number(
+        "completion_rate",
+        "solved / planned questions; / counted questions where the moderator skipped the stage or "
+        "it has no end; without questions solved before the first move, and without those that the "
+        "participant skipped, where the study leaves them out; empty in a calibration",
+        "0-1",
+    ),
+)
+_ERRORS = (
+    number("slide_distance", "mean a question", "full slider widths"),
+    number("error_auc_sum", "summed over the questions", "sum of squares x s"),
+    number("error_auc_mean", "summed over the questions", "mean of squares x s"),
+)
+
+LABELS = (
+    *WHO,
+    *WHERE,
+    text("model", "id of the representation"),
+    whole("dimension", "the dial, from 1 as on the screen"),
+    text("dimension_name", "the representation's own name of the dimension"),
+    whole("trial", "question during which it was typed"),
+    seconds("session_s", "session time (pauses included) of the edit"),
+    text("text", "what was typed; empty takes the name away"),
+    yes("final", "the last edit of this dial in this stage"),
+)
+
+DIALS = (
+    text("study", "id of the study"),
+    text("model", "id of the representation"),
+    text("card_sha256", "hash of its model card; empty where the session recorded none"),
+    whole("dimension", "the dial, from 1 as on the screen"),
+    text("dimension_name", "the representation's own name of the dimension"),
+    text("dial", "continuous (a slider) or discrete (a choice)"),
+    number("low", "least value of a slider"),
+    number("high", "greatest value of a slider"),
+    whole("values", "values of a choice"),
+    text("distance", "the study's distance between two pictures, by its name"),
+    yes("labels_editable", "participants could name the dial"),
+)
+"""What the dials of the stages are, whether anybody named them or not: a row a dial of each model,
+whoever met it. Practice is left out."""
+
+MARKS = (
+    *WHO,
+    text("stage", "id of the plan's part, a calibration"),
+    text("model", "id of the representation"),
+    *TRIAL,
+    text("mark", "far: “far away”, close: “close enough”"),
+    number("alignment", "alignment of the picture that was on the screen", "0-1"),
+    seconds("trial_s", "from the pictures' appearance to the mark, without pauses and gaps"),
+    yes("excluded", "of a question that does not count, see the table trials"),
+)
+
+TABLES = TaskTables(
+    words={
+        "tasks_with_dials": "reconstruction, calibration (reconstruction without a target, "
+        "in which marks are made)",
+        "durations": "the response time of reconstruction where it ended by Next or Skip",
+    },
+    outcomes={
+        "solved": "",
+        "marked": "a calibration's question that was left once both were marked",
+        "skipped": "by the participant",
+    },
+    own={"labels": LABELS, "dials": DIALS, "marks": MARKS},
+    added={
+        "trials": {"duration_s": _MEASURES, "skips_taken_back": _MOVEMENTS},
+        "stages": {"n_trials": _SOLVED, "response_time_s": _ERRORS},
+    },
+    distinct={
+        "dials": ("study", "model", "card_sha256", "dimension", "distance", "labels_editable")
+    },
+)
+
 
 SHA256_PATTERN = r"[0-9a-f]{64}"
 
@@ -192,12 +323,12 @@ def dial_rows(
     for part in parts:
         if part.role != "stage":
             continue
-        for number, dial in enumerate(part.space.dimensions, start=1):
+        for place, dial in enumerate(part.space.dimensions, start=1):
             slider = isinstance(dial, Continuous)
             yield {
                 "model": part.model,
                 "card_sha256": cards.get(part.model),
-                "dimension": number,
+                "dimension": place,
                 "dimension_name": dial.name,
                 "dial": "continuous" if slider else "discrete",
                 "low": dial.low if isinstance(dial, Continuous) else None,
@@ -206,3 +337,131 @@ def dial_rows(
                 "distance": part.distance,
                 "labels_editable": part.labels_editable,
             }
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Of some questions; None where there is no question to take it from.
+
+    left_out: questions that do not count for the share that was solved. error_auc_sum and
+    error_auc_mean are summed over the questions (error x s).
+    """
+
+    n: int
+    solved: int
+    left_out: int
+    response_time_s: float | None
+    slide_distance: float | None
+    error_auc_sum: float | None
+    error_auc_mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Last minus first (n - 1) / 2 questions, n being the questions counted; error AUC a
+    question. `questions` is the size of each group; all None when it is 0 (Figure 10)."""
+
+    questions: int
+    completion_rate: float | None = None
+    response_time_s: float | None = None
+    slide_distance: float | None = None
+    error_auc_sum: float | None = None
+    error_auc_mean: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """A stage that was begun."""
+
+    part: ReconstructionPart
+    completion_rate: float | None
+    measures: Measures
+    change: Change
+
+
+def measure(trials: Sequence[TrialRecord], missing: Missing) -> Measures:
+    """Metrics over questions that count (none of them excluded)."""
+    solved = [missing.solved(t.outcome) for t in trials]
+    responses = [t.duration_s for t in trials if t.left_by_participant]
+    return Measures(
+        n=len(trials),
+        solved=solved.count(True),
+        left_out=solved.count(None),
+        response_time_s=_mean(responses),
+        slide_distance=_mean(fsum(t.movement.distance) for t in trials),
+        error_auc_sum=_sum(t.error_auc_sum for t in trials),
+        error_auc_mean=_sum(t.error_auc_mean for t in trials),
+    )
+
+
+def stage_record(
+    part: ReconstructionPart,
+    outcome: str | None,
+    trials: Sequence[TrialRecord],
+    missing: Missing,
+) -> StageRecord:
+    """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
+
+    Questions that the time limit kept from being asked count as not completed; questions that
+    were not asked because the moderator skipped the stage, or the session broke off, do not count,
+    nor do those that were solved before the first move. Skipped ones count as the study declares
+    (missing).
+    """
+    counted = sorted(
+        (t for t in trials if t.excluded_because is None), key=lambda trial: trial.trial
+    )
+    measures = measure(counted, missing)
+    done = outcome in ("completed", "time_expired")
+    at_start = sum(t.excluded_because == SOLVED_AT_START for t in trials)
+    asked = (part.trials - at_start if done else measures.n) - measures.left_out
+    change = first_to_last(counted, missing)
+    if part.solved_at is None:  # nothing can be solved in a calibration
+        asked, change = 0, replace(change, completion_rate=None)
+    return StageRecord(
+        part=part,
+        completion_rate=measures.solved / asked if asked else None,
+        measures=measures,
+        change=change,
+    )
+
+
+def first_to_last(trials: Sequence[TrialRecord], missing: Missing) -> Change:
+    """The change from the first to the last (n - 1) / 2 of n questions."""
+    size = max((len(trials) - 1) // 2, 0)
+    if size == 0:
+        return Change(0)
+    first, last = measure(trials[:size], missing), measure(trials[-size:], missing)
+
+    def change(metric: Callable[[Measures], float | None]) -> float | None:
+        before, after = metric(first), metric(last)
+        return None if before is None or after is None else after - before
+
+    def rate(measures: Measures) -> float | None:
+        asked = measures.n - measures.left_out
+        return measures.solved / asked if asked else None
+
+    def a_question(total: float | None) -> float | None:
+        return None if total is None else total / size
+
+    return Change(
+        size,
+        change(rate),
+        change(lambda m: m.response_time_s),
+        change(lambda m: m.slide_distance),
+        change(lambda m: a_question(m.error_auc_sum)),
+        change(lambda m: a_question(m.error_auc_mean)),
+    )
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return fmean(known) if known else None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return fsum(known) if known else None

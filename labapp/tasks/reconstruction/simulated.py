@@ -1,15 +1,52 @@
-"""How a simulated participant reconstructs, and plays with the tutorial."""
+"""How a simulated participant reconstructs, and plays with the tutorial.
+
+Before it goes on from a question, whoever learns what the dials do names those that it understands,
+where they can be named, and corrects the names that it knows better by now. So what it does with
+the dials is the same with names and without.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import numpy as np
+
+from labapp.clock import NS
 from labapp.events import Source
-from labapp.events.commands import Command, Next
-from labapp.plugins.simulated import Actor, SimulatedParticipant, TrialKey
+from labapp.events.commands import Command, Next, Skip, SkipStage
+from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.representations.space import LatentSpace
-from labapp.simulation.person import STRIDE_S
-from labapp.tasks.reconstruction.commands import EditLabel, MoveTutorialDial
+from labapp.session.runner import Runner
+from labapp.simulation.experience import Experience
+from labapp.simulation.learning import LearningStrategy
+from labapp.simulation.motor import MotorModel
+from labapp.simulation.names import ORACLE
+from labapp.simulation.person import NEAR, STRIDE_S, Person
+from labapp.simulation.phrases import (
+    AIMS,
+    EFFECT,
+    EXPLORES,
+    FOLLOWS_NUMBER,
+    GIVES_UP,
+    NO_EFFECT,
+    SOLVED,
+    TRIES,
+)
+from labapp.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
+from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
+from labapp.simulation.vocabulary import NOTHING, typing_s, vocabulary
+from labapp.study.assignment import generator
+from labapp.tasks.reconstruction.commands import (
+    EditLabel,
+    MarkAlignment,
+    MoveDial,
+    MoveTutorialDial,
+)
+from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
-from labapp.tasks.reconstruction.reconstructing import STRIDE, TURN, Reconstructing
+from labapp.tasks.reconstruction.state import Trial
 
 TURNS = 2
 """Strides that it takes to turn a dial round: with the one in which the picture comes, a reaction
@@ -98,3 +135,330 @@ class Reconstructor(Actor[ReconstructionPart]):
         if what == TURN:
             return participant.pace.stride_s * TURNS
         return participant.pace.think_s * participant.person.hesitates(participant.rng)
+
+
+JUDGEMENT_SD = 0.03
+"""How much the alignment that is close enough differs from question to question."""
+NOT_SURE = 0.1
+"""Nothing is marked between close enough and so much less."""
+SAYS_FAR_RATE = 0.1
+"""How often a stride on the way is marked far away."""
+
+ENDURES = 2500
+"""Movements after which the moderator ends a stage that cannot be skipped (ours)."""
+
+MOVE_S = 0.25
+"""What a movement takes at a person's pace, decisions included, about."""
+
+STRIDE, TURN, THINK = "stride", "turn", "think"
+"""How long something takes: from one place of a dragged dial to the next, to turn round or to grasp
+a dial's new place, or to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A command, None to wait, and what the participant takes before it. typing_s: in its stead the
+    seconds of session time that it takes to type."""
+
+    command: Command | None
+    before: str = STRIDE
+    typing_s: float | None = None
+
+
+class Reconstructing:
+    """One participant at the reconstruction stages of a session.
+
+    Parameters
+    ----------
+    seed
+        Of the draws; the participant's label is part of it.
+    experience_by_stage
+        Filled in by the id of the stage's part: how its questions went.
+    haste
+        How long a movement takes, as a share of a person's time.
+    careless
+        Does not try.
+    language
+        In which it names dials.
+    say
+        Says a thought; None where it does not think aloud.
+    """
+
+    def __init__(
+        self,
+        strategy: str,
+        person: Person,
+        seed: tuple[int, *tuple[str, ...]],
+        experience_by_stage: dict[str, Experience],
+        haste: float = 1.0,
+        *,
+        careless: bool = False,
+        language: str = "en",
+        say: Say | None = None,
+    ) -> None:
+        self._strategy_name = strategy
+        self._person = person
+        self._seed = seed
+        self._careless = careless
+        self._part: str | None = None
+        self._strategy: Strategy | None = None
+        self._dials: tuple[Dial, ...] = ()
+        self._motor = MotorModel(person, generator(*seed))
+        self._question: tuple[str, int, int] | None = None
+        self._solving: Generator[Move, View, object] | None = None
+        self._moves = 0
+        self._target: tuple[float, ...] = ()
+        self._enough = 1.0
+        self._judging = generator(*seed, "close enough")
+        self._experience_by_stage = experience_by_stage
+        self._haste = haste
+        self._words = vocabulary(language, generator(*seed, "labels"))
+        self._names: list[tuple[int, str]] = []
+        self._last: Act | None = None
+        self._say = say
+        self._thoughts: ThinkingAloud | None = None
+
+    def act(self, runner: Runner, part: ReconstructionPart) -> Act:
+        """What to do now."""
+        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
+        trial = runner.state.part_state.trial
+        shown = trial is not None and (trial.running or trial.solved)
+        if not shown or runner.pictures is None:
+            return Act(None)
+        self._meet(part, task, trial)
+        if self._last is not None:
+            return self._name(runner) or self._last
+        if trial.solved:
+            return self._leave(runner, part, task, trial, Next())
+        if trial.z_seq > trial.decoded_seq:
+            return Act(None)
+        stage = part.role == "stage"
+        if self._careless and stage and part.skip != "never" and not part.marks:
+            if task.may_skip(trial):
+                return self._leave(runner, part, task, trial, Skip())
+            return Act(self._idle(trial), THINK)
+        if part.marks and (judge := self._judge(trial)) is not None:
+            return Act(judge, THINK)
+        view = self._view(runner, part, task, trial)
+        if stage and view.may_skip and self._has_enough(part, view):
+            return self._leave(runner, part, task, trial, Skip())
+        move = self._next(view)
+        if move is None and part.marks:
+            return Act(MarkAlignment("close"), THINK)
+        if move is None and view.may_skip:
+            return self._leave(runner, part, task, trial, Skip())
+        if self._moves > ENDURES and part.skip == "never":
+            return Act(SkipStage(runner.state.index), THINK)
+        if move is None:
+            return Act(None, THINK)
+        self._moves += 1
+        assert self._strategy is not None
+        if self._thoughts is not None:
+            self._thoughts.moves(self._strategy, move, view)
+        other = move.dial != trial.selected
+        before = THINK if other else TURN if move.pause else STRIDE
+        return Act(MoveDial(move.dial, move.value, DEVICE), before)
+
+    def _meet(self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial) -> None:
+        """Forget the dials of the stage before, and the question before."""
+        if self._part != part.id:
+            name = self._strategy_name if part.role == "stage" else in_practice(self._strategy_name)
+            rng = generator(*self._seed, part.id)
+            self._motor = MotorModel(self._person, rng)
+            self._part, self._strategy = part.id, self._make(name, rng)
+            if self._say is not None:
+                aloud = generator(*self._seed, part.id, "aloud")
+                self._thoughts = ThinkingAloud(self._say, aloud, self._motor, self._words)
+            self._dials = dials_of(task.space)
+        if self._question == (part.id, trial.number, trial.attempt):
+            return
+        self._question = (part.id, trial.number, trial.attempt)
+        self._solving, self._moves, self._target = None, 0, trial.z_target
+        self._names, self._last = [], None
+        if part.marks:
+            self._judging = generator(*self._seed, part.id, trial.number, "close enough")
+            judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
+            self._enough = min(judged, 0.99)
+
+    def _make(self, name: str, rng: np.random.Generator) -> Strategy:
+        if name == ORACLE:
+            return OracleStrategy(self._motor, lambda: self._target)
+        return STRATEGIES[name](self._motor, rng)
+
+    def _next(self, view: View) -> Move | None:
+        """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
+        assert self._strategy is not None
+        try:
+            if self._solving is None:
+                self._solving = self._strategy.solve(view)
+                return next(self._solving)
+            return self._solving.send(view)
+        except StopIteration:
+            self._solving = self._again()
+            next(self._solving)
+            return None
+
+    def _again(self) -> Generator[Move, View, object]:
+        """Turn any dial, and begin anew; sent what is seen by then."""
+        assert self._strategy is not None
+        view = yield Move(0, 0.0)  # never sent: waits for the next view
+        view = yield from self._motor.shake(view)
+        return (yield from self._strategy.solve(view))
+
+    def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
+        near = view.goal - view.alignment <= NEAR
+        skipped = self._experience(part).missed
+        # Of fast hands the windows set the time, so that movements are counted instead.
+        seconds = view.seconds if self._haste == 1.0 else self._moves * MOVE_S
+        return seconds > self._person.gives_up_after(skipped, near)
+
+    def _experience(self, part: ReconstructionPart) -> Experience:
+        return self._experience_by_stage.setdefault(part.id, Experience())
+
+    def _leave(
+        self,
+        runner: Runner,
+        part: ReconstructionPart,
+        task: ReconstructionTask,
+        trial: Trial,
+        command: Command,
+    ) -> Act:
+        """Remember how a question went, name dials where that is possible, and go on."""
+        assert self._strategy is not None
+        self._last = Act(command, THINK)
+        if part.role == "practice":
+            return self._last
+        experience = self._experience(part)
+        experience.solved += trial.solved
+        experience.missed += not trial.solved
+        # Without what it takes to name dials: answers are the same with names and without.
+        experience.seconds.append(_seconds(runner, trial) / self._haste)
+        view = self._view(runner, part, task, trial)
+        experience.understanding = self._strategy.understands(view)
+        experience.planned, experience.tried = self._motor.planned, 1 - self._motor.planned
+        if self._thoughts is not None:
+            self._thoughts.leaves(self._strategy, view, solved=trial.solved)
+        if part.labels_editable and isinstance(self._strategy, LearningStrategy):
+            meant = self._strategy.meanings(view)
+            self._names = [(dial, self._words[meaning]) for dial, meaning in meant.items()]
+        return self._name(runner) or self._last
+
+    def _name(self, runner: Runner) -> Act | None:
+        """Type the next name that is not on the screen yet; None where all are."""
+        shown = runner.state.part_state.labels
+        while self._names:
+            dial, text = self._names.pop(0)
+            if shown[dial] != text:
+                seconds = typing_s(text, self._person.thinking) * self._haste
+                return Act(EditLabel(dial, text), typing_s=seconds)
+        return None
+
+    def _idle(self, trial: Trial) -> MoveDial:
+        """Turn the first dial from end to end, until Skip is offered."""
+        dial = self._dials[0]
+        return MoveDial(0, dial.low if trial.z[0] != dial.low else dial.high, DEVICE)
+
+    def _view(
+        self, runner: Runner, part: ReconstructionPart, task: ReconstructionTask, trial: Trial
+    ) -> View:
+        """The screen as it is now."""
+        assert runner.pictures is not None
+        return View(
+            on_screen(runner.pictures.own, part.display, part.chart),
+            on_screen(runner.pictures.target, part.display, part.chart),
+            float(np.round(trial.alignment, 3)),
+            part.target_alignment,
+            trial.z,
+            self._dials,
+            _seconds(runner, trial),
+            task.may_skip(trial),
+        )
+
+    def _judge(self, trial: Trial) -> Command | None:
+        """What a calibration's participant says of the pictures now: far at the start and at times
+        on the way, close once they are near enough; None to turn on."""
+        if not trial.unmarked:
+            return Next()
+        if "far" in trial.unmarked:
+            return MarkAlignment("far")
+        if trial.alignment >= self._enough:
+            return MarkAlignment("close")
+        on_the_way = trial.alignment < self._enough - NOT_SURE
+        speaks = on_the_way and self._judging.random() < SAYS_FAR_RATE
+        return MarkAlignment("far") if speaks else None
+
+
+def _seconds(runner: Runner, trial: Trial) -> float:
+    """Since the question began, without pauses."""
+    working = runner.state.pauses.working_ns(runner.clock.now_ns())
+    return (working - (trial.started_ns or 0)) / NS
+
+
+TELLS = 0.25
+"""How often somebody who takes another dial, or goes about it otherwise, says so (ours)."""
+
+
+class Say(Protocol):
+    """Says a thought, see `labapp.plugins.simulated.SimulatedParticipant.think_aloud`."""
+
+    def __call__(self, thought: str, what: str = "", /) -> bool: ...
+
+
+class ThinkingAloud:
+    """The thoughts of one participant at one stage.
+
+    Parameters
+    ----------
+    say : says a thought.
+    rng : numpy.random.Generator
+        Whether something is said at all.
+    motor : what the hand goes by.
+    words : by what a dial changes, what the participant calls that.
+    """
+
+    def __init__(
+        self, say: Say, rng: np.random.Generator, motor: MotorModel, words: Mapping[str, str]
+    ) -> None:
+        self._say = say
+        self._rng = rng
+        self._motor = motor
+        self._words = words
+        self._counts = self._counted()
+        self._dial: int | None = None
+        self._way: str | None = None
+        self._meant: dict[int, str] = {}
+
+    def moves(self, strategy: Strategy, move: Move, view: View) -> None:
+        """A dial is about to be turned: what it is turned for, at times."""
+        way, dial = self._way_of(strategy, move), move.dial
+        if way is None or (way, dial) == (self._way, self._dial):
+            return
+        self._way, self._dial = way, dial
+        if self._rng.random() < TELLS:
+            self._say(way)
+
+    def leaves(self, strategy: Strategy, view: View, *, solved: bool) -> None:
+        """A question is about to be left: how that feels, then what was learnt of the dials."""
+        self._say(SOLVED if solved else GIVES_UP)
+        self._dial = self._way = None
+        meant = strategy.meanings(view) if isinstance(strategy, LearningStrategy) else {}
+        for dial, meaning in meant.items():
+            if self._meant.get(dial) == meaning:
+                continue
+            nothing = meaning == NOTHING
+            spoken = self._say(NO_EFFECT) if nothing else self._say(EFFECT, self._words[meaning])
+            if not spoken:
+                return
+            self._meant[dial] = meaning
+
+    def _counted(self) -> tuple[int, int, int]:
+        return self._motor.by_plan, self._motor.by_number, self._motor.by_chance
+
+    def _way_of(self, strategy: Strategy, move: Move) -> str | None:
+        """What a movement is made for; None where it goes on as before."""
+        before, self._counts = self._counts, self._counted()
+        if isinstance(strategy, LearningStrategy) and not strategy.tried(move.dial):
+            return EXPLORES
+        ways = (AIMS, FOLLOWS_NUMBER, TRIES)
+        counts = zip(ways, before, self._counts, strict=True)
+        return next((way for way, then, now in counts if now > then), None)

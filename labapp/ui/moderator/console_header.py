@@ -31,6 +31,7 @@ from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.header_questions import (
     Arming,
+    Asking,
     ContinueAt,
     Questions,
     Reasons,
@@ -125,7 +126,7 @@ class ConsoleHeader(QFrame):
         self.questions.left.connect(self._back)
         self.continuing.decided.connect(self._decided)
         self.continuing.left.connect(self._back)
-        self.skipping.taken_back.connect(lambda: self._decided(TakeBackSkip("part")))
+        self.skipping.left.connect(lambda: self._decided(TakeBackSkip("part")))
         for button in self.findChildren(Button):
             button.pressed.connect(lambda button=button: self._remember_press(button))
 
@@ -299,8 +300,7 @@ class ConsoleHeader(QFrame):
     def take_key(self, event: QKeyEvent) -> bool:
         """Take a key for the question that is open; False where it is not one of its keys."""
         asking = self.asking
-        asks = Reasons | Questions | SkipLine | ContinueAt
-        return isinstance(asking, asks) and asking.take_key(event)
+        return isinstance(asking, Asking) and asking.take_key(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self.take_key(event):

@@ -51,12 +51,24 @@ class Arming(QTimer):
         self.start(ARMED_MS)
 
 
-class Reasons(QWidget):
+class Asking(QWidget):
+    """What the line asks while it is open. left(): nobody answers."""
+
+    left = Signal()
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Escape leaves. False for any other key."""
+        if event.key() != Qt.Key.Key_Escape:
+            return False
+        self.left.emit()
+        return True
+
+
+class Reasons(Asking):
     """Why the session is paused: one click each. chosen(reason); left(): nobody says; cancelled():
     the pause is taken back."""
 
     chosen = Signal(str)
-    left = Signal()
     cancelled = Signal()
 
     def __init__(self) -> None:
@@ -106,13 +118,6 @@ class Reasons(QWidget):
         self.typed.show()
         self.typed.setFocus()
 
-    def take_key(self, event: QKeyEvent) -> bool:
-        """Escape leaves. False for any other key."""
-        if event.key() != Qt.Key.Key_Escape:
-            return False
-        self.left.emit()
-        return True
-
 
 @dataclass(frozen=True)
 class _Answer:
@@ -122,17 +127,14 @@ class _Answer:
     then: Command | Callable[[], None]
 
 
-class SkipLine(QWidget):
-    """A part that is being skipped, and for how long that can be taken back. taken_back(): it was
-    asked for."""
-
-    taken_back = Signal()
+class SkipLine(Asking):
+    """A part that is being skipped, and for how long that can be taken back. left(): it is."""
 
     def __init__(self) -> None:
         super().__init__()
         self.text = bits.label(role="strong")
         self.back = Button(tr("Take back"))
-        self.back.clicked.connect(self.taken_back)
+        self.back.clicked.connect(self.left)
         row = bits.row(self, theme.SPACE_S)
         row.addStretch(1)
         row.addWidget(self.text)
@@ -145,15 +147,8 @@ class SkipLine(QWidget):
             text = tr("Continuing at “{part}” in {seconds} s", part=to, seconds=seconds)
         bits.set_text(self.text, text)
 
-    def take_key(self, event: QKeyEvent) -> bool:
-        """Escape takes back. False for any other key."""
-        if event.key() != Qt.Key.Key_Escape:
-            return False
-        self.taken_back.emit()
-        return True
 
-
-class Questions(QWidget):
+class Questions(Asking):
     """Whether to skip, to end or to unblind, one question after the other. decided(command);
     left(): none of them.
 
@@ -162,7 +157,6 @@ class Questions(QWidget):
     """
 
     decided = Signal(object)
-    left = Signal()
 
     def __init__(self, participant: str, folder: str) -> None:
         super().__init__()
@@ -323,18 +317,11 @@ class Questions(QWidget):
             then = EndSession(typed or then.reason, then.withdrawal, shown)
         self.decided.emit(then)
 
-    def take_key(self, event: QKeyEvent) -> bool:
-        """Escape leaves. False for any other key."""
-        if event.key() != Qt.Key.Key_Escape:
-            return False
-        self.left.emit()
-        return True
-
 
 ROW_PX, ROWS = 26, 5
 
 
-class ContinueAt(QWidget):
+class ContinueAt(Asking):
     """Asks at which later part of the plan the session continues, by clicks. decided(SkipStage);
     left(): it goes on as it was.
 
@@ -344,7 +331,6 @@ class ContinueAt(QWidget):
     """
 
     decided = Signal(object)
-    left = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -401,10 +387,3 @@ class ContinueAt(QWidget):
     def _answer(self) -> None:
         if self.place is not None:
             self.decided.emit(SkipStage(self._index, self.place))
-
-    def take_key(self, event: QKeyEvent) -> bool:
-        """Escape leaves. False for any other key."""
-        if event.key() != Qt.Key.Key_Escape:
-            return False
-        self.left.emit()
-        return True

@@ -6,24 +6,26 @@ do, and `unclaimed` for the letters and digits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
-from labapp.annotations.model import Mark
+from labapp.annotations.codebook import Code, Codebook
+from labapp.annotations.model import Mark, Text, Unit
 from labapp.errors import LabappError
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits
-from labapp.ui.replay import finding
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_bar import CodingBar
 from labapp.ui.replay.coding_field import CodingField, Question
+from labapp.ui.replay.coding_rows import clock
 from labapp.ui.replay.controller import shown_time
-from labapp.ui.replay.finding import Match
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.segmenting import NUDGE_NS
 from labapp.ui.replay.units_list import UnitsList
@@ -350,11 +352,11 @@ class CodingDesk(QObject):
         codebook = self.coding.codebook
 
         def answers(text: str) -> list[str]:
-            codes = finding.find_codes(codebook, text)[:MOST_MATCHES]
+            codes = find_codes(codebook, text)[:MOST_MATCHES]
             return [f"{code.key.upper() or ' '}   {code.name} · {code.tier}" for code in codes]
 
         def done(text: str, chosen: int) -> bool:
-            codes = finding.find_codes(codebook, text)
+            codes = find_codes(codebook, text)
             if not 0 <= chosen < len(codes):
                 return False
             self.field.leave()
@@ -371,7 +373,7 @@ class CodingDesk(QObject):
         notes, marks = coding.files.notes, [mark for mark in coding.marks.all if mark.memo]
 
         def answers(text: str) -> list[str]:
-            self._matches = finding.find_places(coding.units, texts, notes, marks, text)
+            self._matches = find_places(coding.units, texts, notes, marks, text)
             return [f"{match.time}   {match.excerpt}" for match in self._matches[:MOST_MATCHES]]
 
         def done(text: str, chosen: int) -> bool:
@@ -543,3 +545,87 @@ class CodingDesk(QObject):
         here = -1 if coding.current is None else order.index(coding.current.id)
         later = [unit for unit in units if order.index(unit) > here]
         coding.go_to((later or units)[0])
+
+
+Source = Literal["text", "note", "memo"]
+AROUND = 40
+"""Characters that are shown on both sides of what matched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A place that matched.
+
+    Attributes
+    ----------
+    t_ns : session time to go to.
+    unit : the unit there.
+    source : where it stands: in a text, a moderator's note, or a memo.
+    excerpt : what matched, with some words around it.
+    """
+
+    t_ns: int
+    unit: str | None
+    source: Source
+    excerpt: str
+
+    @property
+    def time(self) -> str:
+        """As it is shown."""
+        return clock(self.t_ns)
+
+
+def find_codes(codebook: Codebook, wanted: str) -> list[Code]:
+    """Codes in use whose name or id has every word; those that begin so come first."""
+    words = wanted.casefold().split()
+    codes = [
+        code
+        for code in codebook.codes
+        if not code.retired
+        and all(word in f"{code.name} {code.id} {code.when}".casefold() for word in words)
+    ]
+    first = words[0] if words else ""
+
+    def rank(code: Code) -> tuple[int, int]:
+        name = code.name.casefold()
+        if name.startswith(first):
+            return 0, len(name)
+        return (1, len(name)) if first in name or first in code.id else (2, len(name))
+
+    return sorted(codes, key=rank)
+
+
+def find_places(
+    units: Sequence[Unit],
+    texts: dict[str, Text],
+    notes: Iterable[Mark],
+    memos: Iterable[Mark],
+    wanted: str,
+) -> list[Match]:
+    """Every place in words, notes and memos that has all words of what is wanted, by time."""
+    words = wanted.casefold().split()
+    if not words:
+        return []
+    matches: list[Match] = []
+
+    def look(t_ns: int, unit: str | None, source: Source, text: str) -> None:
+        folded = text.casefold()
+        if all(word in folded for word in words):
+            matches.append(Match(t_ns, unit, source, excerpt(text, words[0])))
+
+    for unit in units:
+        if (text := texts.get(unit.id)) is not None:
+            look(unit.t0_ns, unit.id, "text", text.text)
+    for mark in notes:
+        look(mark.t0_ns, None, "note", mark.memo)
+    for mark in memos:
+        if mark.memo:
+            look(mark.t0_ns, mark.unit, "memo", mark.memo)
+    return sorted(matches, key=lambda match: (match.t_ns, match.source))
+
+
+def excerpt(text: str, word: str) -> str:
+    """The part of a text around the first place of a word."""
+    place = max(0, text.casefold().find(word))
+    begin, end = max(0, place - AROUND), min(len(text), place + len(word) + AROUND)
+    return ("…" if begin else "") + text[begin:end].strip() + ("…" if end < len(text) else "")

@@ -25,20 +25,13 @@ class Question:
 
     Attributes
     ----------
-    title : str
-        What is asked for, in words.
-    text : str
-        What stands there at first.
-    answers : callable or None
-        The answers to choose from to what is typed.
-    done : callable
-        Told what was typed and which answer is chosen, -1 for none; False leaves the line open.
-    typed : bool
-        Whether something is typed; else it is a question to be answered by Enter or Esc.
-    yes : str
-        What the button for it says.
-    careful : bool
-        Whether Enter answers no, for a yes cannot be taken back, or states a fact.
+    title : what is asked for, in words.
+    text : what stands there at first.
+    answers : the answers to choose from to what is typed.
+    done : told what was typed and which answer is chosen, -1 for none; False leaves the line open.
+    typed : whether something is typed; else it is a question to be answered by Enter or Esc.
+    yes : what the button for it says.
+    careful : whether Enter answers no, for a yes cannot be taken back, or states a fact.
     """
 
     title: str

@@ -44,16 +44,11 @@ class CodingFiles:
 
     Attributes
     ----------
-    session : Path
-        Its folder.
-    record : Record
-        The session.
-    request : CodingRequest
-        Who codes, and how.
-    codebook : Codebook
-        By which codes are given.
-    marks : MarksFile or None
-        The rater's; None while the units are not frozen, and codes are given to units.
+    session : its folder.
+    record : the session.
+    request : who codes, and how.
+    codebook : by which codes are given.
+    marks : the rater's; None while the units are not frozen, and codes are given to units.
     """
 
     def __init__(

@@ -17,14 +17,10 @@ class CodingRequest:
 
     Attributes
     ----------
-    rater : str
-        The name of the rater's file.
-    codebook : str
-        The id of a codebook of the study; empty where there is only one.
-    round : str
-        See `labapp.annotations.model.Round`.
-    blind : tuple of str
-        See `labapp.annotations.model.Blinding`.
+    rater : the name of the rater's file.
+    codebook : the id of a codebook of the study; empty where there is only one.
+    round : see `labapp.annotations.model.Round`.
+    blind : see `labapp.annotations.model.Blinding`.
     """
 
     rater: str
@@ -66,17 +62,12 @@ class Settings:
 
     Attributes
     ----------
-    advance : bool
-        A code of an exclusive tier goes on to the next unit once this one was heard.
-    play_units : bool
-        Going to a unit plays it.
-    show_old : bool
-        In recoding, codes of an older definition are shown.
-    hold : bool
-        Spans hold while their key is held, instead of being begun and ended by it.
-    reaction_ms : int
-        Taken off the time of a key that begins or ends something while the sound plays, from 0
-        to 500.
+    advance : a code of an exclusive tier goes on to the next unit once this one was heard.
+    play_units : going to a unit plays it.
+    show_old : in recoding, codes of an older definition are shown.
+    hold : spans hold while their key is held, instead of being begun and ended by it.
+    reaction_ms : taken off the time of a key that begins or ends something while the sound plays,
+        from 0 to 500.
     """
 
     advance: bool = True

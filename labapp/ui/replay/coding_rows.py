@@ -37,10 +37,8 @@ class DialMoves:
 
     Attributes
     ----------
-    times : tuple of int
-        Session times in nanoseconds, in order.
-    dials : tuple of int
-        Which dial, from 0, at each of them.
+    times : session times in nanoseconds, in order.
+    dials : which dial, from 0, at each of them.
     """
 
     times: tuple[int, ...] = ()

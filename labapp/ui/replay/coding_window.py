@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFrame
 
 from labapp.analysis.inclusion import variables
-from labapp.annotations.model import Unit
+from labapp.annotations.model import Mark, Unit
 from labapp.annotations.redacting import RedactionReport
 from labapp.errors import DataFolderError, LabappError
 from labapp.replay.lanes import veiled
@@ -23,13 +23,13 @@ from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
-from labapp.ui.replay.coding_lanes import CodingLanes
 from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
 from labapp.ui.replay.session import OpenedSession, no_collection, open_session
+from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
 from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow
 
 SETTINGS = "coding-window.json"
@@ -55,10 +55,8 @@ class CodingWindow(QObject):
 
     Attributes
     ----------
-    window : ReplayWindow
-        The window.
-    coding : Coding
-        What is coded.
+    window : the window.
+    coding : what is coded.
     desk : CodingDesk
         List, palette and keys.
     """
@@ -340,17 +338,13 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
 
     Parameters
     ----------
-    path : Path
-        The session's folder.
-    request : CodingRequest
-        Who codes, by which codebook, and what is hidden.
-    at_ns : int, optional
-        The session time to begin at; without it, where this session was left.
+    path : the session's folder.
+    request : who codes, by which codebook, and what is hidden.
+    at_ns : the session time to begin at; without it, where this session was left.
 
     Raises
     ------
-    LabappError
-        The session cannot be coded.
+    LabappError : the session cannot be coded.
     """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -385,3 +379,56 @@ def _keep(settings: Settings) -> None:
     """Keep how coding goes for the next session; where the disk takes nothing, it is as usual."""
     with suppress(DataFolderError):
         write_choices(SETTINGS, settings, "coding window")
+
+
+class CodingLanes:
+    """Makes the lanes of a coding; what did not change is made once."""
+
+    def __init__(self, coding: Coding) -> None:
+        self._coding = coding
+        self._items: dict[str, tuple[Mark, CodeItem]] = {}
+        self._made: dict[str, tuple[int, CodeLane]] = {}
+        self._version = ""
+
+    def lanes(self) -> list[CodeLane]:
+        """All codes that may be seen."""
+        coding = self._coding
+        if self._version != coding.codebook.sha256:
+            self._items.clear()
+            self._made.clear()
+            self._version = coding.codebook.sha256
+        titles = {tier.name: tier.title for tier in coding.codebook.tiers}
+        names = dict.fromkeys((*titles, *coding.marks.tiers))
+        lanes = [self._lane(name, titles.get(name, name)) for name in names]
+        for name, rater in coding.others.items():
+            for tier in coding.codebook.tiers:
+                marks = [mark for mark in rater.marks if mark.tier == tier.name]
+                if marks:
+                    items = _ordered(self._item(mark) for mark in marks)
+                    lanes.append(CodeLane(tier.title, items, name))
+        return lanes
+
+    def _lane(self, tier: str, title: str) -> CodeLane:
+        """The own codes of a tier."""
+        version = self._coding.marks.version(tier)
+        known = self._made.get(tier)
+        if known is not None and known[0] == version:
+            return known[1]
+        lane = CodeLane(title, _ordered(map(self._item, self._coding.marks.of_tier(tier))))
+        self._made[tier] = (version, lane)
+        return lane
+
+    def _item(self, mark: Mark) -> CodeItem:
+        known = self._items.get(mark.id)
+        if known is not None and known[0] is mark:
+            return known[1]
+        code = self._coding.codebook.code(mark.code)
+        label = mark.code if code is None else code.name
+        colour = "#57606A" if code is None else code.colour
+        item = CodeItem(mark.t0_ns, mark.t1_ns, label, colour, mark.id, mark.memo)
+        self._items[mark.id] = (mark, item)
+        return item
+
+
+def _ordered(items: Iterable[CodeItem]) -> list[CodeItem]:
+    return sorted(items, key=lambda item: item.t0_ns)

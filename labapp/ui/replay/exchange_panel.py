@@ -54,12 +54,9 @@ class ExportWanted:
 
     Attributes
     ----------
-    format : str
-        A name of `labapp.exchange.formats.FORMATS`.
-    sound : str
-        A name of `SOUNDS`.
-    out : Path
-        The file, or of several sound files the folder.
+    format : a name of `labapp.exchange.formats.FORMATS`.
+    sound : a name of `SOUNDS`.
+    out : the file, or of several sound files the folder.
     on_transcript : bool
         Whether codes of units are on the transcript, instead of on words beside; of `qdpx` alone.
     """
@@ -76,12 +73,9 @@ class ImportWanted:
 
     Attributes
     ----------
-    file : Path
-        Of another tool.
-    time : str
-        Whose time it has: `session`, a sound file, or empty for what the file says.
-    names : Path or None
-        A table of what tiers and codes are called here.
+    file : of another tool.
+    time : whose time it has: `session`, a sound file, or empty for what the file says.
+    names : a table of what tiers and codes are called here.
     """
 
     file: Path

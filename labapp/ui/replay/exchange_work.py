@@ -53,14 +53,10 @@ class Bench:
 
     Attributes
     ----------
-    session : Path
-        Its folder.
-    rater : str
-        Whose marks go out, or come in.
-    codebook : str
-        Its id; empty for the only one.
-    round : str or None
-        See `labapp.annotations.model.Round`; None for the one that the rater is in.
+    session : its folder.
+    rater : whose marks go out, or come in.
+    codebook : its id; empty for the only one.
+    round : see `labapp.annotations.model.Round`; None for the one that the rater is in.
     """
 
     session: Path

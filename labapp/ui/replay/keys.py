@@ -139,10 +139,8 @@ class Stroke:
 
     Attributes
     ----------
-    key : int
-        Of `Qt.Key`.
-    modifiers : int
-        Of `Qt.KeyboardModifier`; Shift is left out where it only makes the sign.
+    key : of `Qt.Key`.
+    modifiers : of `Qt.KeyboardModifier`; Shift is left out where it only makes the sign.
     """
 
     key: int
@@ -174,12 +172,9 @@ def stroke_of(key: int, modifiers: Qt.KeyboardModifier, text: str = "") -> Strok
 
     Parameters
     ----------
-    key : int
-        Of `Qt.Key`.
-    modifiers : Qt.KeyboardModifier
-        What is held with it.
-    text : str
-        What it would write, where known.
+    key : of `Qt.Key`.
+    modifiers : what is held with it.
+    text : what it would write, where known.
     """
     left = modifiers & ~_NEVER_TYPED
     if key == Qt.Key.Key_Enter:
@@ -205,8 +200,7 @@ def parse_stroke(text: str) -> Stroke:
 
     Raises
     ------
-    ValueError
-        It is no key; the message says what is allowed.
+    ValueError : it is no key; the message says what is allowed.
     """
     sequence = QKeySequence.fromString(text, QKeySequence.SequenceFormat.PortableText)
     if sequence.count() != 1 or sequence[0].key() == Qt.Key.Key_unknown:  # type: ignore[index]
@@ -227,8 +221,7 @@ class KeyMap:
 
     Attributes
     ----------
-    strokes : mapping of str to mapping of str to tuple of Stroke
-        By section and action.
+    strokes : by section and action.
     problem : LabappError or None
         Why the user's own file is not used.
     """
@@ -249,12 +242,9 @@ class KeyMap:
 
         Parameters
         ----------
-        stroke : Stroke
-            The key.
-        coding : bool
-            Whether keys of coding hold.
-        typing : bool
-            Whether a text is typed: keys that write something there do nothing else.
+        stroke : the key.
+        coding : whether keys of coding hold.
+        typing : whether a text is typed: keys that write something there do nothing else.
         """
         sections = ["text"] if typing else []
         sections += ["code", "replay"] if coding else ["replay"]
@@ -295,8 +285,7 @@ def read_keys() -> KeyMap:
 
     Raises
     ------
-    SetupError
-        The shipped file cannot be used.
+    SetupError : the shipped file cannot be used.
     """
     shipped = resources.assets() / "replay" / FILE
     usual = _read(shipped, {})

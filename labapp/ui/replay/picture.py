@@ -106,12 +106,9 @@ class PastWindow:
 
     Parameters
     ----------
-    history : History
-        Of the session; its `machine` is there.
-    size : QSize or None
-        Of the window in logical pixels, whatever it was in the session; None for what it was.
-    withholds : bool
-        Whether answers that can tell who somebody is are not shown.
+    history : of the session; its `machine` is there.
+    size : of the window in logical pixels, whatever it was in the session; None for what it was.
+    withholds : whether answers that can tell who somebody is are not shown.
     """
 
     def __init__(
@@ -213,10 +210,8 @@ class ReplayPicture(QWidget):
 
     Parameters
     ----------
-    history : History
-        Of the session.
-    withholds : bool
-        See `PastWindow`.
+    history : of the session.
+    withholds : see `PastWindow`.
     """
 
     def __init__(self, history: History, *, withholds: bool = False) -> None:
@@ -341,21 +336,15 @@ def still(
 
     Parameters
     ----------
-    history : History
-        Of the session.
-    t_ns : int
-        Session time.
-    size : QSize
-        Of the window in logical pixels, which are those of the picture.
-    trails : bool
-        With the movements of the dials in the last seconds.
-    withholds : bool
-        See `PastWindow`.
+    history : of the session.
+    t_ns : session time.
+    size : of the window in logical pixels, which are those of the picture.
+    trails : with the movements of the dials in the last seconds.
+    withholds : see `PastWindow`.
 
     Raises
     ------
-    RecordError
-        No screen of the session can be shown.
+    RecordError : no screen of the session can be shown.
     LabappError
         The one at that time cannot be shown, for example since its model is not installed.
     """

@@ -41,32 +41,22 @@ def write_quotes(
 
     Parameters
     ----------
-    quotes : Quotes
-        What is quoted.
-    paths : sequence of Path
-        Of the sessions, bundles or folders of these that they are from.
-    out : Path
-        The file: .md, .html or .csv.
-    size : tuple of int or None
-        Width and height of a picture in pixels; None for no pictures.
-    trails : bool
-        With the movements of the dials in the last seconds.
-    progress : callable
-        Gets the share done, and what is being done; what it raises ends the work.
+    quotes : what is quoted.
+    paths : of the sessions, bundles or folders of these that they are from.
+    out : the file: .md, .html or .csv.
+    size : width and height of a picture in pixels; None for no pictures.
+    trails : with the movements of the dials in the last seconds.
+    progress : gets the share done, and what is being done; what it raises ends the work.
 
     Returns
     -------
-    Quotes
-        With the paths of their pictures, or why they have none.
+    With the paths of their pictures, or why they have none.
 
     Raises
     ------
-    UsageError
-        The file is there, or its ending is none of these.
-    AnnotationError
-        It cannot be written down what is quoted.
-    DataFolderError
-        The file cannot be written.
+    UsageError : the file is there, or its ending is none of these.
+    AnnotationError : it cannot be written down what is quoted.
+    DataFolderError : the file cannot be written.
     """
     from labapp.analysis.quote_files import as_page, kind_of, pictures_of
 

@@ -19,17 +19,13 @@ class Replay:
 
     Parameters
     ----------
-    path : Path
-        A session folder, or a bundle that holds one session.
-    at_ns : int or None
-        The session time that is shown first; None for where it was left.
-    dark : bool or None
-        Whether the window is dark from now on; None for as it was chosen last.
+    path : a session folder, or a bundle that holds one session.
+    at_ns : the session time that is shown first; None for where it was left.
+    dark : whether the window is dark from now on; None for as it was chosen last.
 
     Raises
     ------
-    LabappError
-        The session cannot be shown.
+    LabappError : the session cannot be shown.
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:

@@ -35,22 +35,14 @@ class OpenedSession:
 
     Attributes
     ----------
-    record : Record
-        The session.
-    history : History
-        Its state at any time.
-    player : Player
-        Its sound; closed by whoever closes the window.
-    sound : SessionSound
-        What the player plays.
-    folded : LaneFold
-        What happened when, as far as the history was read.
-    annotations : SessionAnnotations
-        Units, text and marks.
-    chips : sequence of str
-        A few words each on what the session is.
-    notices : sequence of str
-        A sentence each on what cannot be shown, or not all of it.
+    record : the session.
+    history : its state at any time.
+    player : its sound; closed by whoever closes the window.
+    sound : what the player plays.
+    folded : what happened when, as far as the history was read.
+    annotations : units, text and marks.
+    chips : a few words each on what the session is.
+    notices : a sentence each on what cannot be shown, or not all of it.
     videos : sequence of (PlacedVideo, callable)
         Videos of the participant, each with what opens its file.
     """
@@ -101,8 +93,7 @@ def readable_record(path: Path) -> Record:
 
     Raises
     ------
-    RecordError
-        It cannot be read, or its participant withdrew.
+    RecordError : it cannot be read, or its participant withdrew.
     """
     record = open_record(path)
     if record.withdrawn:
@@ -122,8 +113,7 @@ def open_session(path: Path) -> OpenedSession:
 
     Raises
     ------
-    RecordError
-        It cannot be read, or its participant withdrew.
+    RecordError : it cannot be read, or its participant withdrew.
     """
     with no_collection():
         return _opened(readable_record(path))

@@ -24,12 +24,9 @@ def write_still(
 
     Parameters
     ----------
-    t_ns : int
-        Session time.
-    width, height : int
-        Of the participant's window and of the picture, in pixels.
-    trails : bool
-        With the movements of the dials in the last seconds.
+    t_ns : session time.
+    width, height : of the participant's window and of the picture, in pixels.
+    trails : with the movements of the dials in the last seconds.
 
     Returns
     -------
@@ -37,10 +34,8 @@ def write_still(
 
     Raises
     ------
-    UsageError
-        The file is there already, or the time is not in the session.
-    LabappError
-        There is no such screen.
+    UsageError : the file is there already, or the time is not in the session.
+    LabappError : there is no such screen.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     refuse_inside(path)

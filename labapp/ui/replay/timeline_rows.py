@@ -63,16 +63,11 @@ class CodeItem:
 
     Attributes
     ----------
-    t0_ns, t1_ns : int
-        Session time.
-    label : str
-        The code's name, as it stands in the chip.
-    colour : str
-        `#rrggbb`.
-    id : str
-        Of the mark.
-    memo : str
-        A remark on it.
+    t0_ns, t1_ns : session time.
+    label : the code's name, as it stands in the chip.
+    colour : `#rrggbb`.
+    id : of the mark.
+    memo : a remark on it.
     """
 
     t0_ns: int

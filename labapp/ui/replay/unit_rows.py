@@ -40,16 +40,11 @@ class Chip:
 
     Attributes
     ----------
-    text : str
-        The code's name.
-    colour : str
-        `#rrggbb`; empty for what is no code of the codebook, which is shown without a ground.
-    memo : bool
-        Whether there is a memo on it.
-    foreign : bool
-        Whether another rater gave it: only its edge is coloured.
-    old : bool
-        Whether it was given by another version of the codebook.
+    text : the code's name.
+    colour : `#rrggbb`; empty for what is no code of the codebook, which is shown without a ground.
+    memo : whether there is a memo on it.
+    foreign : whether another rater gave it: only its edge is coloured.
+    old : whether it was given by another version of the codebook.
     """
 
     text: str
@@ -65,18 +60,12 @@ class UnitRow:
 
     Attributes
     ----------
-    unit : Unit
-        With its times and speaker.
-    time : str
-        Of its beginning, as it is shown.
-    text : str
-        Its words.
-    chips : tuple of Chip
-        Its codes.
-    doubtful : frozenset of int
-        The places of words of which a recogniser was not sure.
-    veiled : bool
-        Whether it has not been heard yet, and its words are not shown.
+    unit : with its times and speaker.
+    time : of its beginning, as it is shown.
+    text : its words.
+    chips : its codes.
+    doubtful : the places of words of which a recogniser was not sure.
+    veiled : whether it has not been heard yet, and its words are not shown.
     """
 
     unit: Unit

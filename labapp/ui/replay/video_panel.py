@@ -41,8 +41,7 @@ class VideoPanel(QWidget):
     ----------
     videos : sequence of (PlacedVideo, callable)
         Each with what opens its file.
-    redactions : sequence of Redaction
-        Of the session.
+    redactions : of the session.
 
     Attributes
     ----------
@@ -87,8 +86,7 @@ class VideoScreen(QWidget):
     ----------
     text : str
         What stands in its place; empty while there is a picture.
-    shown : ShownPicture or None
-        What is on the screen.
+    shown : what is on the screen.
     """
 
     _came = Signal(int, object)

@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QSplitter,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.clock import NS
 from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
 from labapp.ui.fitting import Fitted
-from labapp.ui.language import in_words, tr, translate_message
+from labapp.ui.language import N_, in_words, tr, translate_message
 from labapp.ui.moderator import bits, style
-from labapp.ui.replay import remembered
+from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding_rows import doubtful
 from labapp.ui.replay.controller import (
     BACK_S,
     LITTLE_NS,
     SPEEDS,
     STEP_NS,
+    USUAL_BACK_S,
     USUAL_SPEED,
     ReplayController,
     shown_time,
 )
 from labapp.ui.replay.events_list import EventsList
 from labapp.ui.replay.header import Header, Notices, without_sound
-from labapp.ui.replay.key_sheet import KeySheet
-from labapp.ui.replay.keys import KeyMap, read_keys
+from labapp.ui.replay.keys import ACTIONS, REPEATING, KeyMap, read_keys, stroke_of_event
 from labapp.ui.replay.picture import ReplayPicture
-from labapp.ui.replay.router import KeyRouter
 from labapp.ui.replay.session import OpenedSession, no_collection
 from labapp.ui.replay.side import Card, Side
 from labapp.ui.replay.timeline import Timeline
@@ -40,12 +61,14 @@ from labapp.ui.replay.transport import Transport
 from labapp.ui.replay.unit_rows import UnitRow
 from labapp.ui.replay.units_list import UnitsList
 from labapp.ui.replay.video_panel import VideoPanel
+from labapp.ui.widgets.buttons import Button
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from labapp.annotations.model import Redaction
     from labapp.replay.lanes import Lane
+
 
 LEAST_SIZE = (840, 460)
 USUAL_SIZE = (1366, 768)
@@ -80,8 +103,7 @@ class ReplayWindow(Fitted, QWidget):
 
     Attributes
     ----------
-    session : OpenedSession
-        What is shown.
+    session : what is shown.
     controller : ReplayController
         The clock, and all that is done with it.
     router : KeyRouter
@@ -109,10 +131,10 @@ class ReplayWindow(Fitted, QWidget):
     ) -> None:
         super().__init__()
         self.session = session
-        self.choices, problem = remembered.read()
+        self.choices, problem = read()
         asked = None if dark is None else "dark" if dark else "light"
         self._dark = self.choices.dark if asked is None else asked
-        self.palette_ = theme.DARK if remembered.is_dark(self._dark) else theme.LIGHT
+        self.palette_ = theme.DARK if is_dark(self._dark) else theme.LIGHT
         self.keys = keys or read_keys()
         history = session.history
         self.controller = ReplayController(
@@ -421,16 +443,16 @@ class ReplayWindow(Fitted, QWidget):
 
         at_ns: the session time to begin with; None for where this session was left.
         """
-        if not self.restoreGeometry(remembered.unpacked(self.choices.geometry)):
+        if not self.restoreGeometry(unpacked(self.choices.geometry)):
             self.resize(*USUAL_SIZE)
         left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
         # Before the window is shown: no other screen is then drawn first.
         self.controller.seek(left if at_ns is None else at_ns)
         self.show()
-        self.columns.restoreState(remembered.unpacked(self.choices.columns))
-        self.rows.restoreState(remembered.unpacked(self.choices.rows))
+        self.columns.restoreState(unpacked(self.choices.columns))
+        self.rows.restoreState(unpacked(self.choices.rows))
         if self.video is not None:
-            self.shown.restoreState(remembered.unpacked(self.choices.shown))
+            self.shown.restoreState(unpacked(self.choices.shown))
         self.setFocus()
         begin_ns = self.controller.now_ns() - SEEN_NS // 3
         self.timeline.show_stretch(begin_ns, begin_ns + SEEN_NS)
@@ -492,20 +514,18 @@ class ReplayWindow(Fitted, QWidget):
         self.closed.emit()
 
     def _remember(self) -> None:
-        choices = remembered.ReplayChoices(
-            geometry=remembered.packed(self.saveGeometry()),
-            rows=remembered.packed(self.rows.saveState()),
-            columns=remembered.packed(self.columns.saveState()),
+        choices = ReplayChoices(
+            geometry=packed(self.saveGeometry()),
+            rows=packed(self.rows.saveState()),
+            columns=packed(self.columns.saveState()),
             back_s=self.controller.back_s,
             dark=self._dark,
             video=self.choices.video if self.video is None else not self.filmed.isHidden(),
-            shown=self.choices.shown
-            if self.video is None
-            else remembered.packed(self.shown.saveState()),
+            shown=self.choices.shown if self.video is None else packed(self.shown.saveState()),
             places=self.choices.with_place(str(self.session.record.name), self.controller.now_ns()),
         )
         try:
-            remembered.write(choices)
+            write(choices)
         except LabappError as error:
             from labapp.console import say
 
@@ -519,3 +539,264 @@ def _splitter(orientation: Qt.Orientation, *widgets: QWidget) -> QSplitter:
     for widget in widgets:
         split.addWidget(widget)
     return split
+
+
+FILE = "replay.json"
+WINDOW = "replay window"
+MOST_PLACES = 200
+"""Sessions of which it is remembered where they were left."""
+
+
+@dataclass(frozen=True)
+class ReplayChoices:
+    """The last choices in a replay window.
+
+    Attributes
+    ----------
+    geometry, rows, columns : as Qt keeps them, in base64: of the window, of the timeline's height,
+        of the picture's width. Empty for the usual.
+    back_s : how far resuming goes back, in seconds.
+    dark : `light` or `dark`; empty for what the system says.
+    video : whether the video of a session that has one is shown.
+    shown : as `columns`: of the picture's size beside the video's.
+    places : by the names of session folders the session time in ns at which they were left.
+    """
+
+    geometry: str = ""
+    rows: str = ""
+    columns: str = ""
+    back_s: float = USUAL_BACK_S
+    dark: str = ""
+    video: bool = True
+    shown: str = ""
+    places: dict[str, int] = field(default_factory=dict)
+
+    def with_place(self, session: str, t_ns: int) -> dict[str, int]:
+        """The places after a session was left at a time; the oldest ones give way."""
+        others = {name: place for name, place in self.places.items() if name != session}
+        return dict(list({session: t_ns, **others}.items())[:MOST_PLACES])
+
+
+def read() -> tuple[ReplayChoices, LabappError | None]:
+    """The last choices, or the usual ones and why the last ones are not used."""
+    try:
+        return read_choices(FILE, ReplayChoices(), WINDOW, _check), None
+    except LabappError as error:
+        return ReplayChoices(), error
+
+
+def _check(choices: ReplayChoices) -> None:
+    if not all(type(place) is int for place in choices.places.values()):
+        raise ValueError("'places' is not as expected")
+
+
+def write(choices: ReplayChoices) -> None:
+    """Keep the choices for the next start. Raises DataFolderError."""
+    write_choices(FILE, choices, WINDOW)
+
+
+def is_dark(choice: str) -> bool:
+    """Whether the window is dark: as chosen (`ReplayChoices.dark`), else as the system is."""
+    if choice:
+        return choice == "dark"
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+
+def packed(state: QByteArray) -> str:
+    """What Qt says of a window or its divisions, as it is kept in the choices."""
+    return base64.b64encode(state.data()).decode("ascii")
+
+
+def unpacked(text: str) -> QByteArray:
+    """What was packed; nothing for any other text."""
+    try:
+        return QByteArray(base64.b64decode(text, validate=True))
+    except ValueError:
+        return QByteArray()
+
+
+TITLES = {"replay": N_("Replay"), "code": N_("Coding"), "text": N_("Words")}
+COLUMN_WIDTH = 330
+"""Logical pixels of a column of keys."""
+MARGIN = theme.SPACE_XL
+HEAD_PX = 90
+"""What the card needs besides the keys."""
+
+
+class KeySheet(QFrame):
+    """A card over the window with every key and what it does."""
+
+    def __init__(self, window: QWidget, keys: KeyMap) -> None:
+        super().__init__(window)
+        self._columns = 0
+        self._keys = keys
+        self._coding = False
+        self.setProperty("role", "sheet")
+        self.setAccessibleName(tr("All keys"))
+        layout = bits.column(self, theme.SPACE_M, theme.SPACE_L)
+        head = bits.row(None, theme.SPACE_M)
+        head.addWidget(bits.label(tr("All keys"), "title"), 1)
+        self.leave = Button(tr("Close"), "compact")
+        self.leave.clicked.connect(self.hide)
+        head.addWidget(self.leave)
+        layout.addLayout(head)
+        self._inside = QWidget()
+        self._grid = QGridLayout(self._inside)
+        self._grid.setContentsMargins(0, 0, theme.SPACE_M, 0)
+        self._grid.setHorizontalSpacing(theme.SPACE_M)
+        self._grid.setVerticalSpacing(theme.SPACE_XS)
+        layout.addWidget(bits.Scrolling(self._inside, 120), 1)
+        window.installEventFilter(self)
+        self.hide()
+
+    def set_coding(self, coding: bool) -> None:
+        """Show the keys of coding, too."""
+        self._coding, self._columns = coding, 0
+        if self.isVisible():
+            self._place()
+
+    def toggle(self) -> None:
+        """Show it, or hide it."""
+        if self.isVisible():
+            self.hide()
+            return
+        self._place()
+        self.show()
+        self.raise_()
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Keys and what they do; without keys a heading."""
+        rows: list[tuple[str, str]] = []
+        sections = ("code", "text", "replay") if self._coding else ("replay",)
+        for section in sections:
+            actions = {
+                action: words
+                for action, words in ACTIONS[section].items()
+                if self._keys.keys(action)
+            }
+            if actions and self._coding:
+                rows.append(("", tr(TITLES[section])))
+            for action, words in actions.items():
+                texts = [stroke.text() for stroke in self._keys.keys(action)]
+                rows.append(("   ".join(texts), tr(words)))
+        return rows
+
+    def _fill(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        while (item := self._grid.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.deleteLater()
+        rows = self._rows()
+        high = -(-len(rows) // columns)
+        for place, (keys, words) in enumerate(rows):
+            column, row = divmod(place, high)
+            if not keys:
+                self._grid.addWidget(bits.label(words, "section"), row, column * 2, 1, 2)
+                continue
+            self._grid.addWidget(bits.label(keys, "key"), row, column * 2)
+            self._grid.addWidget(bits.label(words, "fact", wrap=True), row, column * 2 + 1)
+        for column in range(columns):
+            self._grid.setColumnStretch(column * 2 + 1, 1)
+
+    def _place(self) -> None:
+        window = self.parentWidget()
+        assert window is not None
+        room = window.rect().adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
+        self._fill(max(1, min(3, room.width() // COLUMN_WIDTH)))
+        height = self._inside.sizeHint().height() + HEAD_PX
+        room.setHeight(min(room.height(), height))
+        self.setGeometry(room)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.parent() and self.isVisible():
+            self._place()
+        return False
+
+
+Command = Callable[[], object]
+_KINDS = (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride, QEvent.Type.KeyRelease)
+
+
+class KeyRouter(QObject):
+    """Looks at the keys of one window before its widgets do.
+
+    Attributes
+    ----------
+    commands : what is done, by the names of actions.
+    coding : bool
+        Whether keys of coding hold.
+    unclaimed : asked of key presses and releases that are no action, while no text is typed; says
+        whether it took them.
+    """
+
+    def __init__(self, window: QWidget, keys: KeyMap) -> None:
+        super().__init__(window)
+        self._window = window
+        self.keys = keys
+        self.commands: dict[str, Command] = {}
+        self.coding = False
+        self.unclaimed: Callable[[QKeyEvent], bool] | None = None
+
+    def listen(self) -> None:
+        """Look at keys from now on: each event of the application comes by here, thousands of them
+        while the window is made."""
+        application = QApplication.instance()
+        assert application is not None
+        application.installEventFilter(self)
+
+    def close(self) -> None:
+        """Look at no key any more."""
+        application = QApplication.instance()
+        if application is not None:
+            application.removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() not in _KINDS or not isinstance(watched, QWidget):
+            return False
+        # What the focus does not take goes on to the widgets around it: that is no new key.
+        if watched is not (self._window.focusWidget() or self._window):
+            return False
+        if QApplication.activePopupWidget() is not None:
+            return False
+        assert isinstance(event, QKeyEvent)
+        return self._handled(watched, event)
+
+    def _handled(self, watched: QWidget, event: QKeyEvent) -> bool:
+        typing = types_text(watched)
+        stroke = stroke_of_event(event)
+        action = self.keys.action(stroke, coding=self.coding, typing=typing)
+        if action not in self.commands or _presses(watched, event) or _chooses(watched, event):
+            return self._offered(event, typing)
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # no shortcut of Qt's own comes first
+        elif event.type() == QEvent.Type.KeyPress and (
+            not event.isAutoRepeat() or action in REPEATING
+        ):
+            self.commands[action]()
+        return event.type() != QEvent.Type.KeyRelease
+
+    def _offered(self, event: QKeyEvent, typing: bool) -> bool:
+        """What is no action may be a code."""
+        if typing or self.unclaimed is None or event.type() == QEvent.Type.ShortcutOverride:
+            return False
+        return self.unclaimed(event)
+
+
+def types_text(widget: QWidget) -> bool:
+    """Whether keys write into a widget."""
+    texts = (QLineEdit, QPlainTextEdit, QTextEdit)
+    return isinstance(widget, texts) and not widget.isReadOnly()
+
+
+def _chooses(widget: QWidget, event: QKeyEvent) -> bool:
+    """Whether a key chooses from a list that opens."""
+    return isinstance(widget, QComboBox) and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
+
+
+def _presses(widget: QWidget, event: QKeyEvent) -> bool:
+    """Whether Enter presses a button. Space does not: it plays, wherever the focus is."""
+    enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    plain = (event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier).value == 0
+    return enter and plain and isinstance(widget, QAbstractButton)

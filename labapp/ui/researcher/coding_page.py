@@ -57,14 +57,10 @@ class CodingWanted:
 
     Attributes
     ----------
-    session : str
-        Its name.
-    rater : str
-        Who codes.
-    round : str
-        See `labapp.annotations.model.Round`.
-    codebook : str
-        Its id.
+    session : its name.
+    rater : who codes.
+    round : see `labapp.annotations.model.Round`.
+    codebook : its id.
     """
 
     session: str
@@ -79,12 +75,9 @@ class Draw:
 
     Attributes
     ----------
-    raters : str
-        Their names, with commas between them.
-    both : str
-        Which share is coded twice.
-    seed : str
-        Of the draw.
+    raters : their names, with commas between them.
+    both : which share is coded twice.
+    seed : of the draw.
     """
 
     raters: str

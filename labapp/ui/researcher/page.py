@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
+    QGridLayout,
     QHBoxLayout,
+    QLabel,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -20,13 +26,13 @@ from PySide6.QtWidgets import (
 
 from labapp.journal.sessions import SessionSummary
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import N_, Phrases, number, phrases, tr, translate_phrase
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.combo import Combo
+from labapp.ui.outside import open_outside
 from labapp.ui.replay_process import menu_of, replayable
-from labapp.ui.researcher.figures_view import FiguresView
-from labapp.ui.researcher.results import Key, Quality, Results
-from labapp.ui.researcher.results_view import ResultsView
+from labapp.ui.researcher.results import Key, Line, Quality, Results
+from labapp.ui.researcher.scrolled import Scrolled
 from labapp.ui.researcher.session_list import SessionList, usable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -270,3 +276,280 @@ class ResearcherPage(QWidget):
         title = tr("A new folder for tables, figures and report")
         if path := bits.ask_new_path(self, title, name):
             self.keep_requested.emit(path)
+
+
+HEADINGS = (N_("Of"), "n", N_("Mean ± sd"), N_("Median"))
+DECIMALS = ((100, 0), (10, 1), (1, 2))
+"""So many decimals from such a size on; 3 below."""
+WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL - theme.SPACE_S, theme.SPACE_XXXL + theme.SPACE_L)
+"""Least widths of the columns of numbers, so that they stand below each other."""
+SHORT = 6
+"""Characters of a unit that stands above the last column alone."""
+
+
+def value(size: float | None, like: float | None = None) -> str:
+    """A number with as many decimals as it needs to be compared; like: the number whose decimals
+    are to be used (a mean's, for its standard deviation)."""
+    if size is None:
+        return "–"
+    deciding = abs(size if like is None else like) or abs(size)
+    decimals = next((some for limit, some in DECIMALS if deciding >= limit), 3) if deciding else 0
+    return number(f"{size:,.{decimals}f}").replace("-", "−")
+
+
+def spread(line: Line) -> str:
+    """Mean and sample standard deviation."""
+    return (
+        value(line.mean) if line.sd is None else f"{value(line.mean)} ± {value(line.sd, line.mean)}"
+    )
+
+
+class ResultsView(Scrolled):
+    """Means by measure."""
+
+    def __init__(self) -> None:
+        super().__init__(tr("Results so far"))
+        self.show_text("")
+
+    def show_text(self, text: str) -> None:
+        """A sentence in place of results."""
+        layout = self.begin()
+        layout.addWidget(bits.label(text, "secondary", wrap=True))
+        layout.addStretch(1)
+
+    def show_results(self, results: Results, study: str) -> None:
+        """The means of a study."""
+        lines = [line for line in results.lines if study in line.study.split(" + ")]
+        if not lines:
+            self.show_text(tr("No session counts yet, or none asked a question."))
+            return
+        layout = self.begin()
+        # Where nothing has a median (of judged and masked pictures) there is no column for it.
+        columns = 3 if any(line.median is not None for line in lines) else 2
+        for group, own in groupby(lines, key=lambda line: line.group):
+            if group:
+                layout.addWidget(bits.label(group_text(group), "heading", wrap=True))
+            for (quantity, unit), some in groupby(own, key=lambda row: (row.quantity, row.unit)):
+                layout.addWidget(_measure(quantity, unit, list(some), columns))
+        layout.addStretch(1)
+
+
+def _measure(quantity: str, unit: str, lines: Sequence[Line], columns: int) -> QWidget:
+    """One measure: a row for each model. columns: of numbers."""
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(theme.SPACE_L)
+    grid.setVerticalSpacing(theme.SPACE_XS)
+    grid.setColumnStretch(0, 1)
+    for column, width in enumerate(WIDTHS[:columns], start=1):
+        grid.setColumnMinimumWidth(column, width)
+    phrase = unit_text(unit)
+    wide = 1 if len(phrase) > SHORT else columns  # of the title; the unit has the rest
+    grid.addWidget(bits.label(title(quantity), "strong", wrap=True), 0, 0, 1, wide)
+    right = _right(bits.label(phrase, "secondary", wrap=True))
+    grid.addWidget(right, 0, wide, 1, columns + 1 - wide)
+    for column, text in enumerate(HEADINGS[: columns + 1]):
+        head = bits.label(text if text == "n" else tr(text), "caption")
+        grid.addWidget(head if column == 0 else _right(head), 1, column)
+    for row, line in enumerate(lines, start=2):
+        grid.addWidget(bits.ElidedLabel(line.of or tr("all")), row, 0)
+        numbers = (str(line.n), spread(line), value(line.median))
+        for column, text in enumerate(numbers[:columns], start=1):
+            grid.addWidget(_right(bits.label(text)), row, column)
+    return box
+
+
+def _right(label: QLabel) -> QLabel:
+    label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return label
+
+
+TITLES = {
+    "completion_rate": N_("Completion rate"),
+    "response_time_s": N_("Response time"),
+    "slide_distance": N_("Slide distance"),
+    "error_auc_sum": N_("Error AUC, sum"),
+    "error_auc_mean": N_("Error AUC, mean"),
+    "seq": N_("Difficulty (SEQ)"),
+    "correctness_rate": N_("Correctness"),
+    "confidence": N_("Confidence"),
+    "understanding": N_("Dial makes sense"),
+    "post_quiz_difficulty": N_("Difficulty (after the quiz)"),
+    "mental_demand": N_("Mental demand"),
+    "physical_demand": N_("Physical demand"),
+    "temporal_demand": N_("Temporal demand"),
+    "performance": N_("Performance"),
+    "effort": N_("Effort"),
+    "frustration": N_("Frustration"),
+    "raw_tlx": N_("Raw TLX"),
+    "weighted_tlx": N_("Weighted TLX"),
+    "systematic_plan": N_("Had a systematic plan"),
+    "random_experimenting": N_("Experimented at random"),
+    "understood_dimensions": N_("Understood the dimensions"),
+}
+"""Titles of the metrics of stages, by their columns."""
+QUANTITIES = (
+    N_("distinction"),
+    N_("output prediction"),
+    N_("agreement"),
+    N_("warm-up, prediction rightly judged"),
+    N_("warm-up, first mistake found"),
+    N_("first step disagreed with, {photos}: {error}"),
+    N_("similarity, chosen"),
+    N_("similarity, others"),
+    N_("rating at rank {rank}"),
+    N_("photos rightly assigned, as told"),
+    N_("photos rightly assigned, mean over all ways to break the ties"),
+    N_("photos among which the lot decided"),
+    N_("least accuracy, {risk} risk, not answered"),
+    N_("least accuracy, {risk} risk"),
+    N_("understanding after intro"),
+    N_("understanding after task"),
+    N_("understanding after results"),
+    N_("confidence, {question}, answered rightly"),
+    N_("confidence, {question}, answered wrongly"),
+    N_("confidence, {question}"),
+    N_("duration"),
+    N_("gender: {who}"),
+    N_("race: {who}"),
+    N_("experience with ML"),
+    N_("reaction time, wrong prediction of the {which} image: {answer}"),
+    N_("reaction time"),
+    N_("model's cross-entropy, masked images"),
+    N_("rank by {whom}, 1 is best"),
+)
+"""Quantities that the analysis writes in words, of judged explanations and masked pictures."""
+GAPS: Mapping[str, Sequence[str]] = {
+    "photos": (N_("all photos"), N_("model wrong"), N_("model right")),
+    "error": (N_("exact"), N_("too early"), N_("too late")),
+    "rank": tuple(map(str, range(1, 51))),
+    "risk": (N_("low"), N_("medium"), N_("high")),
+    "question": (N_("distinction"), N_("output prediction"), N_("agreement")),
+    "who": (
+        N_("woman"),
+        N_("man"),
+        N_("non binary"),
+        N_("self described"),
+        N_("not reported"),
+        N_("white"),
+        N_("black"),
+        N_("asian"),
+        N_("american indian"),
+        N_("pacific islander"),
+        N_("hispanic"),
+    ),
+    "which": (N_("whole"), N_("masked")),
+    "answer": (N_("agreed"), N_("other label"), N_("don't know")),
+    "whom": (N_("people"), N_("model")),
+}
+"""What stands in their gaps."""
+GROUPS = (N_("reconstruction, {of}"), N_("single-dimension, {of}"))
+"""Groups of stages: the task, and behind it models and data sets."""
+UNITS = (
+    N_("% of questions"),
+    N_("s a question"),
+    N_("slider widths a question"),
+    N_("sum of squares × s, a stage"),
+    N_("mean of squares × s, a stage"),
+    N_("1 very easy – 7 very difficult"),
+    N_("0 perfect – 100 failure"),
+    N_("photos"),
+    N_("rank"),
+)
+"""Their units, where these have words."""
+
+
+def title(quantity: str) -> str:
+    """What was measured, as a heading."""
+    text = tr(TITLES[quantity]) if quantity in TITLES else translate_phrase(quantity, _quantities())
+    return text[:1].upper() + text[1:]
+
+
+def unit_text(unit: str) -> str:
+    """In what; a sign is the same everywhere."""
+    return tr(unit) if unit in UNITS else unit
+
+
+def group_text(group: str) -> str:
+    """Which stages were counted together."""
+    task, comma, models = group.partition(", ")
+    phrase = f"{task}, {{of}}"
+    return tr(phrase, of=models) if comma and phrase in GROUPS else tr(group)
+
+
+@cache
+def _quantities() -> Phrases:
+    return phrases(QUANTITIES, **GAPS)
+
+
+MOST_FIGURES = 12
+
+
+class Picture(QLabel):
+    """A figure as wide as there is room, in its own proportions, never larger than it is. A click
+    (or Enter) opens it at its full size; unopened tells where it is if nothing does."""
+
+    unopened = Signal(str)
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self.setProperty("role", "figure")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._full = QPixmap(str(path))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(path.stem.replace("-", " "))
+        self.setToolTip(path.name)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        ratio = self.devicePixelRatioF()
+        width = min(round(self.contentsRect().width() * ratio), self._full.width())
+        if self._full.isNull() or self.pixmap().width() == width:
+            return
+        shown = self._full.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation)
+        shown.setDevicePixelRatio(ratio)
+        self.setPixmap(shown)
+        self.setFixedHeight(round(shown.height() / ratio) + 2 * theme.RING)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 200)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.pos()):
+            self._open()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._open()
+        else:
+            event.ignore()
+
+    def _open(self) -> None:
+        open_outside(self._path, self.unopened.emit)
+
+
+class FiguresView(Scrolled):
+    """All figures of an analysis, or the first of many. unopened: see `Picture`."""
+
+    unopened = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__(tr("Figures"))
+        # A bar that comes and goes would change the width, and with it the height of the figures,
+        # and so whether there is a bar: without end.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+
+    def show_figures(self, paths: Sequence[Path]) -> None:
+        """Pictures in the order given."""
+        layout = self.begin()
+        for path in paths[:MOST_FIGURES]:
+            picture = Picture(path)
+            picture.unopened.connect(self.unopened)
+            layout.addWidget(picture)
+        if len(paths) > MOST_FIGURES:
+            more = tr("More figures are in the report.")
+            layout.addWidget(bits.label(more, "secondary", wrap=True))
+        layout.addStretch(1)

@@ -31,14 +31,10 @@ class SpeechWanted:
 
     Attributes
     ----------
-    sessions : tuple of str
-        Their names.
-    model : str
-        The path of a speech model.
-    language : str
-        What was spoken, as `de`; empty for what the study says.
-    words : str
-        The path of a file with words that may come up; empty for none.
+    sessions : their names.
+    model : the path of a speech model.
+    language : what was spoken, as `de`; empty for what the study says.
+    words : the path of a file with words that may come up; empty for none.
     """
 
     sessions: tuple[str, ...]

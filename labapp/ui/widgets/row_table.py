@@ -25,8 +25,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
     ----------
     names : tuple of str
         Of the columns, in English.
-    rows : list
-        What is shown, in its order.
+    rows : what is shown, in its order.
     """
 
     def __init__(self, names: Sequence[str]) -> None:

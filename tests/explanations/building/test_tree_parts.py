@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from labapp.explanations.building import tree_picture
+from labapp.explanations.building import paths
 from labapp.explanations.building.paths import first_wrong
 from labapp.explanations.prototree.explaining import TreeExplanation
 from labapp.explanations.prototree.tree import complete
@@ -81,9 +81,9 @@ def test_a_tree_is_drawn_whole() -> None:
         node: Image.new("RGB", (30, 20), colour)
         for node, colour in zip(TREE.inner.tolist(), colours, strict=True)
     }
-    picture = Image.open(io.BytesIO(tree_picture.draw_tree(TREE, crops, list(range(8)))))
-    assert picture.width == pytest.approx(DEPTH * tree_picture.COLUMN + 120, abs=40)
-    assert picture.height == pytest.approx(8 * tree_picture.ROW + 60, abs=40)
+    picture = Image.open(io.BytesIO(paths.draw_tree(TREE, crops, list(range(8)))))
+    assert picture.width == pytest.approx(DEPTH * paths.COLUMN + 120, abs=40)
+    assert picture.height == pytest.approx(8 * paths.ROW + 60, abs=40)
     seen = {colour for _, colour in picture.convert("RGB").getcolors(100_000)}  # type: ignore[union-attr]
     for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255), (0, 255, 255), (255, 0, 255)):
         assert colour in seen

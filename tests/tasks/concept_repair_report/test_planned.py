@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.tasks.concept_repair.report import planned
+from labapp.tasks.concept_repair.report import contents
 from tests.helpers import repairers
 
 
@@ -14,7 +14,7 @@ def test_why_there_is_no_slope_is_what_the_study_leaves_out(tmp_path: Path) -> N
     why = {
         instruction: {
             slope.name.split(": ")[1].split(" by ")[0]: slope.why
-            for slope in planned.slopes(
+            for slope in contents.slopes(
                 repairers.cohort(
                     tmp_path / instruction, ["careful"], instruction=instruction, foresee=foresee
                 ).included()

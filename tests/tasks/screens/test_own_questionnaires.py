@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments import Instrument
-from labapp.tasks.questionnaire.screen.page import Page
+from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme
 from labapp.ui.widgets.scale import Look, Scale
 from tests.helpers.questionnaires import own_study

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp import resources
 from labapp.study.instruments import Instrument
-from labapp.tasks.questionnaire.screen.page import Page
+from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets import textfield

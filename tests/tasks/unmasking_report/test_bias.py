@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.tasks.unmasking.report.bias import bias
+from labapp.tasks.unmasking.report.contents import bias
 from labapp.tasks.unmasking.report.results import AGREED, DONT_KNOW, MASKED, OTHER, WHOLE
 from tests.helpers.observers import World, annotated, cells_of, observed, tables_with, with_frames
 

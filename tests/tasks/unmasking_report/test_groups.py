@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables
-from labapp.tasks.unmasking.report.contents import findings
-from labapp.tasks.unmasking.report.groups import groups_of
+from labapp.tasks.unmasking.report.contents import findings, groups_of
 from tests.helpers.observers import World, observed
 
 SMALL = World(images=4, percents=(5.0, 8.0, 15.0, 26.0, 60.0))

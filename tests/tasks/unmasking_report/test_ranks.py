@@ -13,7 +13,7 @@ from scipy import stats
 
 from labapp.tasks.unmasking.report import model
 from labapp.tasks.unmasking.report.cells import Cells
-from labapp.tasks.unmasking.report.ranks import (
+from labapp.tasks.unmasking.report.contents import (
     KENDALL,
     OVERALL,
     SPEARMAN,
@@ -21,7 +21,7 @@ from labapp.tasks.unmasking.report.ranks import (
     correlation,
     ranked,
 )
-from labapp.tasks.unmasking.report.ranks import ranks as ranks_of
+from labapp.tasks.unmasking.report.contents import ranks as ranks_of
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, Ranks
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with, with_frames
 

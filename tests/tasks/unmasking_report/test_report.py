@@ -22,9 +22,8 @@ from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.overall import Overall, overall
 from labapp.tasks.unmasking.report.results import Found
-from labapp.tasks.unmasking.report.sections import ALONE, NO_MODEL, of_study, told
+from labapp.tasks.unmasking.report.sections import ALONE, NO_MODEL, of_study, timing, told
 from labapp.tasks.unmasking.report.sentences import NO_RANKS, ONE_METHOD, main_results
-from labapp.tasks.unmasking.report.timing import timing
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, session

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.statistics_columns import STATISTICS
 from labapp.analysis.tables import typed
+from labapp.analysis.writing import STATISTICS
 from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.results import LABEL, Found
 from labapp.tasks.unmasking.report.statistics import FIT, FRIEDMAN, MIXED, WILCOXON, rows

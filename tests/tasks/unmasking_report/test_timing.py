@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from labapp.tasks.unmasking.report.timing import QUICK_MS, timing
+from labapp.tasks.unmasking.report.sections import QUICK_MS, timing
 from tests.helpers.unmasked import group
 
 QUICK = re.compile(rf"below {QUICK_MS:g} ms \(kept\)</th><td>[^<]*</td><td[^>]*>(\d+)</td>")

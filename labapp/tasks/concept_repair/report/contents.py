@@ -13,12 +13,71 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedSlope, ReportedStudy, TaskReport
 from labapp.report.page import Html
 from labapp.tasks.concept_repair.plan import GRID, TASK
-from labapp.tasks.concept_repair.report import planned, sections, statistics
+from labapp.tasks.concept_repair.report import sections, statistics
 from labapp.tasks.concept_repair.report.findings import RepairResults, findings
-from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS
+from labapp.tasks.concept_repair.report.hypotheses import SLOPE_BOUND, outcomes
+from labapp.tasks.concept_repair.report.measures import (
+    CONCEPT_PARTICIPANTS,
+    MATCHED,
+    MODEL,
+    PERSON,
+    SAMPLES,
+    Rows,
+    by_person,
+)
+from labapp.tasks.concept_repair.report.models import OIS, PREDICTORS, models_of
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
+
+
+TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")
+"""What it is worked out from."""
+NO_OIS = "the sets do not tell OIS of their models"
+NOTHING = {
+    "harm": "nothing that is right is set where the answer is right, so that nothing can be harmed",
+    "surprised": "simulated participants show nothing of it; what they say is coded by nobody",
+    "wrong": "no answer is foretold in these pictures",
+}
+"""Why there is nothing to plan with, by the column of the outcome."""
+
+
+def slopes(counted: Tables) -> Iterator[ComparedSlope]:
+    """A slope on OIS an outcome of H1, in the primary and the secondary sample of pictures."""
+    for study in sorted({str(name) for name in counted.small()["repairs"]["study"].dropna()}):
+        own = counted.of_study(study)
+        rows = Rows.of(own)
+        models = models_of(own, study, by_person(rows)).known
+        every = outcomes(rows)
+        for sample in SAMPLES[:2]:
+            if sample not in set(rows.repairs["sample"]):
+                continue
+            for outcome, frame, column in every:
+                known = models[[*MODEL, "name", OIS]] if OIS in models else None
+                shown = frame[(frame["sample"] == sample) & frame[column].notna()]
+                yield ComparedSlope(
+                    name=f"{study}, {sample}: {outcome} by {PREDICTORS[OIS]} (H1)",
+                    rises=True,
+                    smallest=SLOPE_BOUND,
+                    n_tests=len(every) if sample == MATCHED else 1,  # p of others is not corrected
+                    rows=pd.DataFrame() if known is None else _rows(shown, column, known),
+                    why=NO_OIS if known is None else NOTHING[column] if shown.empty else "",
+                )
+
+
+def _rows(shown: pd.DataFrame, column: str, known: pd.DataFrame) -> pd.DataFrame:
+    own = shown.merge(known, on=list(MODEL)).dropna(subset=[OIS])
+    return pd.DataFrame(
+        {
+            "participant": own[PERSON[1]].astype(str),
+            "model": own["name"].astype(str),
+            "picture": own["picture"].astype(str),
+            "kind": own["item"].fillna("none").astype(str),
+            "value": own[OIS].astype(float),
+            "outcome": own[column].astype(float),
+        }
+    )
+
 
 TABLE = "concept_participants"
 DEFINITIONS = {
@@ -47,7 +106,7 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     tasks = (TASK, GRID)
     definitions = DEFINITIONS
     tables: ClassVar = {TABLE: CONCEPT_PARTICIPANTS}
-    planned_tables = planned.TABLES
+    planned_tables = TABLES
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[RepairResults, ...]:
         return findings(counted)
@@ -82,7 +141,7 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
             yield sections.METHODS
 
     def slopes(self, counted: Tables) -> Iterator[ComparedSlope]:
-        return planned.slopes(counted)
+        return slopes(counted)
 
     def defined(self, counted: Tables, findings: tuple[RepairResults, ...]) -> Mapping[str, str]:
         return self.definitions if findings else {}

@@ -25,18 +25,12 @@ class RepairResults:
 
     Attributes
     ----------
-    study : str
-        Its id.
-    rows : Rows
-        Its rows that count.
-    models : Models
-        Its models, and what each participant did with them.
-    curves : DataFrame
-        Its rows of the table `concept_curves`.
-    tests : tuple of Prediction
-        What was expected, tested.
-    simulated : int
-        Participants who are programs.
+    study : its id.
+    rows : its rows that count.
+    models : its models, and what each participant did with them.
+    curves : its rows of the table `concept_curves`.
+    tests : what was expected, tested.
+    simulated : participants who are programs.
     """
 
     study: str

@@ -54,28 +54,17 @@ class Prediction:
 
     Attributes
     ----------
-    hypothesis : str
-        H1 to H5.
-    sample : str
-        Of which pictures.
-    outcome, term : str
-        What was observed, and what it is tested on.
-    expected : str
-        What was said beforehand.
-    unit : str
-        Of the estimate.
-    n, n_people, n_models : int
-        Values, participants and models.
-    estimate, low, high : float or None
-        With the ends of its 95 % interval.
-    p, p_holm : float or None
-        Two-sided; corrected over the outcomes of H1 in the primary sample, and of no other.
-    bound : float or None
-        What does not matter, of a prediction of nothing.
-    inside : bool or None
-        Whether the 90 % interval lies within it.
-    why : str
-        Why there is no value, or what else is to be known.
+    hypothesis : H1 to H5.
+    sample : of which pictures.
+    outcome, term : what was observed, and what it is tested on.
+    expected : what was said beforehand.
+    unit : of the estimate.
+    n, n_people, n_models : values, participants and models.
+    estimate, low, high : with the ends of its 95 % interval.
+    p, p_holm : two-sided; corrected over the outcomes of H1 in the primary sample, and of no other.
+    bound : what does not matter, of a prediction of nothing.
+    inside : whether the 90 % interval lies within it.
+    why : why there is no value, or what else is to be known.
     """
 
     hypothesis: str

@@ -46,16 +46,11 @@ class Measure:
 
     Attributes
     ----------
-    title : str
-        As figures and tables call it.
-    unit : str
-        Its unit.
-    meaning : str
-        How it is worked out, for the dictionary of columns and the definitions.
-    share : bool
-        Whether it is shown in percent.
-    rises : int
-        1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said.
+    title : as figures and tables call it.
+    unit : its unit.
+    meaning : how it is worked out, for the dictionary of columns and the definitions.
+    share : whether it is shown in percent.
+    rises : 1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said.
     """
 
     title: str
@@ -167,11 +162,9 @@ class Rows:
     repairs, changes, grids : DataFrame
         Of `repairs`, `concept_changes` (with `surprised`, whether an utterance in the seconds after
         it is coded so; NA where nobody finished coding the session) and `concept_grids`.
-    surprises : DataFrame
-        Utterances coded as surprise that count, with their trial.
-    coded : frozenset
-        The sessions of which somebody finished coding surprises: without the code in one of them,
-        nobody was surprised.
+    surprises : utterances coded as surprise that count, with their trial.
+    coded : the sessions of which somebody finished coding surprises: without the code in one of
+        them, nobody was surprised.
     """
 
     repairs: pd.DataFrame

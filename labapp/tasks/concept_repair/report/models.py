@@ -42,13 +42,10 @@ class Models:
 
     Attributes
     ----------
-    study : str
-        Its id.
-    known : DataFrame
-        A row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
+    study : its id.
+    known : a row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
         `concept_accuracy`, and a column a measure of `PREDICTORS` and of `SHARES`.
-    people : DataFrame
-        The rows of the table `concept_participants`.
+    people : the rows of the table `concept_participants`.
     """
 
     study: str

@@ -41,13 +41,10 @@ class Form:
 
     Attributes
     ----------
-    boxes : bool
-        Whether what a name can be told by is drawn, a box for each switch with a mark on the side
-        on which the switch stands then; else it is written in words.
-    lines : int
-        Of a row: 2 for the name above what it can be told by, 1 for all in a line.
-    columns : int
-        Of names.
+    boxes : whether what a name can be told by is drawn, a box for each switch with a mark on the
+        side on which the switch stands then; else it is written in words.
+    lines : of a row: 2 for the name above what it can be told by, 1 for all in a line.
+    columns : of names.
     """
 
     boxes: bool

@@ -49,18 +49,12 @@ class Arrangement:
 
     Attributes
     ----------
-    form : Form
-        Of the card.
-    tight : bool
-        Whether words are small, and the card stands beside title and buttons, not below them.
-    side, card : int
-        Of the picture, and of the card across.
-    top, room : int
-        The height of title and instruction, and what they leave of it.
-    card_room : int
-        The height that there is for the card and what belongs to it.
-    fits : bool
-        Whether switches and card are in view.
+    form : of the card.
+    tight : whether words are small, and the card stands beside title and buttons, not below them.
+    side, card : of the picture, and of the card across.
+    top, room : the height of title and instruction, and what they leave of it.
+    card_room : the height that there is for the card and what belongs to it.
+    fits : whether switches and card are in view.
     """
 
     form: Form
