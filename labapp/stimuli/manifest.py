@@ -472,7 +472,7 @@ class Manifest(Strict):
     scale: Scale | None = None
     classes: Every[Class_] = Field(min_length=2)
     prototypes: Every[Prototype] = ()
-    photos: Annotated[tuple[Photo, ...], WrapValidator(_to_first_faults), Field(min_length=1)]
+    photos: Annotated[tuple[Photo, ...], Field(min_length=1), WrapValidator(_to_first_faults)]
     correct_example: Photo | None = None
     incorrect_example: Photo | None = None
     tree: Picture | None = None

@@ -3,7 +3,6 @@ does: the screen paints what is due at once."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -221,51 +220,3 @@ def play_unmasking(runner: Any, responses: Iterable[int], *, after_ns: int = 400
         runner.send(Respond(response, "key", runner.clock.now_ns(), "event"))
         given += 1
     return given
-
-
-FACES = "faces-unmasking"
-EMOTIONS = ("anger", "happiness")
-
-
-def install_faces(folder: Path) -> StimulusSet:
-    """Write a stand-in for the shipped set of faces into a folder that `LABAPP_STIMULI` may name:
-    ten images, five a class, with scores of the three published methods; the shipped one, where it
-    is there, goes before it."""
-    small = made(folder / "small")
-    own = folder / FACES
-    shutil.copytree(small.folder, own)
-    renamed = dict(zip(CLASSES, EMOTIONS, strict=True))
-    methods = {"gradient": "edge", "guided_backprop": "middle", "lrp": "middle"}
-
-    def emotional(photo: stimuli.Json, id_: str) -> stimuli.Json:
-        files = {method: f"{id_}-{method}.npy" for method in methods}
-        for method, like in methods.items():
-            shutil.copy(own / photo["scores"][like], own / files[method])
-        return photo | {
-            "id": id_,
-            "truth": renamed[photo["truth"]],
-            "prediction": renamed[photo["prediction"]],
-            "options": list(EMOTIONS),
-            "scores": files,
-            "masked": [
-                one | {"method": method}
-                for method, like in methods.items()
-                for one in photo["masked"]
-                if one["method"] == like
-            ],
-        }
-
-    def faces(manifest: stimuli.Json) -> None:
-        listed = manifest["photos"]
-        manifest |= {
-            "id": FACES,
-            "classes": [{"id": one, "name": one} for one in EMOTIONS],
-            "methods": [{"id": one, "name": one} for one in methods],
-            "photos": [emotional(listed[n % 8] | {"set": 1}, f"f{n:02}") for n in range(10)],
-            "correct_example": emotional(manifest["correct_example"], "right"),
-            "incorrect_example": emotional(manifest["incorrect_example"], "wrong"),
-        }
-        for row in manifest["pool"]:
-            row |= {key: renamed[row[key]] for key in ("truth", "prediction")}
-
-    return stimuli.edited(StimulusSet(small.manifest, own, ""), faces)

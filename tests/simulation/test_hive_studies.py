@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,6 @@ from labapp.study import plan
 from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT, JudgingPart
 from tests.helpers import hive
-
-
-@pytest.fixture(scope="module", autouse=True)
-def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Small sets for those that are not shipped."""
-    folder = tmp_path_factory.mktemp("stimuli")
-    hive.install(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LABAPP_STIMULI", str(folder))
-        yield
 
 
 @pytest.mark.parametrize("strategy", ["understanding", "explanation", "random"])

@@ -25,20 +25,10 @@ from labapp.study.examining import UNTRANSLATED
 from labapp.study.overview import check, check_all, notices
 from labapp.study.translating import lacking
 from labapp.ui.strings import strings_of
-from tests.helpers import hive
-from tests.helpers.unmasking import install_faces
 
 SHIPPED = [path.stem for path in loading.shipped()]
 
 
-@pytest.fixture
-def stimuli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hive.install(tmp_path / "stimuli")
-    install_faces(tmp_path / "stimuli")
-    monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "stimuli"))
-
-
-@pytest.mark.usefixtures("stimuli")
 @pytest.mark.parametrize("source", SHIPPED)
 def test_of_every_shipped_study_one_of_ones_own_is_made(tmp_path: Path, source: str) -> None:
     folder = tmp_path / "own"

@@ -38,12 +38,8 @@ LABELS = {"gradcam-distinction", "bagnet-distinction"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    folder = tmp_path_factory.mktemp("stimuli")
-    hive.install(folder)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("LABAPP_STIMULI", str(folder))
-        yield
+def forgotten() -> Iterator[None]:
+    yield
     for cached in (stimuli_of, study, plan):
         cached.cache_clear()
 

@@ -18,10 +18,8 @@ from labapp.study import loading
 from labapp.study.instruments import Instrument
 from labapp.study.overview import check, notices
 from labapp.study.schema import Study
-from tests.helpers import hive
 from tests.helpers.beside import put_beside
 from tests.helpers.packages import copied
-from tests.helpers.unmasking import install_faces
 
 GOOD = """\
 id: mine
@@ -77,10 +75,7 @@ def test_what_may_be_a_list_or_keys_is_said_in_plain_words(tmp_path: Path) -> No
     assert "masks: found 5; allowed: keys with values or a list" in said
 
 
-def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hive.install(tmp_path)
-    install_faces(tmp_path)
-    monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path))
+def test_shipped_studies_are_in_order() -> None:
     assert loading.shipped()
     for path in loading.shipped():
         loaded = check(path.stem)

@@ -28,7 +28,7 @@ from labapp.study.plan import Plan, pictures_of, to_rows
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
-from tests.helpers.unmasking import MASKS, install_faces, made, write_unmasking_study
+from tests.helpers.unmasking import MASKS, made, write_unmasking_study
 
 
 @pytest.fixture(scope="module")
@@ -420,9 +420,7 @@ def test_another_kind_of_set_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedStudy:
-    install_faces(tmp_path)
-    monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path))
+def faces() -> LoadedStudy:
     return load("unmasking-faces")
 
 
