@@ -167,7 +167,8 @@ def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
     for note in notes:
         say_line(f"Note: {note}", err=True)
     if json_:
-        say_json({**result.to_json(), "measure": measure, "notes": notes})
+        told = {"notes": notes} if notes else {}
+        say_json({**result.to_json(), "measure": measure, **told})
         return
     value = "undefined" if result.value is None else f"{result.value:.6g}"
     say(f"{result.measure}, {level}: {value}")
