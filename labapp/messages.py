@@ -257,6 +257,20 @@ FORMS: Mapping[str, str] = {
     "left_mark": "{place}: {what}: {why}",
     "left_several": "{n} of {what}",
     "left_unknown": "{what} ({why})",
+    "left_tier": (
+        "{n} codes of the tier {tier}, which the codebook does not have (if they are words, add "
+        "this line to the table for --map: {row})"
+    ),
+    "map_unused": "{what} of the map, which the file does not have",
+    "map_words": "it is speech, and the map makes a code of it ({to})",
+    "tiers_of_words": (
+        "These tiers seem to hold words and not codes, and the study has no codebook: {tiers}."
+    ),
+    "tiers_say": (
+        "Say what they hold with --map (in the window: Names…), a table with the first line "
+        "tier,code,to_tier,to_code. Of words, such lines are:\n{rows}\nOf the moderator's words, "
+        "write speech: moderator; of codes, the tier's name again; of what is not needed, nothing."
+    ),
     "left_by_map": "{n} of {what}, which the map leaves out",
     "left_session": "what is of the session {session}",
     "left_media": "{media}, which is no sound file of this session",
@@ -301,11 +315,28 @@ FORMS: Mapping[str, str] = {
     "units_unwritten": (
         "the words of {n} units: the participant did not agree that what was said is written down"
     ),
+    "voice_unknown": (
+        "who {name} is, who speaks in {n} units: they are somebody else's (to say who it is, add "
+        "this line, or one with speech: participant, to the table for --map: {row})"
+    ),
+    "voice_unsaid": (
+        "who speaks in {n} units, which the file does not say: they are taken as the "
+        "participant's (labapp code speakers shows and changes it)"
+    ),
+    "units_over_units": (
+        "{n} units of the file, since other units are there (to put their words into the units "
+        "that they overlap most, bring the file in with --words-into-units)"
+    ),
+    "words_without_unit": "no unit is there that could have these words",
+    "words_with_others": "the unit there has other words, which stay",
+    "words_of_unit": "the words for the unit at {at}",
+    "cue_cut": "it begins at {at}, when the one before it ends, and not earlier",
+    "cue_joined": "it lies within the one at {at}, which has its words too",
     "unit_overlaps": "the unit of {speaker} at {begin}–{end}: it would overlap another one",
     "cue_no_length": "a cue without a length ({text})",
     "cue_no_words": "a cue without words",
-    "tier_below": "{n} annotations of others, on {tier}",
     "row_no_times": "{text} has no times",
+    "row_reversed": "{text} ends at {end} s, before it begins at {begin} s",
     "row_empty": "an annotation at {at} s is empty",
     "point_speech": "the point {text}, for speech has a length",
     "columns_other": "the columns {columns}",

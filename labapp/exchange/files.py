@@ -122,7 +122,12 @@ def decoded(content: bytes, name: str) -> str:
 
 
 def table_rows(
-    content: bytes, name: str, needed: Sequence[str], known: Sequence[str] = ()
+    content: bytes,
+    name: str,
+    needed: Sequence[str],
+    known: Sequence[str] = (),
+    *,
+    quotes: bool = True,
 ) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
     """A table with a line of names: of each row its line and its cells by column, and the columns
     that nobody asked for. See `labapp.reading.tables`.
@@ -134,7 +139,7 @@ def table_rows(
     if len(content) > LARGEST_TEXT:
         raise unreadable(name, str(too_large(len(content), LARGEST_TEXT)), TOO_MUCH)
     try:
-        table = tables.read(content, padded=True)
+        table = tables.read(content, padded=True, quotes=quotes)
         places = table.columns(needed, known)
         rows = [
             (line, {column: cells[place] for column, place in places.items()})

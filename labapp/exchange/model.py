@@ -50,6 +50,8 @@ class Utterance:
     text : empty where nobody wrote it.
     words : in the time of the file, where they are known.
     place : of what was read: where it stands in the file, such as `line 3`.
+    voice : of what was read: the speaker's name in the file where it is none of ours, empty where
+        the file does not say who speaks; None where `speaker` is known.
     """
 
     id: str | None
@@ -59,6 +61,7 @@ class Utterance:
     text: str = ""
     words: tuple[Word, ...] = ()
     place: str = ""
+    voice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +245,7 @@ class Arrival:
     length_ns : of the sound, or session, that it says it is on; None where it does not say.
     memos : whether it has a place for remarks on codes: where it has none, none was taken away.
     codes : its codebook, where it has one; of a file with several arrivals the first one has it.
+    coded : tiers that hold codes and not words, as the file says.
     """
 
     utterances: tuple[Utterance, ...] = ()
@@ -252,6 +256,7 @@ class Arrival:
     length_ns: int | None = None
     memos: bool = True
     codes: tuple[FileCode, ...] = ()
+    coded: frozenset[str] = frozenset()
 
 
 Write = Callable[[Sequence[Sheet], Path], tuple[str, ...]]

@@ -77,13 +77,15 @@ def _take(
         lose("row_no_end", text=repr(row.get("offset_s")), begin=str(row.get("onset_s")))
         return
     named, _ = tiers.read_tier(tier)
-    speaker = tiers.speaker_of(named)
+    speaks = tiers.speech_of(named)
     text, memo = row.get("text", ""), row.get("memo", "")
-    if speaker is not None and not label:
+    if speaks is not None and not label:
+        speaker, voice = speaks
         if end is None or end == begin:
             lose("row_speech_end")
         else:
-            utterances.append(Utterance(None, begin, end, speaker, text, place=place))
+            own = Utterance(None, begin, end, speaker, text, place=place, voice=voice)
+            utterances.append(own)
         return
     if not tier or not label:
         lose("row_no_code" if tier else "row_no_tier")

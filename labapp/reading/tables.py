@@ -96,13 +96,19 @@ def decoded(content: bytes) -> str:
 
 
 def read(
-    content: bytes, *, padded: bool = False, entries: int = ENTRIES, memory: int = MEMORY
+    content: bytes,
+    *,
+    padded: bool = False,
+    quotes: bool = True,
+    entries: int = ENTRIES,
+    memory: int = MEMORY,
 ) -> TextTable:
     """The table in some bytes.
 
     Parameters
     ----------
     padded : take a row of fewer cells than the first line as if the last ones were empty.
+    quotes : whether a cell that holds a separator is in quotes; else quotes are part of its text.
     entries, memory : rows, and bytes of their cells, that are read at most.
 
     Raises
@@ -128,7 +134,7 @@ def read(
     else:
         first = text.lstrip("\r\n").partition("\n")[0]
         separator = max(SEPARATORS, key=_outside_quotes(first).count)
-    lines = _lines(text, separator, skipped, Budget(memory, entries))
+    lines = _lines(text, separator, skipped, Budget(memory, entries), quotes=quotes)
     line, cells = next(lines, (0, ()))
     if not cells:
         raise TableError("it is empty", "Give a line that names the columns, and rows below it")
@@ -140,10 +146,15 @@ def _outside_quotes(line: str) -> str:
 
 
 def _lines(
-    text: str, separator: str, skipped: int, budget: Budget
+    text: str, separator: str, skipped: int, budget: Budget, *, quotes: bool
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The lines that are not empty, with their numbers."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+        strict=True,
+    )
     at = 1 + skipped
     try:
         for row in reader:
