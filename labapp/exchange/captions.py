@@ -233,7 +233,7 @@ def _arrival(
         begin, end = cue.times or (0, 0)
         spoken = " ".join(words for _, words in said).strip()
         if cue.times is None:
-            why = Message("row_no_times", text=repr(spoken[:40]))
+            why = Message("cue_no_times", text=repr(spoken[:40]))
             lost.append(Message("left_what", what=place, why=why))
         elif end <= begin:
             why = Message("cue_no_length", text=repr(spoken[:40]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,8 +82,8 @@ def plan_import(
     arrivals[0] = replace(
         arrivals[0], lost=(*arrivals[0].lost, *reading.unused(own_arrivals, translation))
     )
-    chosen = {tier for tier, _ in translation.values()}
-    book, new = _codebook(record, annotations, rater, study, codebook, arrivals, chosen)
+    words = reading.tiers_of_words(arrivals, translation)
+    book, new = _codebook(record, annotations, rater, study, codebook, arrivals, words)
     versions = codebooks_in(record)
     marks = tuple(
         mark
@@ -126,6 +126,7 @@ def plan_import(
         incoming.form,
         end_ns,
         budget,
+        words,
     )
     try:
         for arrival, clock, sheet in placed:
@@ -167,10 +168,10 @@ def _codebook(
     study: Path,
     wanted: str,
     arrivals: Sequence[Arrival],
-    coded: Collection[str],
+    words: Sequence[str],
 ) -> tuple[Codebook | None, bool]:
-    """The codebook that codes are given by, and whether it is made of the file. coded: tiers that
-    the user says hold codes."""
+    """The codebook that codes are given by, and whether it is made of the file. words: see
+    `labapp.exchange.incoming.tiers_of_words`."""
     chosen = reading.chosen_codebook(study, wanted)
     if chosen is not None:
         return chosen, False
@@ -179,7 +180,7 @@ def _codebook(
     if used:
         return max(used, key=lambda book: book.version), False
     given = any(arrival.annotations for arrival in arrivals)
-    return (reading.made_codebook(study, arrivals, coded), True) if given else (None, False)
+    return (reading.made_codebook(study, arrivals, words), True) if given else (None, False)
 
 
 def _put(record: Record, rater: str) -> dict[str, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from unicodedata import normalize
@@ -178,9 +178,12 @@ def unused(arrivals: Iterable[Arrival], translation: Translation) -> Iterator[Me
             yield Message("map_unused", what=repr(f"{tier}: {code}" if code else tier))
 
 
-def map_cell(name: str) -> str:
-    """A name as a cell of a map."""
-    return f'"{name.replace(chr(34), 2 * chr(34))}"' if set(name) & set(',"') else name
+def map_row(tier: str, to_tier: str = "") -> str:
+    """The line of a map that says what a tier is; words of the participant, unless it is said, and
+    nothing where it holds single sounds."""
+    cell = '"{}"'.format(tier.replace('"', '""')) if set(tier) & set(',"') else tier
+    to_tier = to_tier or ("" if tiers.are_sounds(tier) else f"{tiers.SPEECH}participant")
+    return f"{cell},,{to_tier},"
 
 
 def _plain(name: str) -> str:
@@ -302,9 +305,7 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
     raise UsageError(what, todo=f"Say --codebook with: {', '.join(books) or 'none'}.")
 
 
-def made_codebook(
-    study: Path, arrivals: Sequence[Arrival], coded: Collection[str] = ()
-) -> Codebook:
+def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str] = ()) -> Codebook:
     """A codebook of what a file has, for a study without one: of its own codebook, if all that was
     given is in there, else of the tiers and codes that were given.
 
@@ -314,12 +315,18 @@ def made_codebook(
     ----------
     study : its folder.
     arrivals : what the file holds.
-    coded : tiers that the user says hold codes.
+    words : see `tiers_of_words`.
 
     Raises
     ------
-    ExchangeError : tiers look like words, and nobody said what they hold.
+    ExchangeError : there are tiers of words.
     """
+    if words:
+        raise ExchangeError(
+            Message("tiers_of_words", tiers=", ".join(map(repr, words))),
+            safe=Message("nothing_brought_in"),
+            todo=Message("tiers_say", rows="\n".join(map(map_row, words))),
+        )
     annotations = [a for arrival in arrivals for a in arrival.annotations]
     if tree := [code for arrival in arrivals for code in arrival.codes]:
         qdc.refuse_many(len(tree), PATTERNS[0])
@@ -329,7 +336,6 @@ def made_codebook(
             for tier, code, point in {(a.tier, a.code, a.t0_ns == a.t1_ns) for a in annotations}
         ):
             return book
-    _refuse_words(arrivals, coded)
     named: dict[tuple[str, str, bool], None] = {}
     values: dict[str, set[int]] = {}
     for annotation in annotations:
@@ -361,21 +367,15 @@ def made_codebook(
     return qdc.made(document, study / PATTERNS[0])
 
 
-def _refuse_words(arrivals: Iterable[Arrival], coded: Collection[str]) -> None:
-    """Raises ExchangeError for tiers that look like words and not like codes."""
+def tiers_of_words(arrivals: Iterable[Arrival], translation: Translation) -> list[str]:
+    """Tiers that seem to hold words and not codes, where neither the file nor the map says so."""
+    said = {tier for tier, _ in translation.values()}
     labels: dict[str, list[str]] = {}
     for arrival in arrivals:
-        for a in arrival.annotations if arrival.stamp is None else ():
-            if a.tier not in arrival.coded and a.tier not in coded:
+        for a in () if arrival.stamp or arrival.codes else arrival.annotations:
+            if a.tier not in arrival.coded and a.tier not in said:
                 labels.setdefault(a.tier, []).append(tiers.label_of(a))
-    words = [tier for tier, own in labels.items() if tiers.are_words(tier, own)]
-    if words:
-        rows = "\n".join(f"{map_cell(tier)},,speech: participant," for tier in words)
-        raise ExchangeError(
-            Message("tiers_of_words", tiers=", ".join(map(repr, words))),
-            safe=Message("nothing_brought_in"),
-            todo=Message("tiers_say", rows=rows),
-        )
+    return [tier for tier, own in labels.items() if tiers.are_words(tier, own)]
 
 
 def read_codebook(file: Path, study: Path) -> Codebook:

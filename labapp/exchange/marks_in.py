@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from labapp.annotations.codebook import Codebook, Tier
@@ -14,7 +14,7 @@ from labapp.annotations.model import Mark, Round, SessionAnnotations
 from labapp.annotations.redaction import is_redacted
 from labapp.exchange import tiers
 from labapp.exchange.gathering import FileClock
-from labapp.exchange.incoming import map_cell, resolve
+from labapp.exchange.incoming import map_row, resolve
 from labapp.exchange.matching import Before, Pairs, Ruler
 from labapp.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
 from labapp.exchange.plan import Step
@@ -62,8 +62,17 @@ class MarksIn:
     lost : what cannot be brought over.
     """
 
-    def __init__(self, given: Given, form: Format, end_ns: int, budget: Budget) -> None:
-        """budget: see `labapp.exchange.matching.Pairs`."""
+    def __init__(
+        self,
+        given: Given,
+        form: Format,
+        end_ns: int,
+        budget: Budget,
+        words: Sequence[str] = (),
+    ) -> None:
+        """budget: see `labapp.exchange.matching.Pairs`. words: see
+        `labapp.exchange.incoming.tiers_of_words`."""
+        self._words = words
         self._budget = budget
         self._given, self._ruler, self._end_ns = given, Ruler(form.precision_ns), end_ns
         self._marks = {mark.id: mark for mark in given.marks}
@@ -80,10 +89,9 @@ class MarksIn:
         """What cannot be brought over."""
         unknown: list[Message] = []
         for tier, left in self._unknown.items():
-            if len(left) > MOST_NAMED:
-                row = f"{map_cell(tier)},,speech: participant,"
-                n, tier_name = left.total(), repr(tier)
-                unknown.append(Message("left_tier", n=n, tier=tier_name, row=row))
+            if len(left) > MOST_NAMED or tier in self._words:
+                n, row = left.total(), map_row(tier)
+                unknown.append(Message("left_tier", n=n, tier=repr(tier), row=row))
                 continue
             unknown += (
                 Message("left_several", n=count, what=what) if count > 1 else what

@@ -139,6 +139,11 @@ def are_words(tier: str, labels: Sequence[str]) -> bool:
     return len(different) > max(_MANY_CODES, len(labels) // 2)
 
 
+def are_sounds(tier: str) -> bool:
+    """Whether a tier of words is called like one of single sounds."""
+    return re.search(r"phone|syllable|\Amau\Z", tier, re.IGNORECASE) is not None
+
+
 def label_of(annotation: Annotation) -> str:
     """A code with its value as a label."""
     value = annotation.value

@@ -12,7 +12,7 @@ from labapp.annotations.model import SessionAnnotations, Text, Unit
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.texts import corrected
 from labapp.exchange.gathering import FileClock
-from labapp.exchange.incoming import map_cell
+from labapp.exchange.incoming import map_row
 from labapp.exchange.matching import Before, Pairs, Ruler
 from labapp.exchange.model import (
     Annotation,
@@ -24,6 +24,7 @@ from labapp.exchange.model import (
     digest_of_unit,
 )
 from labapp.exchange.plan import Step, UnitChange
+from labapp.exchange.tiers import SPEECH
 from labapp.messages import Message
 from labapp.reading.values import Budget
 from labapp.replay.times import time_text
@@ -108,7 +109,7 @@ class UnitsIn:
             return
         pairs = Pairs(arrived, here, ours.__contains__, self._budget)
         pairs.by(arrived, here, _same_speaker, self._ruler)
-        pairs.by(arrived, here, _unsaid, self._ruler)
+        pairs.by(arrived, here, _same_words, self._ruler)
         pairs.by_overlap(arrived, here, _same_speaker)
         moved = (unit.id for unit in self._units.values() if unit.origin == ORIGIN)
         times = Before(
@@ -301,7 +302,7 @@ class UnitsIn:
         )
         for voice, count in voices.items():
             if voice is not None:
-                row = f"{map_cell(voice)},,speech: moderator,"
+                row = map_row(voice, f"{SPEECH}moderator")
                 which = "voice_unknown" if voice else "voice_unsaid"
                 self.lost.append(Message(which, n=count, name=repr(voice), row=row))
         if refused and self._units:
@@ -412,9 +413,10 @@ def _where(thing: Utterance | Annotation, begin_ns: int, end_ns: int) -> Message
     return Message("place_timed", place=thing.place or Message("place_speech"), time=time)
 
 
-def _unsaid(a: Utterance, b: Utterance) -> bool:
-    """Whether nothing says that it is somebody else who speaks."""
-    return a.voice is not None
+def _same_words(a: Utterance, b: Utterance) -> bool:
+    """Whether it is the same speech, though perhaps of somebody else by now; so it is where the
+    file does not say who speaks."""
+    return a.voice is not None or (bool(a.text.strip()) and digest(a.text) == digest(b.text))
 
 
 def _same_speaker(a: Utterance, b: Utterance) -> bool:
