@@ -257,6 +257,21 @@ FORMS: Mapping[str, str] = {
     "left_mark": "{place}: {what}: {why}",
     "left_several": "{n} of {what}",
     "left_unknown": "{what} ({why})",
+    "left_tier": (
+        "{n} codes of the tier {tier}, which the codebook does not have. If they are not codes, "
+        "add this line to the table for --map (in the window: Names…): {row}"
+    ),
+    "map_unused": "{what} of the map, which the file does not have",
+    "map_words": "it is speech, and the map makes a code of it ({to})",
+    "tiers_of_words": (
+        "These tiers seem to hold words and not codes, and the study has no codebook: {tiers}."
+    ),
+    "tiers_say": (
+        "Say what they hold in a table (--map, in the window: Names…). Its first line is "
+        "tier,code,to_tier,to_code. Words have lines such as:\n{rows}\nFor the moderator's words "
+        "write speech: moderator, for codes the name of the tier again, and nothing for what is "
+        "not needed."
+    ),
     "left_by_map": "{n} of {what}, which the map leaves out",
     "left_session": "what is of the session {session}",
     "left_media": "{media}, which is no sound file of this session",
@@ -301,11 +316,30 @@ FORMS: Mapping[str, str] = {
     "units_unwritten": (
         "the words of {n} units: the participant did not agree that what was said is written down"
     ),
+    "voice_unknown": (
+        "who {name} is (units: {n}). They are somebody else's here. To say who it is, add this "
+        "line, or one with speech: participant, to the table for --map (in the window: Names…): "
+        "{row}"
+    ),
+    "voice_unsaid": (
+        "who speaks (units: {n}): the file does not say it, and they are taken as the "
+        "participant's. labapp code speakers shows and changes that."
+    ),
+    "units_over_units": (
+        "units of the file that overlap units here: {n}. To put their words into the units that "
+        "they overlap most, use --words-into-units (in the window: Words into units)."
+    ),
+    "words_without_unit": "no unit is there that could have these words",
+    "words_with_others": "the unit there has other words, which stay",
+    "words_of_unit": "the words for the unit at {at}",
+    "cue_cut": "it begins at {at}, when the one before it ends, and not earlier",
+    "cue_joined": "it lies within the one at {at}, which has its words too",
     "unit_overlaps": "the unit of {speaker} at {begin}–{end}: it would overlap another one",
     "cue_no_length": "a cue without a length ({text})",
+    "cue_no_times": "a cue whose times cannot be read ({text})",
     "cue_no_words": "a cue without words",
-    "tier_below": "{n} annotations of others, on {tier}",
     "row_no_times": "{text} has no times",
+    "row_reversed": "{text} ends at {end} s, before it begins at {begin} s",
     "row_empty": "an annotation at {at} s is empty",
     "point_speech": "the point {text}, for speech has a length",
     "columns_other": "the columns {columns}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections import Counter
@@ -17,14 +15,16 @@ from labapp.agreement.kappa import CohenKappa, FleissKappa
 from labapp.agreement.measure import Coefficient, Measure, coefficient
 from labapp.agreement.ratings import Ratings, ratings_of
 from labapp.errors import AgreementError
-from labapp.reading import files
-from labapp.reading.values import LINES, Budget, TooMuch, steering_in
-from labapp.text_tables import original
+from labapp.reading import files, tables
+from labapp.reading.tables import TableError
 
 TableMeasure = Literal["alpha", "kappa", "fleiss"]
 MEASURES: tuple[str, ...] = get_args(TableMeasure)
 
-_DELIMITERS = ",;\t"
+UNIT = frozenset({"unit", "units", "item", "id", "subject", "segment"})
+RATER = frozenset({"rater", "raters", "coder", "annotator", "judge"})
+CODE = frozenset({"code", "rating", "value", "category", "label", "score"})
+"""Names of the columns of a table that has a row a rating."""
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 _LIKE_MISSING = frozenset({"na", "n/a", "nan", "none", "null", ".", "-", "?", "missing", "#n/a"})
 _SAFE = "The file was only read."
@@ -47,6 +47,8 @@ class RatingTable:
     cells : by unit what each rater gave; empty where that is nothing.
     decimal_comma : bool
         Whether a comma within a number is a decimal point, since columns are not parted by commas.
+    notes : tuple of str
+        What was made of the file that its writer may not have meant, in sentences.
     """
 
     path: Path
@@ -55,6 +57,7 @@ class RatingTable:
     lines: tuple[int, ...]
     cells: tuple[tuple[str, ...], ...]
     decimal_comma: bool
+    notes: tuple[str, ...] = ()
 
     @property
     def doubtful(self) -> dict[str, int]:
@@ -66,7 +69,7 @@ class RatingTable:
         """As codes at the nominal level, as numbers at the others. Raises AgreementError for a cell
         that is no such number."""
         if level == "nominal":
-            return ratings_of([[cell or None for cell in row] for row in self.cells])
+            return ratings_of([[self._category(cell) for cell in row] for row in self.cells])
         return ratings_of(
             [
                 [self._number(level, line, rater, cell) if cell else None for rater, cell in row]
@@ -77,6 +80,22 @@ class RatingTable:
                 )
             ]
         )
+
+    @property
+    def differing_in_case(self) -> tuple[tuple[str, ...], ...]:
+        """Categories that differ from each other in capital letters alone."""
+        alike: dict[str, dict[str, None]] = {}
+        for row in self.cells:
+            for cell in filter(None, row):
+                alike.setdefault(cell.casefold(), {})[cell] = None
+        return tuple(tuple(forms) for forms in alike.values() if len(forms) > 1)
+
+    def _category(self, cell: str) -> str | None:
+        """A nominal rating; 1, 1.0 and 01 are one, for programs write numbers as they like."""
+        text = cell.replace(",", ".") if self.decimal_comma else cell
+        if not _NUMBER.fullmatch(cell) or "," in text or not math.isfinite(float(text)):
+            return cell or None
+        return f"{float(text):.15g}"
 
     def _number(self, level: Level, line: int, rater: str, cell: str) -> float:
         text = cell.replace(",", ".") if self.decimal_comma else cell
@@ -134,54 +153,104 @@ def read_table(path: Path) -> RatingTable:
     """Read a table of ratings.
 
     CSV with commas, semicolons or tabs, in UTF-8, UTF-16 or Windows' Western European. The first
-    line names the columns, the first column is the unit, an empty cell a missing rating.
+    line names the columns. Wide, the first column is the unit, each other one a rater, an empty
+    cell a missing rating; long, the columns are called unit, rater and code (or rating, value,
+    category, label). A nameless first column that counts the rows, as pandas writes it, is left
+    out where the next column is the unit.
 
     Raises
     ------
     AgreementError : the file cannot be read or is no such table: it is empty, has rows of different
         lengths, fewer than two raters, a rater or a unit twice, or no unit.
     """
-    text = _text(path)
-    first = text.lstrip("\r\n").partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=first.count)
-    lines = _lines(path, text, delimiter)
+    try:
+        table = tables.read(_content(path))
+        lines = [(line, tuple(cell.strip() for cell in row)) for line, row in table.rows]
+    except TableError as error:
+        _refuse(path, error.what, error.todo)
+    header = tuple(cell.strip() for cell in table.first)
     if not lines:
-        _refuse(path, "it is empty", "Give a line that names the columns, and a line for each unit")
-    (_, header), *rows = lines
-    for line, row in rows:
-        if len(row) != len(header):
-            _refuse(
-                path,
-                f"line {line} has {len(row)} cells, and line {lines[0][0]} has {len(header)}",
-                "Give every unit a cell for each rater, empty where the rating is missing",
-            )
-    # What spreadsheet programs leave behind the last column that is used.
-    used = max((at for _, row in lines for at, cell in enumerate(row, 1) if cell), default=1)
-    header = header[:used]
-    rows = [(line, row[:used]) for line, row in rows]
-    raters = header[1:]
-    _check_raters(path, raters)
-    if not rows:
         _refuse(path, "it has no unit below its first line", "Give a line for each unit")
+    notes: list[str] = []
+    if _counts_rows(header, lines):
+        header, lines = header[1:], [(line, row[1:]) for line, row in lines]
+        notes.append("The first column has no name and counts the rows: it was left out.")
+    names = [name.casefold() for name in header]
+    if len(names) == 3 and names[0] in UNIT and names[1] in RATER and names[2] in CODE:
+        header, lines = _wide(path, lines)
+    # What spreadsheet programs leave behind the last column that is used.
+    rows = [row for _, row in lines]
+    used = max((at for row in (header, *rows) for at, cell in enumerate(row, 1) if cell), default=1)
+    header, raters = header[:used], header[1:used]
+    _check_raters(path, raters)
+    if _looks_like_ratings(raters, rows):
+        notes.append(
+            f"Line {table.line} was read as the names of the raters, and they look like ratings: "
+            f"{', '.join(raters)}. Give the table a first line that names its columns."
+        )
     seen: dict[str, int] = {}
-    for line, (unit, *_) in rows:
+    for line, (unit, *_) in lines:
         if not unit:
             _refuse(path, f"line {line} names no unit", "Give each unit a name in the first column")
         if unit in seen:
             _refuse(
                 path,
                 f"the unit {_cut(unit)} stands in line {seen[unit]} and in line {line}",
-                "Give each unit one line, with a column for each rater",
+                "Give each unit one line, with a column for each rater; or name three columns "
+                "unit, rater and code, and give each rating a line",
             )
         seen[unit] = line
     return RatingTable(
         path,
-        tuple(raters),
+        raters,
         tuple(seen),
         tuple(seen.values()),
-        tuple(tuple(row[1:]) for _, row in rows),
-        delimiter != ",",
+        tuple(row[1:used] for row in rows),
+        table.decimal_comma,
+        tuple(notes),
     )
+
+
+def _counts_rows(header: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]]) -> bool:
+    """Whether a table has the index of pandas or R before its unit: a first column without a name
+    that counts from 0 or 1, and a second one that names each row once."""
+    if header[0] or len(header) < 4:
+        return False
+    counted = [row[0] for _, row in lines]
+    units = [row[1] for _, row in lines]
+    return any(
+        counted == [str(number) for number in range(first, first + len(lines))] for first in (0, 1)
+    ) and (header[1].casefold() in UNIT or len(set(units)) == len(units) > 1)
+
+
+def _wide(
+    path: Path, lines: Sequence[tuple[int, Sequence[str]]]
+) -> tuple[tuple[str, ...], list[tuple[int, tuple[str, ...]]]]:
+    """A row a unit of a table that has a row a rating."""
+    raters = tuple(dict.fromkeys(row[1] for _, row in lines))
+    if len(raters) > MOST_RATERS:
+        _refuse(path, f"it has {len(raters):,} raters, and at most {MOST_RATERS} are compared", "")
+    given: dict[str, tuple[int, dict[str, str]]] = {}
+    for line, (unit, rater, code) in lines:
+        _, of_unit = given.setdefault(unit, (line, {}))
+        if rater in of_unit:
+            _refuse(
+                path,
+                f"line {line} gives the unit {_cut(unit)} a second rating by {_cut(rater)}",
+                "Give each unit one rating of each rater",
+            )
+        of_unit[rater] = code
+    rows = [
+        (line, (unit, *(of_unit.get(rater, "") for rater in raters)))
+        for unit, (line, of_unit) in given.items()
+    ]
+    return ("unit", *raters), rows
+
+
+def _looks_like_ratings(raters: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the raters' names are all values that their columns hold, or numbers."""
+    given = {cell for row in rows for cell in row[1:]}
+    return all(name in given or _NUMBER.fullmatch(name) for name in raters)
 
 
 def _check_raters(path: Path, raters: Sequence[str]) -> None:
@@ -205,49 +274,13 @@ def _check_raters(path: Path, raters: Sequence[str]) -> None:
             _refuse(path, f"two columns are called {_cut(rater)}", "Name each rater differently")
 
 
-def _lines(path: Path, text: str, delimiter: str) -> list[tuple[int, list[str]]]:
-    """The lines that are not empty, with their numbers, from 1."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    lines: list[tuple[int, list[str]]] = []
-    if text.count(delimiter) > LINES:  # before a row is read, for one can have all cells
-        _refuse(path, f"it has more than {LINES:,} cells", "Check that it is the right file")
-    at = 1
-    budget = Budget()
+def _content(path: Path) -> bytes:
     try:
-        for row in reader:
-            budget.take(*row, memory=16 * len(row))
-            cells = [original(cell.strip()) for cell in row]
-            if any(cells):
-                budget.entry()
-                lines.append((at, cells))
-            at = reader.line_num + 1
-    except TooMuch as error:
-        _refuse(path, str(error), "Check that it is the right file, or split it")
-    except csv.Error as error:
-        _refuse(path, f"line {at} is not CSV ({error})", "Save the table as CSV in UTF-8")
-    return lines
-
-
-def _text(path: Path) -> str:
-    try:
-        content = files.content(path)
+        return files.content(path)
     except FileNotFoundError:
         _refuse(path, "there is no such file", "Check the name and the folder")
     except OSError as error:
         _refuse(path, error.strerror or str(error), "Check that it is a file that you may read")
-    if content.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
-        _refuse(path, "it is a workbook of a spreadsheet program", "Save it as CSV in UTF-8")
-    utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ("utf-16",) if utf_16 else ("utf-8-sig", "cp1252"):
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if steering_in(text) is None:
-            return text
-    return _refuse(
-        path, "it is no text in UTF-8, UTF-16 or Windows-1252", "Save it as CSV in UTF-8"
-    )
 
 
 def _cut(text: str) -> str:

@@ -147,21 +147,28 @@ def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
     _among("--level", level, LEVELS)
     table = read_table(path)
     result = agree(table, measure, level)  # type: ignore[arg-type]
-    for cell, times in table.doubtful.items():
-        if level == "nominal":
-            say_line(
-                f"Note: {cell!r} stands in {times} cells and counts as a code; a missing rating is "
-                "an empty cell.",
-                err=True,
-            )
+    notes = list(table.notes)
+    if level == "nominal":
+        notes += [
+            f"{cell!r} stands in {times} cells and counts as a code; a missing rating is an empty "
+            "cell."
+            for cell, times in table.doubtful.items()
+        ]
+        notes += [
+            f"{' and '.join(map(repr, forms))} differ only in capital letters and count as "
+            "different codes."
+            for forms in table.differing_in_case
+        ]
     if result.n_comparable < result.n_units:
-        say(
-            f"Note: {result.n_comparable} of {result.n_units} units have two ratings or more; the "
-            "others cannot be compared.",
-            err=True,
+        notes.append(
+            f"{result.n_comparable} of {result.n_units} units have two ratings or more; the others "
+            "cannot be compared."
         )
+    for note in notes:
+        say_line(f"Note: {note}", err=True)
     if json_:
-        say_json({**result.to_json(), "measure": measure})
+        told = {"notes": notes} if notes else {}
+        say_json({**result.to_json(), "measure": measure, **told})
         return
     value = "undefined" if result.value is None else f"{result.value:.6g}"
     say(f"{result.measure}, {level}: {value}")

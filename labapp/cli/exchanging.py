@@ -115,6 +115,13 @@ def code_import(
             "--time", metavar="WHAT", help="Whose time it has: session, or segment-01.wav."
         ),
     ] = "",
+    words_into_units: Annotated[
+        bool,
+        typer.Option(
+            "--words-into-units",
+            help="Put words into the units that are there and that they overlap most.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be changed, and change nothing.")
     ] = False,
@@ -142,6 +149,7 @@ def code_import(
         translation=incoming.read_translation(map_) if map_ is not None else None,
         codebook=codebook,
         time=time,
+        words_only=words_into_units,
     )
     if not dry_run and not plan.empty:
         bring_in(plan, path, record)

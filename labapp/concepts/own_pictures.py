@@ -22,9 +22,7 @@ Nothing here needs torch or ONNX Runtime.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +39,7 @@ from labapp.datasets.split import Float32, Float64, Int64
 from labapp.documents import Path_, Strict
 from labapp.errors import DatasetError
 from labapp.naming import NotReserved
-from labapp.reading import files
+from labapp.reading import files, tables
 from labapp.representations import document
 from labapp.representations.recipe import ID_PATTERN
 from labapp.stimuli.interventions import MOST_CONCEPTS
@@ -269,40 +267,21 @@ def _large(file: Path, description: Description, place: str) -> tuple[bytes, UIn
 
 def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[int, ...]]]:
     """Of each line: picture, class, and 1 or 0 of each concept."""
+    ids = [concept.id for concept in description.concepts]
     try:
-        text = files.content(table, LARGEST_TABLE).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _refuse(
-            f"The table of pictures {table} is not UTF-8 text.",
-            "Save it as CSV in UTF-8 (of Excel: CSV UTF-8).",
-        ) from error
+        read = tables.read(files.content(table, LARGEST_TABLE))
+        places = read.columns(("picture", "class", *ids))
+        lines = [(line, {c: cells[at] for c, at in places.items()}) for line, cells in read.rows]
     except OSError as error:
         why = error.strerror or error
         raise _refuse(f"The table of pictures {table} cannot be read: {why}.") from error
-    try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        lines, columns = list(reader), list(reader.fieldnames or [])
-    except csv.Error as error:
-        raise _refuse(f"The table of pictures {table} cannot be read: {error}.") from error
-    ids = [concept.id for concept in description.concepts]
-    needed = ["picture", "class", *ids]
-    if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
-        raise _refuse(
-            f"The columns of {table} are not separated by commas: its first line is "
-            f"{columns[0]!r}.",
-            "Save it with commas between the columns.",
-        )
-    if missing := [column for column in needed if column not in columns]:
-        raise _refuse(f"{table} lacks the column {missing[0]!r}; found {', '.join(columns)}.")
-    if double := [column for column in needed if columns.count(column) > 1]:
-        raise _refuse(f"{table} has the column {double[0]!r} twice.")
+    except tables.TableError as error:
+        raise _refuse(f"{table}: {error.what}.", f"{error.todo}.") from error
     if len(lines) < FEWEST:
         raise _refuse(f"{table} has {len(lines)} pictures; at least {FEWEST} are needed.", MORE)
     made_of = {class_.id: class_.concepts for class_ in description.classes}
     rows = []
-    for number, line in enumerate(lines, start=2):
-        if None in line or None in line.values():
-            raise _refuse(f"{table}, line {number} has more or fewer cells than there are columns.")
+    for number, line in lines:
         if line["class"] not in made_of:
             raise _refuse(f"{table}, line {number}: {line['class']!r} is none of the classes.")
         truths = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from labapp import leftovers
@@ -46,6 +47,7 @@ def plan_import(
     translation: Translation | None = None,
     codebook: str = "",
     time: str = "",
+    words_only: bool = False,
     round: Round | None = None,  # noqa: A002  (the field's word)
 ) -> Plan:
     """What bringing in a file would change.
@@ -58,6 +60,7 @@ def plan_import(
     translation : see `labapp.exchange.incoming.read_translation`.
     codebook : the id of the codebook, where the study has several.
     time : whose time the file has, where it does not say; see `labapp.exchange.incoming.clock_of`.
+    words_only : whether words go into the units that are there, as those that they overlap most.
     round : see `labapp.annotations.model.Round`; left out, the one that the rater is in.
 
     Raises
@@ -72,8 +75,15 @@ def plan_import(
     annotations = annotations_of(record)
     own = annotations.raters.get(rater)
     round_ = round or (own.round if own else "independent")
-    arrivals = [reading.translated(arrival, translation or {}) for arrival in own_arrivals]
-    book, new = _codebook(record, annotations, rater, study, codebook, arrivals)
+    translation = translation or {}
+    arrivals = [
+        reading.translated(arrival, translation, record.participant) for arrival in own_arrivals
+    ]
+    arrivals[0] = replace(
+        arrivals[0], lost=(*arrivals[0].lost, *reading.unused(own_arrivals, translation))
+    )
+    words = reading.tiers_of_words(arrivals, translation)
+    book, new = _codebook(record, annotations, rater, study, codebook, arrivals, words)
     versions = codebooks_in(record)
     marks = tuple(
         mark
@@ -109,16 +119,19 @@ def plan_import(
         frozenset(_put(record, "")),
         allowed=may,
         budget=budget,
+        words_only=words_only,
     )
     given = MarksIn(
         Given(annotations, marks, book, rater, round_, _put(record, rater)),
         incoming.form,
         end_ns,
         budget,
+        words,
     )
     try:
         for arrival, clock, sheet in placed:
             units.meet(arrival, clock, sheet)
+            units.keep_words(arrival.annotations, clock)
             given.meet(arrival, clock, sheet, units)
         given.cut()
     except TooMuch as error:
@@ -155,8 +168,10 @@ def _codebook(
     study: Path,
     wanted: str,
     arrivals: Sequence[Arrival],
+    words: Sequence[str],
 ) -> tuple[Codebook | None, bool]:
-    """The codebook that codes are given by, and whether it is made of the file."""
+    """The codebook that codes are given by, and whether it is made of the file. words: see
+    `labapp.exchange.incoming.tiers_of_words`."""
     chosen = reading.chosen_codebook(study, wanted)
     if chosen is not None:
         return chosen, False
@@ -165,7 +180,7 @@ def _codebook(
     if used:
         return max(used, key=lambda book: book.version), False
     given = any(arrival.annotations for arrival in arrivals)
-    return (reading.made_codebook(study, arrivals), True) if given else (None, False)
+    return (reading.made_codebook(study, arrivals, words), True) if given else (None, False)
 
 
 def _put(record: Record, rater: str) -> dict[str, bool]:

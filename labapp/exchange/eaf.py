@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
@@ -36,6 +36,8 @@ _LANGUAGE_LABEL = "undetermined (und)"
 """As ELAN has the language of its own vocabularies. A file that says other things of the same id is
 not opened by ELAN 6.9."""
 _CODES = " (codes)"
+_TOGETHER = "Symbolic_Association"
+"""Of tiers below others: an annotation has the whole time of what it is on."""
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,80}")
 
 
@@ -176,7 +178,7 @@ class _Writer:
         ET.SubElement(
             self.root,
             "LINGUISTIC_TYPE",
-            CONSTRAINTS="Symbolic_Association",
+            CONSTRAINTS=_TOGETHER,
             GRAPHIC_REFERENCES="false",
             LINGUISTIC_TYPE_ID=MEMO,
             TIME_ALIGNABLE="false",
@@ -192,7 +194,7 @@ class _Writer:
             self.root,
             "CONSTRAINT",
             DESCRIPTION="1-1 association with a parent annotation",
-            STEREOTYPE="Symbolic_Association",
+            STEREOTYPE=_TOGETHER,
         )
         for number, name in enumerate(kinds):
             vocabulary = ET.SubElement(self.root, "CONTROLLED_VOCABULARY", CV_ID=_type_id(name))
@@ -238,13 +240,19 @@ def _relative(path: Path, folder: Path) -> str:
 
 @dataclass
 class _Row:
-    """An annotation of a tier. parent: of a REF_ANNOTATION, what it is on."""
+    """An annotation of a tier, with the ids of its time slots.
+
+    Attributes
+    ----------
+    parent : of a REF_ANNOTATION, what it is on.
+    previous : of one of several on the same parent, the one before.
+    """
 
     id: str
-    t0_ms: int | None
-    t1_ms: int | None
+    slots: tuple[str, str]
     value: str
     parent: str = ""
+    previous: str = ""
 
 
 @dataclass
@@ -253,6 +261,10 @@ class _Tier:
     type: str
     parent: str
     rows: list[_Row] = field(default_factory=list)
+
+
+_Times = tuple[int, int]
+"""The beginning and end of an annotation in milliseconds."""
 
 
 def read(content: bytes, name: str) -> tuple[Arrival, ...]:
@@ -277,47 +289,43 @@ def _read(content: bytes, name: str) -> Arrival:
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
     budget = Budget()
-    own = list(_tiers(root, name, budget))
+    own = list(_tiers(root, budget))
     memos = _memos(own)
-    coded = {
-        kind.get("LINGUISTIC_TYPE_ID")
-        for kind in root.iterfind("LINGUISTIC_TYPE")
-        if kind.get("CONTROLLED_VOCABULARY_REF") == kind.get("LINGUISTIC_TYPE_ID")
-    }
+    types = {kind.get("LINGUISTIC_TYPE_ID"): kind for kind in root.iterfind("LINGUISTIC_TYPE")}
+    together = {name for name, kind in types.items() if kind.get("CONSTRAINTS") == _TOGETHER}
+    times = _times(own, _slots(root, name), together)
+    vocabularies = {name: kind.get("CONTROLLED_VOCABULARY_REF") for name, kind in types.items()}
+    coded: set[str] = set()
     for tier in own:
         if tier.type == MEMO and tier.parent:
             continue
         place = Message("place_tier", tier=repr(tier.name))
-        if below := sum(bool(row.parent) for row in tier.rows):
-            why = Message("tier_below", n=below, tier=repr(tier.parent))
-            lost.append(Message("left_what", what=place, why=why))
         tier_name, code = tiers.read_tier(tier.name)
-        if stamp is not None and tier.type in coded:
+        if stamp is not None and vocabularies.get(tier.type) == tier.type:
             tier_name = tier.type.removesuffix(_CODES)  # whatever the tier is called by now
-        speaker = tiers.speaker_of(tier_name)
+        if vocabularies.get(tier.type):
+            coded.add(tier_name)
+        speaks = tiers.speech_of(tier_name)
         for row in tier.rows:
-            if row.parent:
-                continue
-            if row.t0_ms is None or row.t1_ms is None or row.t1_ms < row.t0_ms:
+            t0_ms, t1_ms = times.get(row.id, (None, None))
+            if t0_ms is None or t1_ms is None or t1_ms < t0_ms:
                 why = Message("row_no_times", text=repr(row.value[:60]))
+                if t0_ms is not None and t1_ms is not None:
+                    ends = {"begin": f"{t0_ms / 1e3:.3f}", "end": f"{t1_ms / 1e3:.3f}"}
+                    why = Message("row_reversed", text=repr(row.value[:60]), **ends)
                 lost.append(Message("left_what", what=place, why=why))
                 continue
-            begin, end = row.t0_ms * MS + origin_ns, row.t1_ms * MS + origin_ns
-            if speaker is not None:
+            begin, end = t0_ms * MS + origin_ns, t1_ms * MS + origin_ns
+            if speaks is not None:
+                speaker, voice = speaks
+                own_id = _own(row.id, _UNIT)
                 utterances.append(
-                    Utterance(
-                        _own(row.id, _UNIT),
-                        begin,
-                        end,
-                        speaker,
-                        row.value,
-                        place=place,
-                    )
+                    Utterance(own_id, begin, end, speaker, row.value, place=place, voice=voice)
                 )
                 continue
             label, value = tiers.read_label(row.value)
             if not label and not code:
-                why = Message("row_empty", at=f"{row.t0_ms / 1e3:.3f}")
+                why = Message("row_empty", at=f"{t0_ms / 1e3:.3f}")
                 lost.append(Message("left_what", what=place, why=why))
                 continue
             memo = memos.get(row.id, "")
@@ -336,7 +344,14 @@ def _read(content: bytes, name: str) -> Arrival:
             )
     annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
-    return Arrival(tuple(utterances), tuple(annotations), media, stamp, tuple(lost))
+    return Arrival(
+        tuple(utterances),
+        tuple(annotations),
+        media,
+        stamp,
+        tuple(lost),
+        coded=frozenset(coded),
+    )
 
 
 def _head(root: ET.Element, name: str) -> tuple[Stamp | None, str, int]:
@@ -368,7 +383,8 @@ def _media_name(descriptor: ET.Element) -> str:
     return unquote(PurePosixPath(url.replace("\\", "/")).name)
 
 
-def _tiers(root: ET.Element, name: str, budget: Budget) -> Iterator[_Tier]:
+def _slots(root: ET.Element, name: str) -> dict[str, int | None]:
+    """The times of all slots in milliseconds; None for one that lies between others."""
     slots: dict[str, int | None] = {}
     for slot in root.iterfind("TIME_ORDER/TIME_SLOT"):
         value = slot.get("TIME_VALUE")
@@ -376,6 +392,10 @@ def _tiers(root: ET.Element, name: str, budget: Budget) -> Iterator[_Tier]:
             slots[slot.get("TIME_SLOT_ID", "")] = None if value is None else _whole(value)
         except ValueError as error:
             raise files.unreadable(name, f"a time in it is {value!r}") from error
+    return slots
+
+
+def _tiers(root: ET.Element, budget: Budget) -> Iterator[_Tier]:
     for element in root.iterfind("TIER"):
         tier = _Tier(
             element.get("TIER_ID", ""),
@@ -388,13 +408,84 @@ def _tiers(root: ET.Element, name: str, budget: Budget) -> Iterator[_Tier]:
             tier.rows.append(
                 _Row(
                     row.get("ANNOTATION_ID", ""),
-                    slots.get(row.get("TIME_SLOT_REF1", "")),
-                    slots.get(row.get("TIME_SLOT_REF2", "")),
+                    (row.get("TIME_SLOT_REF1", ""), row.get("TIME_SLOT_REF2", "")),
                     text,
                     row.get("ANNOTATION_REF", ""),
+                    row.get("PREVIOUS_ANNOTATION", ""),
                 )
             )
         yield tier
+
+
+def _times(
+    own: Sequence[_Tier], slots: dict[str, int | None], together: Container[str | None]
+) -> Mapping[str, _Times]:
+    """When each annotation is, by its id: an annotation on another one has its time; several that
+    divide it, and slots without a time, are evenly spaced.
+
+    Parameters
+    ----------
+    own : all tiers.
+    slots : see `_slots`; those without a time get one.
+    together : types of tiers whose annotations do not divide their parent's time.
+    """
+    below: dict[str, list[_Tier]] = {}
+    names = {tier.name for tier in own}
+    for tier in own:
+        below.setdefault(tier.parent if tier.parent in names else "", []).append(tier)
+    times: dict[str, _Times] = {}
+    waiting = below.pop("", [])
+    for tier in waiting:  # each behind the one that it is below
+        waiting += below.pop(tier.name, [])
+        on: dict[str, list[_Row]] = {}
+        for row in tier.rows:
+            if row.parent:
+                on.setdefault(row.parent, []).append(row)
+        _space(tier, slots)
+        for row in tier.rows:
+            begin, end = (slots.get(slot) for slot in row.slots)
+            if begin is not None and end is not None:
+                times[row.id] = begin, end
+        for parent, rows in on.items():
+            if parent not in times:
+                continue
+            whole = times[parent]
+            for number, row in enumerate(_in_order(rows)):
+                parts = (number, number + 1, len(rows))
+                times[row.id] = whole if tier.type in together else _part(whole, *parts)
+    return times
+
+
+def _part(whole: _Times, first: int, last: int, parts: int) -> _Times:
+    """From one to another of the even parts of a stretch."""
+    begin, end = whole
+    return begin + (end - begin) * first // parts, begin + (end - begin) * last // parts
+
+
+def _in_order(rows: Sequence[_Row]) -> Sequence[_Row]:
+    """Annotations that divide one, each behind the one that it names as the one before."""
+    following = {row.previous: row for row in rows}
+    ordered: list[_Row] = []
+    while len(ordered) < len(rows):
+        row = following.pop(ordered[-1].id if ordered else "", None)
+        if row is None:
+            return rows
+        ordered.append(row)
+    return ordered
+
+
+def _space(tier: _Tier, slots: dict[str, int | None]) -> None:
+    """Give times to the slots of a tier that have none and lie between two that have."""
+    following = dict(row.slots for row in tier.rows if not row.parent)
+    for start in list(following):
+        begin, run, at = slots.get(start), list[str](), following.get(start, "")
+        while begin is not None and at in slots and slots[at] is None and at in following:
+            run.append(at)
+            at = following.pop(at)
+        end = slots.get(at)
+        if begin is not None and end is not None:
+            for number, slot in enumerate(run, start=1):
+                slots[slot], _ = _part((begin, end), number, number, len(run) + 1)
 
 
 def _whole(text: str) -> int:

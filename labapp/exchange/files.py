@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +13,9 @@ from labapp import durable, leftovers
 from labapp.errors import ExchangeError
 from labapp.journal.layout import refuse_inside
 from labapp.messages import Message
+from labapp.reading import tables
 from labapp.reading.files import too_large
-from labapp.reading.values import LINES, Budget, TooMuch
+from labapp.reading.values import LINES
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of a file that is brought in; of one with sound in it, what is not sound."""
@@ -122,27 +121,33 @@ def decoded(content: bytes, name: str) -> str:
         ) from error
 
 
-def csv_rows(content: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a CSV, its cells parted by commas or by semicolons: which line it is, and its
-    cells; empty ones are left out. Raises ExchangeError."""
-    text, budget = decoded(content, name), Budget()
-    # Before the rows are read, for one of them can have all cells.
-    if max(map(text.count, ",;")) > LINES:
-        raise unreadable(name, f"it has more than {LINES:,} cells", TOO_MUCH)
-    if "\0" in text:
-        raise unreadable(name, "it has zero bytes")
-    head = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head else ",")
+def table_rows(
+    content: bytes,
+    name: str,
+    needed: Sequence[str],
+    known: Sequence[str] = (),
+    *,
+    quotes: bool = True,
+) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
+    """A table with a line of names: of each row its line and its cells by column, and the columns
+    that nobody asked for. See `labapp.reading.tables`.
+
+    Raises
+    ------
+    ExchangeError : it is no table, lacks a column of `needed`, or holds too much.
+    """
+    if len(content) > LARGEST_TEXT:
+        raise unreadable(name, str(too_large(len(content), LARGEST_TEXT)), TOO_MUCH)
     try:
-        for cells in reader:
-            budget.take(memory=8 * len(cells))
-            if any(cell.strip() for cell in cells):
-                budget.entry(*cells)
-                yield reader.line_num, cells
-    except TooMuch as error:
-        raise unreadable(name, str(error), TOO_MUCH) from error
-    except csv.Error as error:
-        raise unreadable(name, f"line {reader.line_num}: {error}") from error
+        table = tables.read(content, padded=True, quotes=quotes)
+        places = table.columns(needed, known)
+        rows = [
+            (line, {column: cells[place] for column, place in places.items()})
+            for line, cells in table.rows
+        ]
+    except tables.TableError as error:
+        raise unreadable(name, error.what, f"{error.todo}.") from error
+    return rows, tuple(column for column in places if column not in {*needed, *known})
 
 
 def ms(t_ns: int) -> int:

@@ -39,6 +39,12 @@ ON_TRANSCRIPT = replace(FORMATS["qdpx"], write=qdpx.write_on_transcript)
 """A project with the codes of units on the transcript."""
 
 
+_WHISPER = [
+    replace(FORMATS["vtt"], name="whisper", suffix=".tsv", read=captions.read_table),
+    replace(FORMATS["vtt"], name="whisper", suffix=".json", read=captions.read_json),
+]
+"""What comes in only, as captions do."""
+
 CODEBOOK_FORMATS: Mapping[str, Callable[[Codebook, Path], tuple[str, ...]]] = {
     "csv": tables.codebook_csv,
     "qdc": qdc.write,
@@ -58,7 +64,8 @@ def format_named(name: str) -> Format:
 
 def format_of(path: Path) -> Format:
     """The format of a file that comes in, by the end of its name. Raises UsageError."""
-    ends = {form.suffix.casefold(): form for form in FORMATS.values() if form.read is not None}
+    readable = (form for form in (*FORMATS.values(), *_WHISPER) if form.read is not None)
+    ends = {form.suffix.casefold(): form for form in readable}
     form = ends.get(path.suffix.casefold())
     if form is None:
         raise UsageError(

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from unicodedata import normalize
 
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import PATTERNS, Code, Codebook
+from labapp.annotations.model import SPEAKERS
 from labapp.errors import AnnotationError, ExchangeError, UsageError
 from labapp.exchange import qdc, tiers
-from labapp.exchange.files import LARGEST, csv_rows, unreadable, write_new
+from labapp.exchange.files import LARGEST, table_rows, unreadable, write_new
 from labapp.exchange.formats import format_of
 from labapp.exchange.gathering import FileClock
 from labapp.exchange.model import Annotation, Arrival, Format, Utterance
 from labapp.exchange.naming import id_of
 from labapp.messages import Message
 from labapp.reading import files
+from labapp.replay.times import time_text
 
 MAP_COLUMNS = ("tier", "code", "to_tier", "to_code")
 SESSION_TIME = "session"
@@ -94,57 +98,130 @@ def read_translation(path: Path) -> Translation:
     ------
     ExchangeError : it cannot be read, or lacks a column.
     """
-    table = csv_rows(_content(path, MAP_LARGEST), path.name)
-    rows = [[cell.strip() for cell in cells] for _, cells in table]
-    if not rows or not {"tier", "to_tier"} <= set(rows[0]):
-        raise unreadable(
-            path.name,
-            "it has no columns tier and to_tier",
-            f"Its first line is: {','.join(MAP_COLUMNS)}",
-        )
+    content = _content(path, MAP_LARGEST)
+    rows, _ = table_rows(content, path.name, ("tier", "to_tier"), MAP_COLUMNS)
     translation: dict[tuple[str, str], tuple[str, str]] = {}
-    for cells in rows[1:]:
-        row = dict(zip(rows[0], cells, strict=False))
-        translation[row["tier"], row.get("code", "")] = (
-            row.get("to_tier", ""),
-            row.get("to_code", ""),
-        )
+    for line, row in rows:
+        tier, code, to_tier, to_code = (row.get(column, "").strip() for column in MAP_COLUMNS)
+        speaks = tiers.speech_of(tiers.read_tier(to_tier)[0])
+        if speaks is not None and speaks[1] is not None:
+            known = ", ".join(tiers.SPEECH + speaker for speaker in SPEAKERS)
+            what = f"line {line}: {to_tier} is no speaker"
+            raise unreadable(path.name, what, f"Write one of: {known}.")
+        translation[tier, code] = (to_tier, to_code)
     return translation
 
 
-def translated(arrival: Arrival, translation: Translation) -> Arrival:
-    """What a file holds by the names of the codebook; a tier may become one of speech."""
-    utterances: list[Utterance] = list(arrival.utterances)
+def translated(arrival: Arrival, translation: Translation, participant: str = "") -> Arrival:
+    """What a file holds by the names of the codebook; a tier may become one of speech, and a voice
+    one of our speakers. participant: the participant's code, by which a file may call them."""
+    utterances: list[Utterance] = []
     annotations: list[Annotation] = []
-    left: dict[str, int] = {}
+    left: Counter[str] = Counter()
+    lost: list[Message] = []
+    for utterance in arrival.utterances:
+        voice = _voice(utterance)
+        to = translation.get((voice, ""))
+        if to is None and utterance.voice and voice.casefold() == participant.casefold():
+            to = "participant", ""
+        speaks = None if to is None else tiers.speech_of(tiers.read_tier(to[0])[0])
+        if to is None:
+            utterances.append(utterance)
+        elif speaks is not None:
+            utterances.append(replace(utterance, speaker=speaks[0], voice=None))
+        elif not to[0]:
+            left[voice] += 1
+        else:
+            why = Message("map_words", to=repr(to[0]))
+            lost.append(Message("left_what", what=utterance.place or voice, why=why))
     for annotation in arrival.annotations:
-        tier, code = annotation.tier, annotation.code
+        tier, code = _plain(annotation.tier), _plain(annotation.code)
         to = translation.get((tier, code), translation.get((tier, "")))
         if to is None:
             annotations.append(annotation)
         elif not to[0]:
-            left[f"{tier}: {code}"] = left.get(f"{tier}: {code}", 0) + 1
-        elif (speaker := tiers.speaker_of(tiers.read_tier(to[0])[0])) is not None:
+            left[f"{tier}: {code}"] += 1
+        elif (speaks := tiers.speech_of(tiers.read_tier(to[0])[0])) is not None:
             utterances.append(
                 Utterance(
                     None,
                     annotation.t0_ns,
                     annotation.t1_ns,
-                    speaker,
+                    speaks[0],
                     tiers.label_of(annotation),
                     place=annotation.place,
                 )
             )
         else:
-            annotations.append(replace(annotation, tier=to[0], code=to[1] or code))
-    lost = (Message("left_by_map", n=count, what=what) for what, count in left.items())
+            annotations.append(replace(annotation, tier=to[0], code=to[1] or annotation.code))
+    lost += (Message("left_by_map", n=count, what=what) for what, count in left.items())
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
+    if not annotations:
+        utterances = sorted(_apart(utterances, lost), key=lambda u: (u.t0_ns, u.t1_ns))
     return replace(
         arrival,
         utterances=tuple(utterances),
         annotations=tuple(annotations),
         lost=(*arrival.lost, *lost),
     )
+
+
+def unused(arrivals: Iterable[Arrival], translation: Translation) -> Iterator[Message]:
+    """What a map names and no arrival has."""
+    known: set[tuple[str, str]] = set()
+    for arrival in arrivals:
+        known |= {(_voice(utterance), "") for utterance in arrival.utterances}
+        for a in arrival.annotations:
+            known |= {(_plain(a.tier), _plain(a.code)), (_plain(a.tier), "")}
+    for tier, code in translation:
+        if (tier, code) not in known:
+            yield Message("map_unused", what=repr(f"{tier}: {code}" if code else tier))
+
+
+def map_row(tier: str, to_tier: str = "") -> str:
+    """The line of a map that says what a tier is; words of the participant, unless it is said, and
+    nothing where it holds single sounds."""
+    cell = '"{}"'.format(tier.replace('"', '""')) if set(tier) & set(',"') else tier
+    to_tier = to_tier or ("" if tiers.are_sounds(tier) else f"{tiers.SPEECH}participant")
+    return f"{cell},,{to_tier},"
+
+
+def _plain(name: str) -> str:
+    """A name as the cells of a map have it: letters composed, without spaces around it."""
+    return normalize("NFC", name).strip()
+
+
+def _voice(utterance: Utterance) -> str:
+    """What a map calls who speaks: empty where the file does not say it."""
+    if utterance.voice is None:
+        return tiers.SPEECH + utterance.speaker
+    return _plain(utterance.voice)
+
+
+def _apart(utterances: Iterable[Utterance], lost: list[Message]) -> Iterator[Utterance]:
+    """Utterances without those of a speaker that overlap, as captions that roll do: one begins when
+    the one before it ends, and the words of one that lies within it go there. lost: where that is
+    told."""
+    last: dict[str, Utterance] = {}
+    for utterance in utterances:
+        before = last.get(utterance.speaker)
+        if before is None or utterance.id is not None or utterance.t0_ns >= before.t1_ns:
+            pass
+        elif utterance.t1_ns > before.t1_ns:
+            why = Message("cue_cut", at=time_text(before.t1_ns, 3))
+            lost.append(Message("left_what", what=utterance.place, why=why))
+            utterance = replace(utterance, t0_ns=before.t1_ns)
+        elif utterance.t1_ns > utterance.t0_ns:
+            why = Message("cue_joined", at=time_text(before.t0_ns, 3))
+            lost.append(Message("left_what", what=utterance.place, why=why))
+            if utterance.text != before.text:
+                before = replace(before, text=f"{before.text}\n{utterance.text}")
+            last[utterance.speaker] = before
+            continue
+        if before is not None:
+            yield before
+        last[utterance.speaker] = utterance
+    yield from last.values()
 
 
 # --- whose time it has ----------------------------------------------------------------------------
@@ -228,12 +305,28 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
     raise UsageError(what, todo=f"Say --codebook with: {', '.join(books) or 'none'}.")
 
 
-def made_codebook(study: Path, arrivals: Sequence[Arrival]) -> Codebook:
+def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str] = ()) -> Codebook:
     """A codebook of what a file has, for a study without one: of its own codebook, if all that was
     given is in there, else of the tiers and codes that were given.
 
     A code that is given both to moments and to stretches becomes two.
+
+    Parameters
+    ----------
+    study : its folder.
+    arrivals : what the file holds.
+    words : see `tiers_of_words`.
+
+    Raises
+    ------
+    ExchangeError : there are tiers of words.
     """
+    if words:
+        raise ExchangeError(
+            Message("tiers_of_words", tiers=", ".join(map(repr, words))),
+            safe=Message("nothing_brought_in"),
+            todo=Message("tiers_say", rows="\n".join(map(map_row, words))),
+        )
     annotations = [a for arrival in arrivals for a in arrival.annotations]
     if tree := [code for arrival in arrivals for code in arrival.codes]:
         qdc.refuse_many(len(tree), PATTERNS[0])
@@ -272,6 +365,17 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival]) -> Codebook:
         "codes": list(codes.values()),
     }
     return qdc.made(document, study / PATTERNS[0])
+
+
+def tiers_of_words(arrivals: Iterable[Arrival], translation: Translation) -> list[str]:
+    """Tiers that seem to hold words and not codes, where neither the file nor the map says so."""
+    said = {tier for tier, _ in translation.values()}
+    labels: dict[str, list[str]] = {}
+    for arrival in arrivals:
+        for a in () if arrival.stamp or arrival.codes else arrival.annotations:
+            if a.tier not in arrival.coded and a.tier not in said:
+                labels.setdefault(a.tier, []).append(tiers.label_of(a))
+    return [tier for tier, own in labels.items() if tiers.are_words(tier, own)]
 
 
 def read_codebook(file: Path, study: Path) -> Codebook:

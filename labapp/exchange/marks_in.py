@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from labapp.annotations.codebook import Codebook, Tier
@@ -14,7 +14,7 @@ from labapp.annotations.model import Mark, Round, SessionAnnotations
 from labapp.annotations.redaction import is_redacted
 from labapp.exchange import tiers
 from labapp.exchange.gathering import FileClock
-from labapp.exchange.incoming import resolve
+from labapp.exchange.incoming import map_row, resolve
 from labapp.exchange.matching import Before, Pairs, Ruler
 from labapp.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
 from labapp.exchange.plan import Step
@@ -22,6 +22,9 @@ from labapp.exchange.units_in import UnitsIn, quoted
 from labapp.messages import Message
 from labapp.reading.values import Budget
 from labapp.replay.times import time_text
+
+MOST_NAMED = 20
+"""Unknown codes of a tier that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,17 @@ class MarksIn:
     lost : what cannot be brought over.
     """
 
-    def __init__(self, given: Given, form: Format, end_ns: int, budget: Budget) -> None:
-        """budget: see `labapp.exchange.matching.Pairs`."""
+    def __init__(
+        self,
+        given: Given,
+        form: Format,
+        end_ns: int,
+        budget: Budget,
+        words: Sequence[str] = (),
+    ) -> None:
+        """budget: see `labapp.exchange.matching.Pairs`. words: see
+        `labapp.exchange.incoming.tiers_of_words`."""
+        self._words = words
         self._budget = budget
         self._given, self._ruler, self._end_ns = given, Ruler(form.precision_ns), end_ns
         self._marks = {mark.id: mark for mark in given.marks}
@@ -69,16 +81,22 @@ class MarksIn:
         self.removed: list[str] = []
         self.unchanged = 0
         self.steps: list[Step] = []
-        self._unknown: Counter[Message] = Counter()
+        self._unknown: dict[str, Counter[Message]] = {}
         self._lost: list[Message] = []
 
     @property
     def lost(self) -> list[Message]:
         """What cannot be brought over."""
-        unknown = (
-            Message("left_several", n=count, what=what) if count > 1 else what
-            for what, count in self._unknown.items()
-        )
+        unknown: list[Message] = []
+        for tier, left in self._unknown.items():
+            if len(left) > MOST_NAMED or tier in self._words:
+                n, row = left.total(), map_row(tier)
+                unknown.append(Message("left_tier", n=n, tier=repr(tier), row=row))
+                continue
+            unknown += (
+                Message("left_several", n=count, what=what) if count > 1 else what
+                for what, count in left.items()
+            )
         return [*unknown, *self._lost]
 
     def meet(self, arrival: Arrival, clock: FileClock, sheet: Sheet, units: UnitsIn) -> None:
@@ -163,7 +181,7 @@ class MarksIn:
         fresh = mark
         if isinstance(name, str):
             if (annotation.tier, annotation.code) != (known.tier, known.code):
-                self._unknown[_unknown(annotation, name)] += 1
+                self._miss(annotation, name)
                 return
         elif name != (known.tier, known.code):
             fresh = replace(fresh, tier=name[0], code=name[1])
@@ -243,7 +261,7 @@ class MarksIn:
         units: UnitsIn,
     ) -> None:
         if isinstance(name, str):
-            self._unknown[_unknown(annotation, name)] += 1
+            self._miss(annotation, name)
             return
         tier, code = self._given.codebook.tier(name[0]), self._given.codebook.code(name[1])
         if tier is None or code is None or code.retired:
@@ -333,6 +351,11 @@ class MarksIn:
                     where = Message("step_where", mark=_about(other), code=mark.code)
                     self._tell("mark cut", other, where)
 
+    def _miss(self, annotation: Annotation, why: Message) -> None:
+        """Count a code that the codebook does not have."""
+        left = Message("left_unknown", what=f"{annotation.tier}: {annotation.code}", why=why)
+        self._unknown.setdefault(annotation.tier, Counter())[left] += 1
+
     def _tell(self, what: str, mark: Mark, before: str) -> None:
         about = f"{_about(mark)}{_value(mark)}{' ' + quoted(mark.memo) if mark.memo else ''}"
         self.steps.append(Step(what, mark.t0_ns, mark.t1_ns, about, before, mark.id))  # type: ignore[arg-type]
@@ -354,10 +377,6 @@ def _gives_way(other: Mark, mark: Mark, tier: Tier) -> bool:
 
 def _same_code(a: Annotation, b: Annotation) -> bool:
     return (a.tier, a.code) == (b.tier, b.code)
-
-
-def _unknown(annotation: Annotation, why: Message) -> Message:
-    return Message("left_unknown", what=f"{annotation.tier}: {annotation.code}", why=why)
 
 
 def _about(mark: Mark) -> str:

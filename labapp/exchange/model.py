@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from unicodedata import normalize
 
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Speaker, Word
@@ -49,6 +50,8 @@ class Utterance:
     text : empty where nobody wrote it.
     words : in the time of the file, where they are known.
     place : of what was read: where it is in the file, such as `line 3`.
+    voice : of what was read: the speaker's name in the file where it is none of ours, empty where
+        the file does not say who speaks; None where `speaker` is known.
     """
 
     id: str | None
@@ -58,6 +61,7 @@ class Utterance:
     text: str = ""
     words: tuple[Word, ...] = ()
     place: str = ""
+    voice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +154,10 @@ _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 def digest(*parts: object) -> str:
     """By which it is seen whether something was changed. What formats cannot carry does not count:
-    which spaces there are, control characters, and the arrow between the times of captions."""
+    which spaces there are, control characters, the arrow between the times of captions, and
+    whether letters are composed."""
     plain = (_UNSEEN.sub("", str(part)).replace("-->", "→") for part in parts)
-    text = "\0".join(" ".join(part.split()) for part in plain)
+    text = normalize("NFC", "\0".join(" ".join(part.split()) for part in plain))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
@@ -240,6 +245,7 @@ class Arrival:
     length_ns : of the sound, or session, that it says it is on; None where it does not say.
     memos : whether it has a place for remarks on codes: where it has none, none was taken away.
     codes : its codebook, where it has one; of a file with several arrivals the first one has it.
+    coded : tiers that hold codes and not words, as the file says.
     """
 
     utterances: tuple[Utterance, ...] = ()
@@ -250,6 +256,7 @@ class Arrival:
     length_ns: int | None = None
     memos: bool = True
     codes: tuple[FileCode, ...] = ()
+    coded: frozenset[str] = frozenset()
 
 
 Write = Callable[[Sequence[Sheet], Path], tuple[str, ...]]

@@ -54,6 +54,7 @@ def read_file(path: Path) -> tuple[Arrival, ...]:
 def _read(stream: IO[bytes], name: str) -> tuple[Arrival, ...]:
     try:
         with archives.archive(stream) as opened:
+            archives.take_backslashes(opened)
             archives.refuse_entries(opened)
             archive = _Archive(opened, name)
             project = archive.project()

@@ -13,7 +13,7 @@ from labapp.annotations.places import MODERATOR
 from labapp.annotations.store import annotations_of, open_units
 from labapp.clock import NS
 from labapp.errors import AnnotationError
-from labapp.exchange.files import csv_rows
+from labapp.exchange.files import table_rows
 from labapp.journal.opening import open_record
 from labapp.reading import files
 from labapp.replay.times import time_ns
@@ -160,20 +160,16 @@ def say_speakers(
 def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
     speakers: dict[str, Speaker] = {}
     try:
-        rows = list(csv_rows(files.content(path, LARGEST), path.name))
+        content = files.content(path, LARGEST)
+        rows, _ = table_rows(content, path.name, ("time", "speaker"))
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be read ({error}).",
             safe="Nothing was changed.",
             todo="Name a table with the columns time,speaker.",
         ) from error
-    head = [cell.strip() for cell in rows[0][1]] if rows else []
-    if head != ["time", "speaker"]:
-        raise _refused(path, 1, "it does not begin with the columns time,speaker")
-    for number, cells in rows[1:]:
-        if len(cells) != len(head):
-            raise _refused(path, number, f"it has {len(cells)} cells, not two")
-        time, speaker = (cell.strip() for cell in cells)
+    for number, row in rows:
+        time, speaker = row["time"].strip(), row["speaker"].strip()
         if speaker not in SPEAKERS:
             raise _refused(path, number, f"{speaker!r} is none of {', '.join(SPEAKERS)}")
         t_ns = time_ns(time)

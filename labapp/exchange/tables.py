@@ -6,15 +6,14 @@ end is a point. The code of a row with a value reads `rating = 4`.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from labapp import text_tables
 from labapp.annotations.codebook import Codebook
 from labapp.exchange import files, tiers
-from labapp.exchange.files import unreadable
 from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
 from labapp.messages import Message
 
@@ -45,25 +44,17 @@ def write_csv(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
 
 
 def read_csv(content: bytes, name: str) -> tuple[Arrival, ...]:
-    """Read a CSV of codes, its cells parted by commas or semicolons; see
+    """Read a CSV of codes, see `labapp.reading.tables` and
     `labapp.exchange.model.Read`."""
-    rows = files.csv_rows(content, name)
+    rows, extra = files.table_rows(content, name, ("tier", "code", "onset_s"), COLUMNS)
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
     lost: list[Message] = []
-    columns = [cell.strip() for cell in next(rows, (1, []))[1]]
-    if missing := {"tier", "code", "onset_s"} - set(columns):
-        raise unreadable(
-            name,
-            f"it has no column {', '.join(sorted(missing))}",
-            f"Its first line is: {','.join(COLUMNS)}",
-        )
-    for line, cells in rows:
-        row = dict(zip(columns, cells, strict=False))
+    for line, row in rows:
         _take(row, Message("place_line", line=line), utterances, annotations, lost)
-    if extra := [column for column in columns if column not in COLUMNS]:
+    if extra:
         lost.append(Message("columns_other", columns=", ".join(extra)))
-    memos = "memo" in columns
+    memos = any("memo" in row for _, row in rows)
     return (Arrival(tuple(utterances), tuple(annotations), lost=tuple(lost), memos=memos),)
 
 
@@ -86,13 +77,15 @@ def _take(
         lose("row_no_end", text=repr(row.get("offset_s")), begin=str(row.get("onset_s")))
         return
     named, _ = tiers.read_tier(tier)
-    speaker = tiers.speaker_of(named)
+    speaks = tiers.speech_of(named)
     text, memo = row.get("text", ""), row.get("memo", "")
-    if speaker is not None and not label:
+    if speaks is not None and not label:
+        speaker, voice = speaks
         if end is None or end == begin:
             lose("row_speech_end")
         else:
-            utterances.append(Utterance(None, begin, end, speaker, text, place=place))
+            own = Utterance(None, begin, end, speaker, text, place=place, voice=voice)
+            utterances.append(own)
         return
     if not tier or not label:
         lose("row_no_code" if tier else "row_no_tier")
@@ -131,9 +124,7 @@ def codebook_csv(codebook: Codebook, path: Path) -> tuple[str, ...]:
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
     out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    text_tables.write_csv(out, columns, rows, "\r\n")
     return out.getvalue().replace("\0", "").encode()
 
 

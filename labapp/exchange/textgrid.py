@@ -1,4 +1,4 @@
-"""Praat's TextGrids: written in the long format, read in the long and the short one.
+"""Praat's TextGrids: written in the long format, read in the long, short and chronological one.
 
 Tiers are those of `labapp.exchange.tiers`; points are on tiers of points. Intervals fill their
 tier, empty ones between. Remarks have no place.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from labapp.exchange import files, tiers
@@ -17,11 +18,13 @@ from labapp.messages import Message
 from labapp.reading.values import Budget, TooMuch
 
 _TOKEN = re.compile(
-    r'"[^"]*+(?:""[^"]*+)*+(?P<closed>"?)|\b(?P<index>item|intervals|points)\s*+\[\d*+\]|'
-    r"<exists>|<absent>|(?<![^\s=\[])-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+    r'"[^"]*+(?:""[^"]*+)*+(?P<closed>"?)|(?P<skip>(?<!\S)![^\r\n]*+|'
+    r"\b(?:item|intervals|points)\s*+\[\d*+\])|"
+    r"<exists>|<absent>|(?<![^\s=\[])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?%?"
 )
-"""Texts, also one that never ends; the numbers of items, which the short format lacks; flags; and
-numbers."""
+"""Texts, also one that never ends; comments, and the numbers of items, which the short format
+lacks; flags; and numbers, as Praat reads them."""
+_CHRONOLOGICAL = "Praat chronological TextGrid text file"
 _NS = 1e9
 MOST = 2_000_000
 """Numbers and texts in a file."""
@@ -124,40 +127,35 @@ def _read(content: bytes, name: str) -> Arrival:
     if "TextGrid" not in text[:200]:
         raise unreadable(name, "it is no TextGrid", "Save it in Praat as a TextGrid text file.")
     tokens = _Tokens(text, name)
-    tokens.text()  # ooTextFile
-    tokens.text()  # TextGrid
+    chronological = tokens.text() == _CHRONOLOGICAL
+    if not chronological:
+        tokens.text()  # TextGrid
     tokens.number()
     length_ns = tokens.time()
-    tokens.flag()
+    if not chronological:
+        tokens.flag()
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
     lost: list[Message] = []
-    for _ in range(tokens.count()):
-        kind, tier_name = tokens.text(), tokens.text()
-        tokens.number()
-        tokens.number()
-        if kind not in ("IntervalTier", "TextTier"):
-            raise unreadable(name, f"it has a tier of the class {kind!r}")
-        tier, code = tiers.read_tier(tier_name)
-        speaker = tiers.speaker_of(tier)
+    for tier_name, begin, end, label in (_by_time if chronological else _by_tier)(tokens):
+        if not label.strip():
+            continue
+        tokens.budget.entry(label, tier_name)  # each that is left out names its tier
         place = Message("place_tier", tier=repr(tier_name))
-        for _ in range(tokens.count()):
-            begin = tokens.time()
-            end = tokens.time() if kind == "IntervalTier" else begin
-            label = tokens.text()
-            if not label.strip():
-                continue
-            tokens.budget.entry(label, tier_name)  # each that is left out names its tier
-            if speaker is not None and end > begin:
-                utterances.append(Utterance(None, begin, end, speaker, label, place=place))
-            elif speaker is not None:
-                why = Message("point_speech", text=repr(label[:60]))
-                lost.append(Message("left_what", what=place, why=why))
-            else:
-                own, value = tiers.read_label(label)
-                annotations.append(
-                    Annotation(None, tier, own or code, begin, end, value=value, place=place)
-                )
+        tier, code = tiers.read_tier(tier_name)
+        speaks = tiers.speech_of(tier)
+        if speaks is not None and end > begin:
+            speaker, voice = speaks
+            own_words = Utterance(None, begin, end, speaker, label, place=place, voice=voice)
+            utterances.append(own_words)
+        elif speaks is not None:
+            why = Message("point_speech", text=repr(label[:60]))
+            lost.append(Message("left_what", what=place, why=why))
+        else:
+            own, value = tiers.read_label(label)
+            annotations.append(
+                Annotation(None, tier, own or code, begin, end, value=value, place=place)
+            )
     annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
     return Arrival(
@@ -167,6 +165,40 @@ def _read(content: bytes, name: str) -> Arrival:
         length_ns=length_ns,
         memos=False,
     )
+
+
+def _tier(tokens: _Tokens) -> tuple[str, bool]:
+    """The name of the tier that begins, and whether it has intervals."""
+    kind, tier_name = tokens.text(), tokens.text()
+    tokens.number()
+    tokens.number()
+    if kind not in ("IntervalTier", "TextTier"):
+        raise unreadable(tokens.name, f"it has a tier of the class {kind!r}")
+    return tier_name, kind == "IntervalTier"
+
+
+def _entry(tokens: _Tokens, tier: tuple[str, bool]) -> tuple[str, int, int, str]:
+    tier_name, long = tier
+    begin = tokens.time()
+    return tier_name, begin, tokens.time() if long else begin, tokens.text()
+
+
+def _by_tier(tokens: _Tokens) -> Iterator[tuple[str, int, int, str]]:
+    """Tier, times and text of all entries, one tier after the other."""
+    for _ in range(tokens.count()):
+        tier = _tier(tokens)
+        for _ in range(tokens.count()):
+            yield _entry(tokens, tier)
+
+
+def _by_time(tokens: _Tokens) -> Iterator[tuple[str, int, int, str]]:
+    """The same of a chronological file, in which each entry names its tier by number."""
+    tiers_here = [_tier(tokens) for _ in range(tokens.count())]
+    while tokens.more():
+        number = tokens.count()
+        if not 1 <= number <= len(tiers_here):
+            raise unreadable(tokens.name, f"it has no tier {number}")
+        yield _entry(tokens, tiers_here[number - 1])
 
 
 class _Tokens:
@@ -183,7 +215,7 @@ class _Tokens:
         for match in _TOKEN.finditer(text):
             if match["closed"] == "":
                 raise unreadable(self.name, f"the text {match.group()[:60]!r} in it never ends")
-            if not match["index"]:
+            if not match["skip"]:
                 yield match.group()
 
     def _next(self, what: str) -> str:
@@ -206,15 +238,21 @@ class _Tokens:
     def number(self) -> float:
         token = self._next("a number")
         try:
-            return float(token)
+            return float(token[:-1]) / 100 if token[-1] == "%" else float(token)
         except ValueError as error:
             raise unreadable(self.name, f"a number should be where {token[:60]!r} is") from error
 
     def time(self) -> int:
         seconds = self.number()
-        if not 0 <= seconds < 1e6:
+        if not abs(seconds) < 1e6:
             raise unreadable(self.name, f"{seconds} s is no time in a session")
         return round(seconds * _NS)
+
+    def more(self) -> bool:
+        """Whether anything follows."""
+        token = next(self._tokens, None)
+        self._tokens = chain(() if token is None else (token,), self._tokens)
+        return token is not None
 
     def count(self) -> int:
         number = self.number()

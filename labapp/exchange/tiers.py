@@ -21,6 +21,14 @@ from labapp.exchange.model import Annotation, Sheet, Utterance
 SPEECH = "speech: "
 Placed = TypeVar("Placed", Utterance, Annotation)
 _NUMBER = re.compile(r" #\d{1,4}\Z")
+_OF_WORDS = re.compile(
+    r"(?:.* - )?(?:words?|phones?|syllables?|sentences?|utterances?|turns?|default|text|speech"
+    r"|orthography|transcri(?:pt|ption)s?|transkript(?:ion)?|(?:ort|kan|kas|mas)(?:-mau)?|mau)"
+    r"|(?:vp|p|s|sub|subject|participant|speaker|sprecher(?:in)?|person|spk)[ _-]?\d+",
+    re.IGNORECASE,
+)
+"""What tiers of words are called by ELAN, Praat, MFA, WebMAUS and people; also by participants."""
+_MANY_CODES = 40
 _VALUE = re.compile(r"-?\d{1,9}")
 
 
@@ -100,15 +108,40 @@ def read_tier(name: str, codebook_tiers: Sequence[str] = ()) -> tuple[str, str]:
     at = name.find(" / ", name.rfind("#") + 1)
     tier, code = (name, "") if at < 0 else (name[:at], name[at + len(" / ") :])
     tier = tier.strip()
-    if tier in SPEAKERS and tier not in codebook_tiers:
-        tier = SPEECH + tier
+    if tier.casefold() in SPEAKERS and tier not in codebook_tiers:
+        tier = SPEECH + tier.casefold()
     return tier, code.strip()
 
 
-def speaker_of(tier: str) -> Speaker | None:
-    """Who speaks on a tier of speech; None for a tier of codes."""
-    speaker = tier.removeprefix(SPEECH)
-    return cast(Speaker, speaker) if tier != speaker and speaker in SPEAKERS else None
+def speech_of(tier: str) -> tuple[Speaker, str | None] | None:
+    """Who speaks on a tier of speech, and what the file calls them if they are none of ours; None
+    for a tier of codes."""
+    start, name = tier[: len(SPEECH)], tier[len(SPEECH) :].strip()
+    if start.casefold() != SPEECH or not name:
+        return None
+    speaker = speaker_named(name)
+    return (speaker, None) if speaker else ("other", name)
+
+
+def speaker_named(name: str) -> Speaker | None:
+    """Which of our speakers a name is, in capitals or not."""
+    name = name.strip().casefold()
+    return cast(Speaker, name) if name in SPEAKERS else None
+
+
+def are_words(tier: str, labels: Sequence[str]) -> bool:
+    """Whether a tier of another tool seems to hold words: it is called so, its labels read like
+    sentences, or there are too many different ones for codes."""
+    different = set(labels)
+    long = sum(len(label.split()) > 2 or label[-1:] in ".?!…" for label in different)
+    if _OF_WORDS.fullmatch(tier.strip()) or 2 * long > len(different):
+        return True
+    return len(different) > max(_MANY_CODES, len(labels) // 2)
+
+
+def are_sounds(tier: str) -> bool:
+    """Whether a tier of words is called like one of single sounds."""
+    return re.search(r"phone|syllable|\Amau\Z", tier, re.IGNORECASE) is not None
 
 
 def label_of(annotation: Annotation) -> str:

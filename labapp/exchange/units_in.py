@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,9 +12,19 @@ from labapp.annotations.model import SessionAnnotations, Text, Unit
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.texts import corrected
 from labapp.exchange.gathering import FileClock
+from labapp.exchange.incoming import map_row
 from labapp.exchange.matching import Before, Pairs, Ruler
-from labapp.exchange.model import Arrival, Format, Sheet, Utterance, digest, digest_of_unit
+from labapp.exchange.model import (
+    Annotation,
+    Arrival,
+    Format,
+    Sheet,
+    Utterance,
+    digest,
+    digest_of_unit,
+)
 from labapp.exchange.plan import Step, UnitChange
+from labapp.exchange.tiers import SPEECH
 from labapp.messages import Message
 from labapp.reading.values import Budget
 from labapp.replay.times import time_text
@@ -58,9 +69,11 @@ class UnitsIn:
         *,
         allowed: bool,
         budget: Budget,
+        words_only: bool = False,
     ) -> None:
         """ever: ids of all units that the session ever had. allowed: whether the participant agreed
-        that what was said is written down. budget: see `labapp.exchange.matching.Pairs`."""
+        that what was said is written down. budget: see `labapp.exchange.matching.Pairs`.
+        words_only: put words that come without a unit of theirs into the units here."""
         self._budget = budget
         self._annotations, self._rater = annotations, rater
         self._ruler, self._end_ns, self._allowed = Ruler(form.precision_ns), end_ns, allowed
@@ -68,6 +81,13 @@ class UnitsIn:
         self._frozen = annotations.segmentation.frozen
         self._changes: list[_Change] = []
         self._unwritten, self._ever = 0, ever
+        self._words_only = words_only and bool(self._units)
+        self._put_into: dict[str, list[str]] = {}
+        self._made: dict[str, tuple[Unit, str | None]] = {}
+        self._spoken: dict[str, set[str]] = {}
+        self._by_speaker: dict[str, list[Unit]] = {}
+        for unit in sorted(self._units.values(), key=lambda unit: unit.t0_ns):
+            self._by_speaker.setdefault(unit.speaker, []).append(unit)
         self.making = False
         self.texts: list[Text] = []
         self.steps: list[Step] = []
@@ -80,8 +100,16 @@ class UnitsIn:
         arrived, here = arrival.utterances, sheet.utterances
         stamp = arrival.stamp
         ours = set(stamp.units) if stamp else set()
+        self._stretches, self._begins = [(u, u.id or "") for u in here], []
+        for known in here:
+            self._spoken.setdefault(known.id or "", {digest(known.text)})
+        if self._words_only:
+            for utterance in arrived:
+                self._into_unit(utterance, clock)
+            return
         pairs = Pairs(arrived, here, ours.__contains__, self._budget)
         pairs.by(arrived, here, _same_speaker, self._ruler)
+        pairs.by(arrived, here, _same_words, self._ruler)
         pairs.by_overlap(arrived, here, _same_speaker)
         moved = (unit.id for unit in self._units.values() if unit.origin == ORIGIN)
         times = Before(
@@ -91,14 +119,16 @@ class UnitsIn:
         words = Before(
             dict(zip(stamp.units, stamp.texts_were, strict=False)) if stamp else {}, read
         )
-        self._stretches, self._begins = [(u, u.id or "") for u in here], []
         for number, utterance in enumerate(arrived):
             place = pairs.of.get(number)
             if place is None:
                 self._new(utterance, clock, ours)
                 continue
             known = here[place]
+            if utterance.voice is not None:  # the file does not know better
+                utterance = replace(utterance, speaker=known.speaker)
             self._stretches.append((utterance, known.id or ""))
+            self._spoken[known.id or ""].add(digest(utterance.text))
             self._moved(utterance, known, clock, times)
             self._said(utterance, known, words)
         for known in pairs.alone(here):
@@ -122,9 +152,7 @@ class UnitsIn:
 
     def _new(self, utterance: Utterance, clock: FileClock, ours: set[str]) -> None:
         begin, end = clock.to_session(utterance.t0_ns), clock.to_session(utterance.t1_ns)
-        where = Message(
-            "place_timed", place=_place(utterance), time=f"{_clock(begin)}–{_clock(end)}"
-        )
+        where = _where(utterance, begin, end)
         if begin < -self._ruler.tolerance or end > self._end_ns + self._ruler.tolerance:
             self._lose(where, "outside_session")
             return
@@ -136,9 +164,48 @@ class UnitsIn:
             return
         unit = Unit(new_id(), max(0, begin), min(end, self._end_ns), utterance.speaker, ORIGIN)
         self._changes.append(_Change(unit, None))
+        self._made[unit.id] = unit, utterance.voice
+        self._spoken[unit.id] = {digest(utterance.text)}
         self._stretches.append((utterance, unit.id if not self._frozen else ""))
         if utterance.text.strip():
             self._write(unit, utterance.text, "")
+
+    def _into_unit(self, utterance: Utterance, clock: FileClock) -> None:
+        """Keep words for the unit that they share most time with; of a speaker whom the file does
+        not name, for anybody's."""
+        begin, end = clock.to_session(utterance.t0_ns), clock.to_session(utterance.t1_ns)
+        shares: list[tuple[int, str]] = []
+        for speaker, own in self._by_speaker.items():
+            if utterance.voice is None and speaker != utterance.speaker:
+                continue
+            first = bisect_left(own, begin, key=lambda unit: unit.t1_ns)
+            last = bisect_left(own, end, key=lambda unit: unit.t0_ns)
+            self._budget.compare(max(0, last - first))
+            shares += [(min(u.t1_ns, end) - max(u.t0_ns, begin), u.id) for u in own[first:last]]
+        share, own_id = max(shares, key=lambda pair: pair[0], default=(0, ""))
+        if share > 0:
+            self._put_into.setdefault(own_id, []).append(utterance.text)
+        else:
+            self._lose(_where(utterance, begin, end), "words_without_unit")
+
+    def keep_words(self, annotations: Iterable[Annotation], clock: FileClock) -> None:
+        """Take the words beside codes for those of their units, where these have none."""
+        for annotation in annotations:
+            own_id = self.unit_at(annotation.t0_ns, annotation.t1_ns) or ""
+            spoken, words = self._spoken.get(own_id, set()), digest(annotation.text)
+            if not annotation.text.strip() or words in spoken:
+                continue
+            made = self._made.get(own_id)
+            unit = made[0] if made is not None else self._units.get(own_id)
+            if unit is not None and spoken <= {digest("")}:
+                self._write(unit, annotation.text, "")
+                spoken.add(words)
+                continue
+            begin, end = clock.to_session(annotation.t0_ns), clock.to_session(annotation.t1_ns)
+            where = _where(annotation, begin, end)
+            why = "words_without_unit" if unit is None else "words_with_others"
+            what = Message("left_what", what=where, why=quoted(annotation.text))
+            self._lose(what, why)
 
     def _moved(
         self, utterance: Utterance, known: Utterance, clock: FileClock, before: Before
@@ -200,6 +267,12 @@ class UnitsIn:
 
     def changes(self) -> list[UnitChange]:
         """The changes that can be, those that touch each other as one."""
+        for own_id, texts in self._put_into.items():
+            unit, words = self._units[own_id], "\n".join(text for text in texts if text.strip())
+            if self._spoken.get(own_id, set()) <= {digest("")}:
+                self._write(unit, words, "")
+            elif digest(words) not in self._spoken[own_id]:
+                self._lose(Message("words_of_unit", at=_clock(unit.t0_ns)), "words_with_others")
         if self._unwritten:
             self.lost.append(Message("units_unwritten", n=self._unwritten))
         self.making = bool(self._changes) and not self._units
@@ -224,6 +297,16 @@ class UnitsIn:
             put = tuple(change.unit for change in group if not change.gone)
             made.append((_what(group), gone, put))
             self.steps += [self._step(change) for change in group]
+        voices = Counter(
+            voice for own_id, (_, voice) in self._made.items() if own_id not in refused
+        )
+        for voice, count in voices.items():
+            if voice is not None:
+                row = map_row(voice, f"{SPEECH}moderator")
+                which = "voice_unknown" if voice else "voice_unsaid"
+                self.lost.append(Message(which, n=count, name=repr(voice), row=row))
+        if refused and self._units:
+            self.lost.append(Message("units_over_units", n=len(refused)))
         if refused:
             self.texts = [text for text in self.texts if text.unit not in refused]
             self.steps = [
@@ -323,6 +406,17 @@ def _speaker(unit: Unit) -> Message:
 
 def _place(utterance: Utterance) -> str:
     return utterance.place or Message("place_speech")
+
+
+def _where(thing: Utterance | Annotation, begin_ns: int, end_ns: int) -> Message:
+    time = _clock(begin_ns) if begin_ns == end_ns else f"{_clock(begin_ns)}–{_clock(end_ns)}"
+    return Message("place_timed", place=thing.place or Message("place_speech"), time=time)
+
+
+def _same_words(a: Utterance, b: Utterance) -> bool:
+    """Whether it is the same speech, though perhaps of somebody else by now; so it is where the
+    file does not say who speaks."""
+    return a.voice is not None or (bool(a.text.strip()) and digest(a.text) == digest(b.text))
 
 
 def _same_speaker(a: Utterance, b: Utterance) -> bool:

@@ -15,6 +15,8 @@ MOST = 1_000_000
 """Elements in a file, and attributes."""
 _ELEMENT, _ATTRIBUTES, _ATTRIBUTE = 80, 180, 60
 """Bytes of an element, of its first attribute, and of each, without their texts."""
+_NVIVO = re.compile(r"(urn:QDA-XML:\w+):1:0\}")
+"""The namespaces of REFI-QDA as NVivo writes them."""
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -56,7 +58,8 @@ class _Builder:
     def _tag(self, name: str) -> str:
         """A name with its namespace in braces."""
         if (tag := self._tags.get(name)) is None:
-            tag = self._tags[name] = f"{{{name}" if "}" in name else name
+            tag = _NVIVO.sub(r"\1:1.0}", name)
+            tag = self._tags[name] = f"{{{tag}" if "}" in tag else tag
         return tag
 
 

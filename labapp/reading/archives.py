@@ -57,6 +57,13 @@ def archive(path: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
             raise ValueError(str(error) or type(error).__name__) from error
 
 
+def take_backslashes(opened: zipfile.ZipFile) -> None:
+    """Read the backslashes that some programs for Windows write into names as slashes."""
+    for entry in opened.infolist():
+        entry.filename = entry.filename.replace("\\", "/")
+    opened.NameToInfo = {entry.filename: entry for entry in opened.infolist()}
+
+
 def refuse_entries(opened: zipfile.ZipFile) -> None:
     """Raises ValueError for an archive that must not be unpacked, because of the names of its
     entries or because of how much they would unpack to."""

@@ -20,8 +20,6 @@ that each part of it comes from.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from labapp.errors import StimuliError
+from labapp.reading import tables
 from labapp.stimuli import library
 from labapp.stimuli.library import HEADER, MANIFEST, named_path
-from labapp.text_tables import original
 
 Loc = tuple[str | int, ...]
 Json = dict[str, Any]
@@ -186,29 +184,18 @@ def _lines(source: SetSource, name: str, *, needed: bool) -> list[tuple[str, Jso
         if needed:
             source.faults.append(f"{name}: missing")
         return []
-    text = _text(source, name)
-    if "\0" in text:  # UTF-16, told already: its columns would be faults each
-        return []
-    first = text.split("\n", 1)[0]
-    delimiter = ";" if first.count(";") > first.count(",") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     out: list[tuple[str, Json]] = []
     try:
-        columns = [column.strip() for column in next(reader, [])]
+        table = tables.read(library.read_bytes(source.folder / name), padded=True)
+        own = {column.casefold(): column for column in COLUMNS[name]}
+        columns = [own.get(cell.strip().casefold(), cell.strip()) for cell in table.first]
         if not _known(source, name, columns):
             return []
-        for cells in reader:
-            where = f"{name}, line {reader.line_num}"
-            if len(cells) > len(columns):
-                source.faults.append(
-                    f"{where}: found {len(cells)} cells, but {len(columns)} columns"
-                )
-            pairs = zip(columns, (original(value.strip()) for value in cells), strict=False)
-            filled = {column: value for column, value in pairs if value}
-            if filled:
-                out.append((where, filled))
-    except csv.Error as error:
-        source.faults.append(f"{name}, line {reader.line_num}: not readable as CSV ({error})")
+        for line, cells in table.rows:
+            pairs = zip(columns, map(str.strip, cells), strict=True)
+            out.append((f"{name}, line {line}", {key: cell for key, cell in pairs if cell}))
+    except tables.TableError as error:
+        source.faults.append(f"{name}: {error.what}. {error.todo}.")
     return out
 
 

@@ -66,11 +66,11 @@ def test_whatever_a_program_made_of_it(tmp_path: Path, content: bytes) -> None:
         ("unit,A,,B\nu1,x,y,z\n", "column 3 has no name"),
         ("unit,A,B\nu1,x,y\nu1,y,x\n", "“u1” stands in line 2 and in line 3"),
         ("unit,A,B\n,x,y\n", "line 2 names no unit"),
-        ('unit,A,B\nu1,"x,y\n', "line 2 is not CSV"),
+        ('unit,A,B\nu1,"x,y\n', "line 2 begins a quoted cell that never ends"),
         (b"PK\3\4", "a workbook of a spreadsheet program"),
-        (TEXT.encode("utf-16-le"), "no text in UTF-8"),
-        (b"unit,A,B\nu1,\x81,\x8d\n", "no text in UTF-8"),
-        (b"\xff\xfex", "no text in UTF-8"),
+        (TEXT.encode("utf-16-le"), "not text in UTF-8"),
+        (b"unit,A,B\nu1,\x81,\x8d\n", "not text in UTF-8"),
+        (b"\xff\xfex", "not text in UTF-8"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, content: str | bytes, words: str) -> None:

@@ -62,6 +62,7 @@ def test_alpha_of_a_table_is_one_json_value(agree: Run, level: str, value: float
         "value": pytest.approx(value, abs=1e-12),
         "n_units": 12,
         "n_raters": 4,
+        "notes": ["11 of 12 units have two ratings or more; the others cannot be compared."],
     }
 
 

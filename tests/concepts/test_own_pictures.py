@@ -42,13 +42,13 @@ def test_a_concept_that_hardly_varies_is_refused(
     [
         ("pictures/0.png,", "pictures/none.png,", "cannot be read"),
         (",0\r\n", ",2\r\n", "1 or 0"),
-        (",0\r\n", "\r\n", "more or fewer cells"),
-        (",0\r\n", ",0,0\r\n", "more or fewer cells"),
-        ("class,size,", "class,size,size,", "'size' twice"),
+        (",0\r\n", "\r\n", "line [0-9]+ has [57] cells, and line 1 has 6"),
+        (",0\r\n", ",0,0\r\n", "line [0-9]+ has [57] cells, and line 1 has 6"),
+        ("class,size,", "class,size,size,", "two columns called size"),
         ("pictures/0.png,", ",", "line 2: '' is no picture"),
         ("pictures/0.png,", "pictures,", "line 2: 'pictures' is no picture"),
         ("pictures/0.png,", "description.yaml,", "line 2: .* is not a readable PNG"),
-        ("class,size,", "class,größe,", "lacks the column 'size'"),
+        ("class,size,", "class,größe,", "no column size"),
     ],
 )
 def test_a_wrong_table_of_pictures_is_refused(
@@ -66,8 +66,7 @@ def test_a_wrong_table_of_pictures_is_refused(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda text: text.replace(",", ";"), "are not separated by commas"),
-        (lambda text: text.replace("class", "größe").encode("latin-1"), "is not UTF-8"),
+        (lambda text: text.replace("class", "größe").encode("latin-1"), "no column class .*größe"),
         (lambda text: f"{text}{text.splitlines()[1]}\r\n", "line 62: .* is the picture of line 2"),
     ],
 )

@@ -279,7 +279,7 @@ def test_a_map_says_what_things_are_called_here(session: Path, tmp_path: Path) -
     assert "1 of Notiz: egal, which the map leaves out" in made.lost
     assert any("Gefühl: froh" in why for why in made.lost)
     words.write_text("a,b\n")
-    with pytest.raises(ExchangeError, match="no columns tier and to_tier"):
+    with pytest.raises(ExchangeError, match="no column tier, to_tier"):
         read_translation(words)
 
 

@@ -29,10 +29,8 @@ WAYS_IN = frozenset({"files.read_bytes", "library.read_bytes"})
 OWN = "labapp wrote it, in a place of its own"
 MEASURED = "of what was read, and so measured, before"
 ALLOWED = {
-    "labapp/concepts/own_pictures.py": {"csv.DictReader": "of a text that was read"},
     "labapp/datasets/concepts/shapes_official.py": {"h5py.File": "the published file"},
     "labapp/access.py": {"os.open": "makes files of its own, with their rights"},
-    "labapp/agreement/table.py": {"csv.reader": MEASURED},
     "labapp/analysis/folding/pieces.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/declared.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/design/r_script.py": {
@@ -54,7 +52,6 @@ ALLOWED = {
         "entry.read_bytes": "a registration of its own, of at most what it wrote",
         "json.loads": "a registration of its own, of at most what it wrote",
     },
-    "labapp/exchange/files.py": {"csv.reader": MEASURED},
     "labapp/exchange/qdpx.py": {"zipfile.ZipFile": "writes"},
     "labapp/explanations/building/black_box.py": {"Image.open": "of an open file, its size alone"},
     "labapp/analysis/retention.py": {"json.loads": "of cells that were made in memory"},
@@ -105,7 +102,6 @@ ALLOWED = {
         "resources.files(package).joinpath('templates', file).read_text": "comes with the program"
     },
     "labapp/representations/sheet_figure.py": {"path.read_bytes": OWN},
-    "labapp/metrics/evaluation/files.py": {"csv.reader": MEASURED},
     "labapp/session/condition_assignment.py": {"sqlite3.connect": OWN},
     "labapp/session/environment.py": {"Path('/proc/sys/kernel/random/boot_id').read_text": "Linux"},
     "labapp/session/folder.py": {"probe.read_bytes": OWN},
@@ -119,9 +115,7 @@ ALLOWED = {
         "(assets() / 'colour_maps.json').read_text": "comes with the program",
     },
     "labapp/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
-    "labapp/stimuli/sources.py": {"csv.reader": MEASURED},
     "labapp/study/instruments/scoring.py": {"path.read_bytes": "comes with the program"},
-    "labapp/tasks/reconstruction/report/labels/ratings.py": {"csv.reader": MEASURED},
     "labapp/transcription/child.py": {"json.loads": "between two processes of ours"},
     "labapp/transcription/recogniser.py": {"json.loads": "between two processes of ours"},
     "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},

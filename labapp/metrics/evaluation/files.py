@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from array import array
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import MetricError
-from labapp.reading import arrays, files
+from labapp.reading import arrays, files, tables
+from labapp.reading.tables import TableError, TextTable
 
 ENDINGS = (".npy", ".csv")
 LARGEST = {".npy": 384 * files.MIB, ".csv": 32 * files.MIB}
 """Bytes of a file. A CSV takes some ten times as much memory while it is read."""
 MOST = 10_000_000
 """Values of a CSV."""
+MOST_MEMORY = 16 * LARGEST[".csv"]
+"""Bytes that its cells may take, of which few are kept at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,53 +78,53 @@ def _npy(path: Path, content: bytes, letter: str) -> NumberTable:
 
 
 def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
-    if content.count(b",") + content.count(b"\n") > MOST:
+    if max(map(content.count, (b",", b";", b"\t"))) + content.count(b"\n") > MOST:
         raise _refuse(path, f"it has more than {MOST:,} values", "Save it as .npy, by numpy.save")
-    first: list[str] = []
-    has_names = False
     read = array("d")
     try:
-        # The signature of UTF-8, which spreadsheets write, is no part of the first name.
-        text = io.StringIO(content.decode("utf-8-sig"), newline="")
-        for number, line in enumerate(csv.reader(text), 1):
-            if not line:
-                continue
-            if not first:
-                first, has_names = line, not any(_is_number(cell) for cell in line)
-                if has_names:
-                    continue
-            if len(line) != len(first):
-                raise _refuse(
-                    path,
-                    f"line {number} has {len(line)} values and line 1 has {len(first)}",
-                    "Give every line the same number of values, with commas between them",
-                )
-            read.extend(_number(path, number, cell) for cell in line)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise _refuse(path, "it is no CSV text in UTF-8", "Save it as CSV in UTF-8") from error
-    if not first:
-        raise _refuse(path, "it is empty", "Give a line for each instance")
-    values = np.array(read, dtype=np.float64).reshape(-1, len(first))
-    names = tuple(cell.strip() or f"{letter}{at}" for at, cell in enumerate(first, 1))
-    return NumberTable(values, names if has_names else default_names(letter, len(first)))
+        table = tables.read(content, entries=MOST, memory=MOST_MEMORY)
+        names = tuple(cell.strip() for cell in table.first)
+        has_names = not any(_is_number(cell) for cell in names if cell)
+        if not has_names:
+            read.extend(_number(path, table, table.line, cell) for cell in names)
+        for line, cells in table.rows:
+            read.extend(_number(path, table, line, cell) for cell in cells)
+    except TableError as error:
+        raise _refuse(path, error.what, error.todo) from error
+    values = np.array(read, dtype=np.float64).reshape(-1, len(names))
+    if has_names and not names[0] and _counts(values[:, 0]):
+        raise _refuse(
+            path,
+            "its first column has no name and counts the rows, as pandas and R write it",
+            "Save the table without it (pandas: index=False; R: row.names = FALSE)",
+        )
+    named = tuple(name or f"{letter}{at}" for at, name in enumerate(names, 1))
+    return NumberTable(values, named if has_names else default_names(letter, len(names)))
+
+
+def _counts(column: NDArray[np.float64]) -> bool:
+    """Whether a column counts from 0 or 1."""
+    if not len(column):
+        return False
+    return column[0] in (0, 1) and bool((np.diff(column) == 1).all())
 
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        float(cell.replace(",", "."))
     except ValueError:
         return False
     return True
 
 
-def _number(path: Path, line: int, cell: str) -> float:
+def _number(path: Path, table: TextTable, line: int, cell: str) -> float:
     try:
-        return float(cell)
+        return float(cell.replace(",", ".") if table.decimal_comma else cell)
     except ValueError as error:
         raise _refuse(
             path,
             f"line {line} holds {cell[:60]!r}, which is no number",
-            "Give numbers, with points for decimals and commas between them",
+            "Give numbers, with commas, semicolons or tabs between them",
         ) from error
 
 

@@ -76,11 +76,13 @@ class ImportWanted:
     file : of another tool.
     time : whose time it has: `session`, a sound file, or empty for what the file says.
     names : a table of what tiers and codes are called here.
+    words_only : whether words go into the units that are there.
     """
 
     file: Path
     time: str = ""
     names: Path | None = None
+    words_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,10 @@ class ExchangePanel(QFrame):
         self.names.setToolTip(
             tr("A table tier,code,to_tier,to_code: what the file’s tiers and codes are called here")
         )
+        self.words_only = QCheckBox(tr("Words into units"))
+        self.words_only.setToolTip(
+            tr("Puts the file’s words into the units that are here and that they overlap most.")
+        )
         self.state = bits.label(role="secondary", wrap=True)
         self.model = Lines(palette)
         self.lines = RowTable(self.model, tr("What is changed"), ROW_PX, (2,))
@@ -170,6 +176,7 @@ class ExchangePanel(QFrame):
         self.come_in.clicked.connect(self._ask_in)
         self.names.clicked.connect(self._ask_names)
         self.time.activated.connect(self._again)
+        self.words_only.toggled.connect(self._again)
         self.accept_.clicked.connect(self.accepted)
         self.away.clicked.connect(self.forget)
         self.close_.clicked.connect(self.left)
@@ -190,6 +197,7 @@ class ExchangePanel(QFrame):
             (tr("Import"), self.come_in, self.time, self.names),
         )
         grid.addWidget(self.on_transcript, 1, 1, 1, 3)
+        grid.addWidget(self.words_only, 3, 1, 1, 3)
         for place, (title, *widgets) in zip((0, 2), rows, strict=True):
             grid.addWidget(bits.label(title, "secondary"), place, 0)
             for at, widget in enumerate(widgets, start=1):
@@ -328,6 +336,5 @@ class ExchangePanel(QFrame):
     def _again(self) -> None:
         self.time.setToolTip(self.time.currentText())
         if self._file is not None:
-            self.import_requested.emit(
-                ImportWanted(self._file, self.time.currentData(), self._names)
-            )
+            time, words_only = self.time.currentData(), self.words_only.isChecked()
+            self.import_requested.emit(ImportWanted(self._file, time, self._names, words_only))

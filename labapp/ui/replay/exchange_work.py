@@ -294,6 +294,7 @@ def _plan(bench: Bench, wanted: ImportWanted) -> Plan:
         translation=names,
         codebook=bench.codebook,
         time=wanted.time,
+        words_only=wanted.words_only,
         round=bench.round,
     )
 

@@ -226,17 +226,18 @@ def test_yes_for_a_name_that_can_agree_with_none_is_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ([*COLUMNS], "without consistent"),
-        (["sheet", "label", "consistent"], "without name"),
-        ([*COLUMNS, RATED, RATED], "with consistent twice"),
-        (["", ""], "found the columns none"),
+        ([*COLUMNS], "no column consistent"),
+        (["sheet", "label", "consistent"], "no column name"),
+        ([*COLUMNS, RATED, RATED], "two columns called consistent"),
+        (["", ""], "it is empty"),
     ],
 )
 def test_columns_that_are_missing_or_twice(tmp_path: Path, header: list[str], said: str) -> None:
     message = refused(save(tmp_path / "a.csv", [header]))
     assert said in message
-    assert "line 1" in message
-    assert "sheet, label, name, consistent" in message
+    assert ("line 1" in message) == ("empty" not in said)
+    assert ("sheet, label, name, consistent" in message) == ("no column" in said)
+    assert "labels_to_rate.csv" in message
 
 
 def test_a_file_that_is_not_there_or_no_csv(tmp_path: Path) -> None:
@@ -248,9 +249,9 @@ def test_a_file_that_is_not_there_or_no_csv(tmp_path: Path) -> None:
     workbook.write_bytes(b"PK\x03\x04 and so on")
     assert "workbook" in refused(workbook)
     (tmp_path / "empty.csv").write_bytes(b"")
-    assert "found the columns none" in refused(tmp_path / "empty.csv")
+    assert "it is empty" in refused(tmp_path / "empty.csv")
     (tmp_path / "open.csv").write_text('sheet,label,name,consistent\n"never closed\n')
-    assert "line 2: not CSV" in refused(tmp_path / "open.csv")
+    assert "line 2 begins a quoted cell that never ends" in refused(tmp_path / "open.csv")
 
 
 def test_a_file_that_is_none_is_refused_before_any_session_is_read(tmp_path: Path) -> None:
@@ -259,7 +260,7 @@ def test_a_file_that_is_none_is_refused_before_any_session_is_read(tmp_path: Pat
     for name, said in (
         ("none.csv", "No such file"),
         ("", "it is a folder, not a file"),
-        ("wrong.csv", "line 1: found the columns word, another"),
+        ("wrong.csv", "found: word, another"),
     ):
         with pytest.raises(RatingError, match=said):
             analyze([tmp_path / "no session"], tmp_path / "out", ratings=[tmp_path / name])

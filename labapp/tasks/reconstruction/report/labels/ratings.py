@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from labapp.errors import RatingError
-from labapp.reading import files
+from labapp.reading import files, tables
 from labapp.report.formats import count
 from labapp.tasks.reconstruction.report.labels.sheet import (
     ALONE,
@@ -27,7 +25,6 @@ WORDS = {"yes": True, "no": False, "ja": True, "nein": False}
 """What may stand in the rater's column, in capitals or not."""
 NEEDED = ("sheet", "label", "name", RATED)
 """The columns that are read; the others are there for the rater."""
-_DELIMITERS = ",;\t"
 _SHOWN = 3
 _SAFE = "No analysis was made; the file was only read."
 
@@ -167,45 +164,11 @@ class _Place:
 
 def _rows(path: Path) -> Iterator[_Place]:
     """The rows below the header that are not empty."""
-    text = _text(path)
-    delimiter = _delimiter(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    at = 1
     try:
-        header = [cell.strip() for cell in next(reader, [])]
-        _check_header(path, header)
-        at = reader.line_num + 1
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                if len(row) < len(header):
-                    row += [""] * (len(header) - len(row))
-                yield _Place(path, at, dict(zip(header, row, strict=False)))
-            at = reader.line_num + 1
-    except csv.Error as error:
-        raise RatingError(
-            f"{path}, line {at}: not CSV ({error}).",
-            safe=_SAFE,
-            todo="Save the sheet as CSV in UTF-8 from the spreadsheet program.",
-        ) from error
-
-
-def _check_header(path: Path, header: Sequence[str]) -> None:
-    missing = [name for name in NEEDED if name not in header]
-    twice = [name for name in NEEDED if header.count(name) > 1]
-    if missing or twice:
-        what = f"without {', '.join(missing)}" if missing else f"with {', '.join(twice)} twice"
-        raise RatingError(
-            f"{path}, line 1: found the columns {', '.join(filter(None, header)) or 'none'}, "
-            f"{what}; needed are {', '.join(NEEDED)}, each once.",
-            safe=_SAFE,
-            todo=f"Rate a copy of {SHEET} and leave its first row as it is.",
-        )
-
-
-def _text(path: Path) -> str:
-    """UTF-8, UTF-16 as some programs write tabs, or else Windows' Western European."""
-    try:
-        content = files.content(path)
+        table = tables.read(files.content(path), padded=True)
+        places = table.columns(NEEDED)
+        for line, cells in table.rows:
+            yield _Place(path, line, {column: cells[at] for column, at in places.items()})
     except OSError as error:
         raise RatingError(
             f"{path} cannot be read: {error.strerror or error}.",
@@ -213,24 +176,12 @@ def _text(path: Path) -> str:
             todo=f"Give the path of the {SHEET} of an earlier analysis as a rater filled it in; is "
             "the name right, and the folder?",
         ) from error
-    if content.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
+    except tables.TableError as error:
         raise RatingError(
-            f"{path} is a workbook of a spreadsheet program, not CSV.",
+            f"{path}: {error.what}.",
             safe=_SAFE,
-            todo="Save it as CSV in UTF-8.",
-        )
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", errors="replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace")
-
-
-def _delimiter(text: str) -> str:
-    """What stands between the columns, as the first line shows."""
-    first = text.partition("\n")[0]
-    return max(_DELIMITERS, key=first.count)
+            todo=f"{error.todo}. Rate a copy of {SHEET} and leave its first row as it is.",
+        ) from error
 
 
 def _plain(text: str) -> str:
