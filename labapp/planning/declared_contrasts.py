@@ -248,7 +248,10 @@ def _planned(
     one_sided = direction in ("greater", "less")
     curve = power(effect, sizes, groups, scale, level, one_sided=one_sided)
     lower = power(careful, sizes, groups, scale, level, one_sided=one_sided)
-    equal = equivalence_power(effect, sizes, groups, scale)
+    # A family of its own: an outcome has one test of equivalence.
+    equal_tests = len(plan.smallest_effect) if plan.family == "all" else 1
+    equal_level = LEVEL / equal_tests if plan.correction in ("holm", "bonferroni") else LEVEL
+    equal = equivalence_power(effect, sizes, groups, scale, equal_level)
     needs = {
         goal: Need(*(_first(sizes, powers, goal) for powers in (curve, lower, equal)))
         for goal in GOALS
@@ -303,13 +306,13 @@ def power(
 
 
 def equivalence_power(
-    effect: float, sizes: Sequence[int], groups: int, scale: float
+    effect: float, sizes: Sequence[int], groups: int, scale: float, level: float
 ) -> list[float]:
-    """Of two one-sided tests at .05, where there is no difference (Schuirmann's approximation)."""
+    """Of two one-sided tests, where there is no difference (Schuirmann's approximation)."""
     made = []
     for n in sizes:
         df = n - groups
-        room = effect * sqrt(n) / scale - float(stats.t.ppf(1 - LEVEL, df))
+        room = effect * sqrt(n) / scale - float(stats.t.ppf(1 - level, df))
         made.append(max(0.0, float(2 * stats.t.cdf(room, df) - 1)))
         if made[-1] > 0.9999:
             break

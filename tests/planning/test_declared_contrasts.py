@@ -86,7 +86,7 @@ def test_the_power_of_equivalence_is_what_simulated_studies_have() -> None:
     t_high = (values.mean(axis=1) - effect) / (values.std(axis=1, ddof=1) / np.sqrt(n))
     critical = stats.t.ppf(0.95, n - 1)
     share = np.mean((t_low > critical) & (t_high < -critical))
-    assert equivalence_power(effect, (n,), 1, 1.0)[0] == pytest.approx(share, abs=0.03)
+    assert equivalence_power(effect, (n,), 1, 1.0, 0.05)[0] == pytest.approx(share, abs=0.03)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

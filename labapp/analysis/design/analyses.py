@@ -18,7 +18,13 @@ import pandas as pd
 from labapp.analysis import inference, variance
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design import anova, contrasts, logistic, mixed
-from labapp.analysis.design.contrasts import Compared, Comparison, Direction
+from labapp.analysis.design.contrasts import (
+    EQUIVALENT,
+    TWO_SIDED,
+    Compared,
+    Comparison,
+    Direction,
+)
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -87,6 +93,7 @@ class Analysis:
     transform : what was done to the values; empty for nothing.
     main : the model of the tests; means and contrasts are its own.
     means : by factor, estimated means of its levels, in the unit of the tests.
+    compared, equivalences : tests of differences, and of equivalence; families of their own.
     beside : further models: of complete participants, of trials.
     checks : what the tests assume, by name.
     """
@@ -131,23 +138,32 @@ def analyse(
             result.left_out.append(analysis)
         else:
             result.analyses.append(analysis)
+    result.analyses = _corrected(result.analyses, declaration)
+    return result
+
+
+def _corrected(analyses: Sequence[Analysis], declaration: Declaration) -> list[Analysis]:
+    """With the corrected p of tests of differences and, in families of their own, of equivalence:
+    they ask opposite questions."""
     plan = declaration.analysis
-    if plan.family == "all":
-        flat = [each for analysis in result.analyses for each in analysis.compared]
-        adjusted = iter(contrasts.corrected(flat, plan.correction))
-        result.analyses = [
-            replace(analysis, compared=tuple(next(adjusted) for _ in analysis.compared))
-            for analysis in result.analyses
-        ]
-    else:
-        result.analyses = [
+    families = [analyses] if plan.family == "all" else [[analysis] for analysis in analyses]
+    made = []
+    for family in families:
+        differences = iter(
+            contrasts.corrected([c for a in family for c in a.compared], plan.correction)
+        )
+        equivalences = iter(
+            contrasts.corrected([c for a in family for c in a.equivalences], plan.correction)
+        )
+        made += [
             replace(
                 analysis,
-                compared=tuple(contrasts.corrected(analysis.compared, plan.correction)),
+                compared=tuple(next(differences) for _ in analysis.compared),
+                equivalences=tuple(next(equivalences) for _ in analysis.equivalences),
             )
-            for analysis in result.analyses
+            for analysis in family
         ]
-    return result
+    return made
 
 
 def transformed(values: Floats, transform: str) -> Floats:
@@ -227,7 +243,7 @@ def _analysis(
     comparisons, dropped = _comparisons(outcome, declaration)
     remarks += dropped
     compared = [contrasts.compare(means, each, layout.factors) for each in comparisons]
-    equivalences, compared, more = _equivalences(compared, outcome, declaration, means, transform)
+    equivalences, more = _equivalences(compared, outcome, declaration, transform)
     remarks += more
     if by_trials:
         beside += _of_trials(trials, layout, outcome, comparisons, remarks)
@@ -289,11 +305,17 @@ def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Compa
             named = ", ".join(absent_levels)
             dropped.append(f"no contrast “{contrast.name}”: nobody has {named}")
             continue
-        direction: Direction = "two-sided"
-        for hypothesis in declaration.hypotheses:
-            if hypothesis.outcome == outcome.name and hypothesis.contrast == contrast.name:
-                direction = hypothesis.direction
-        comparisons.append(Comparison(contrast.name, weights, direction))
+        directions: list[Direction] = [
+            hypothesis.direction
+            for hypothesis in declaration.hypotheses
+            if hypothesis.outcome == outcome.name
+            and hypothesis.contrast == contrast.name
+            and hypothesis.direction != EQUIVALENT
+        ]
+        comparisons += [
+            Comparison(contrast.name, weights, direction)
+            for direction in dict.fromkeys(directions or [TWO_SIDED])
+        ]
     return comparisons, dropped
 
 
@@ -301,16 +323,17 @@ def _equivalences(
     compared: Sequence[Compared],
     outcome: Outcome,
     declaration: Declaration,
-    means: contrasts.Means,
     transform: str,
-) -> tuple[list[Compared], list[Compared], list[str]]:
-    """Tests of equivalence, where a smallest effect is declared; the comparisons with them."""
+) -> tuple[list[Compared], list[str]]:
+    """The test of equivalence, where a smallest effect is declared."""
     smallest = declaration.analysis.smallest_effect.get(outcome.name)
+    result: list[Compared] = []
+    remarks: list[str] = []
     if smallest is None:
-        return [], list(compared), []
-    result, remarks, updated = [], [], list(compared)
-    for at, each in enumerate(compared):
-        if each.comparison.name != smallest.contrast or each.estimate is None:
+        return result, remarks
+    for each in compared:
+        # A contrast that is tested in several directions is one difference.
+        if each.comparison.name != smallest.contrast or each.estimate is None or result:
             continue
         estimate = each.estimate
         if smallest.raw is not None and transform:
@@ -329,10 +352,8 @@ def _equivalences(
         bound = smallest.raw
         if bound is None:
             bound = (smallest.standardised or 0.0) * estimate.spread
-        with_test = replace(each, equivalence=contrasts.equivalence(estimate, bound))
-        result.append(with_test)
-        updated[at] = with_test
-    return result, updated, remarks
+        result.append(contrasts.equivalence(each.comparison, estimate, bound))
+    return result, remarks
 
 
 def _of_trials(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
+from labapp.analysis.design.contrasts import TWO_SIDED
 from labapp.analysis.design.rows import design_words, plain_name, term_name
 from labapp.analysis.design.sections import CORRECTIONS
 from labapp.analysis.effects import HEDGES, Effect
@@ -114,26 +115,23 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
                 continue
             effect = compared.effect
             symbol = "" if effect is None else "*g* = " if effect.name == HEDGES else "*d*_z = "
+            name, direction = compared.comparison.name, compared.comparison.direction
+            marked = name if direction == TWO_SIDED else f"{name} ({say(direction)})"
             rows.append(
                 (
-                    analysis.outcome.name, Verbatim(compared.comparison.name),
+                    analysis.outcome.name, Verbatim(marked),
                     f"{_number(estimate.value)} [{_number(test.low)}, {_number(test.high)}]",
-                    f"{test.statistic:.2f}", _df(test.df), _p(compared.p),
+                    f"{test.statistic:.2f}", _df(test.df), _p(test.p),
                     _p(compared.p_corrected),
                     NONE if effect is None else Verbatim(f"{symbol}{say(_interval(effect))}"),
                 )
             )  # fmt: skip
     plan = results.declaration.analysis
     family = "each outcome" if plan.family == "per_outcome" else "all outcomes"
-    one_sided = {
-        f"{compared.comparison.name} ({say(compared.comparison.direction)})"
-        for analysis in results.analyses
-        for compared in analysis.compared
-        if compared.comparison.direction in ("greater", "less")
-    }
     note = f"Corrected p: {CORRECTIONS[plan.correction]} over the contrasts of {family}."
-    if one_sided:
-        note += f" One-sided tests: {', '.join(sorted(one_sided))}."
+    directions = {c.comparison.direction for a in results.analyses for c in a.compared}
+    if directions - {TWO_SIDED}:
+        note += " Tests marked greater or less are one-sided; all others are two-sided."
     heads = (
         "Outcome", "Contrast", "Difference [95% CI]", "*t*", "*df*", "*p*", "*p*_corr",
         "Effect [95% CI]",
@@ -144,16 +142,19 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
-            analysis.outcome.name, Verbatim(compared.comparison.name), f"±{_number(test.bound)}",
-            f"[{_number(test.low)}, {_number(test.high)}]", f"{test.statistic:.2f}", _df(test.df),
-            _p(test.p),
+            analysis.outcome.name, Verbatim(each.comparison.name), f"±{_number(each.bound)}",
+            f"[{_number(each.test.low)}, {_number(each.test.high)}]",
+            f"{each.test.statistic or 0.0:.2f}", _df(each.test.df), _p(each.test.p),
+            _p(each.p_corrected),
         )
         for analysis in results.analyses
-        for compared in analysis.equivalences
-        if (test := compared.equivalence) is not None
+        for each in analysis.equivalences
     ]  # fmt: skip
-    heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*")
-    note = "Two one-sided tests; the worse of the two is shown."
+    heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*", "*p*_corr")
+    note = (
+        "Of two one-sided tests, the one with the larger p is shown. They are corrected apart from "
+        "the tests of differences."
+    )
     return PaperTable("Tests of equivalence", heads, tuple(rows), note, 2)
 
 

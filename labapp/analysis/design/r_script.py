@@ -76,14 +76,9 @@ def _study(results: StudyAnalyses) -> str:
     for analysis in results.analyses:
         lines += [f"# {analysis.outcome.name} ({analysis.outcome.group})", _call(analysis)]
     numbers = ", ".join(str(analysis.number) for analysis in results.analyses)
-    of_study = f'printed$kind == "contrast" & printed$analysis %in% c({numbers})'
-    if plan.family == "all":
-        lines.append(f"check_family(printed[{of_study}, ])")
-    else:
-        lines.append(f"for (k in c({numbers}))")
-        lines.append(
-            '  check_family(printed[printed$kind == "contrast" & printed$analysis == k, ])'
-        )
+    families = f"list(c({numbers}))" if plan.family == "all" else f"c({numbers})"
+    lines.append(f'for (k in {families}) for (kind in c("contrast", "equivalence"))')
+    lines.append("  check_family(printed[printed$kind == kind & printed$analysis %in% k, ])")
     return "\n".join(lines)
 
 

@@ -229,7 +229,8 @@ logistic_terms <- function(a, d) {
 }
 check_trial_contrasts <- function(a, estimate, odds) for (contrast in a$contrasts) {
   rows <- printed[printed$analysis == a$id & printed$kind == "sensitivity" & !is.na(printed$contrast) &
-                    printed$contrast == contrast$name & printed$factors == contrast$factors, ]
+                    printed$contrast == contrast$name & printed$factors == contrast$factors &
+                    printed$direction == contrast$direction, ]
   if (nrow(rows) != 1) next
   r <- rows[1, ]; e <- estimate(contrast$weights); t <- e$value / e$error
   what <- paste("trials,", contrast$name); half <- qt(0.975, e$df) * e$error
@@ -354,7 +355,9 @@ check_estimates <- function(a, estimate, tolerance) {
   }
   for (contrast in a$contrasts) {
     e <- estimate(contrast$weights); t <- e$value / e$error
-    r <- row_of(a, "contrast", contrast = contrast$name, factors = contrast$factors)
+    own_row <- function(kind, ...) row_of(a, kind, contrast = contrast$name, factors = contrast$factors,
+                                          direction = contrast$direction, ...)
+    r <- own_row("contrast")
     if (!is.null(r)) {
       compare(a, paste(contrast$name, "difference"), r$difference, e$value, tolerance)
       compare(a, paste(contrast$name, "t"), r$statistic, t, tolerance)
@@ -366,7 +369,7 @@ check_estimates <- function(a, estimate, tolerance) {
         ends <- t_ends(t, e$df) * e$error
         compare_ends(a, paste(contrast$name, r$effect_name), c(r$effect_low, r$effect_high), small * ends / e$spread, ITERATIVE)
         for (name in c("Cohen's d_s", "Cohen's d_av")) {
-          d <- row_of(a, "effect", contrast = contrast$name, factors = contrast$factors, test = name)
+          d <- own_row("effect", test = name)
           unit <- if (name == "Cohen's d_s") e$spread else e$average
           if (is.null(d)) next
           compare(a, paste(contrast$name, name), d$effect, e$value / unit, tolerance)
@@ -375,24 +378,27 @@ check_estimates <- function(a, estimate, tolerance) {
       }
       ends <- e$value + c(-1, 1) * qt(0.975, e$df) * e$error
       compare_ends(a, contrast$name, c(r$low, r$high), ends, 10 * tolerance)
-      d <- row_of(a, "effect", contrast = contrast$name, factors = contrast$factors, test = "ratio of geometric means")
+      d <- own_row("effect", test = "ratio of geometric means")
       if (!is.null(d)) {
         compare(a, paste(contrast$name, "ratio"), d$effect, exp(e$value), tolerance)
         compare_ends(a, paste(contrast$name, "ratio"), c(d$effect_low, d$effect_high), exp(ends), 10 * tolerance)
       }
     }
+  }
+  for (contrast in a$contrasts[!duplicated(vapply(a$contrasts, `[[`, "", "name"))]) {
     r <- row_of(a, "equivalence", contrast = contrast$name, factors = contrast$factors)
     if (!is.null(r)) {
+      e <- estimate(contrast$weights)
       ## A bound in the outcome's own unit is tested on values that are not transformed.
       if (contrast$untransformed) {
         d <- frame_of(a, "cells"); d$value <- back(d$value, a$transform)
         e <- anova_estimate(anova_model(a, d), contrast$weights)
       }
       above <- (e$value + r$bound) / e$error; below <- (e$value - r$bound) / e$error
-      p <- max(pt(above, e$df, lower.tail = FALSE), pt(below, e$df))
-      compare(a, paste(contrast$name, "equivalence t"), r$statistic,
-              if (abs(above) < abs(below)) above else below, tolerance)
-      compare(a, paste(contrast$name, "equivalence p"), r$p, p, tolerance)
+      p <- c(pt(above, e$df, lower.tail = FALSE), pt(below, e$df))
+      compare(a, paste(contrast$name, "equivalence t"), r$statistic, c(above, below)[which.max(p)], tolerance)
+      compare(a, paste(contrast$name, "equivalence df"), r$df, e$df, 10 * tolerance)
+      compare(a, paste(contrast$name, "equivalence p"), r$p, max(p), tolerance)
       compare_ends(a, paste(contrast$name, "90 % interval"), c(r$low, r$high),
                    e$value + c(-1, 1) * qt(0.95, e$df) * e$error, 10 * tolerance)
     }
@@ -401,13 +407,7 @@ check_estimates <- function(a, estimate, tolerance) {
 check_family <- function(rows) {
   rows <- rows[!is.na(rows$p_corrected), ]
   if (!nrow(rows)) return(invisible())
-  p <- rows$p
-  for (k in which(rows$direction == "equivalent")) {
-    r <- printed[printed$analysis == rows$analysis[k] & printed$kind == "equivalence" &
-                   !is.na(printed$contrast) & printed$contrast == rows$contrast[k], ]
-    p[k] <- r$p[1]
-  }
-  corrected <- p.adjust(p, METHOD)
+  corrected <- p.adjust(rows$p, METHOD)
   for (k in seq_len(nrow(rows)))
     compare(list(id = rows$analysis[k], quantity = rows$quantity[k]),
             paste(rows$contrast[k], "p corrected"), rows$p_corrected[k], corrected[k], CLOSED)
