@@ -33,6 +33,8 @@ from labapp.analysis.design.layout import (
     Layout,
     Wide,
     cell_codes,
+    cell_count,
+    subsets,
     wide,
 )
 from labapp.analysis.design.sources import (
@@ -47,8 +49,8 @@ from labapp.analysis.tables import Tables
 
 VARIANCE, MIXED = "analysis of variance", "linear mixed model"
 TRIALS_MIXED, TRIALS_LOGISTIC = "trials, linear mixed model", "trials, logistic regression (GEE)"
-MOST_EFFECTS = 400
-"""Random effects with slopes, at most, in the models of trials."""
+MOST_EFFECTS = 600
+"""Random effects, at most, in the models of trials that let effects differ between people."""
 MOST_TRIALS = 20_000
 NORMAL, SAME_VARIANCES = "Shapiro-Wilk W, residuals", "Brown-Forsythe F, groups"
 
@@ -81,6 +83,8 @@ class Model:
     remarks: tuple[str, ...] = ()
     compared: tuple[Compared, ...] = ()
     """Of models of trials: the comparisons, with p that is not corrected."""
+    criterion: float | None = None
+    """Of mixed models the REML criterion, by which fits are compared."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,7 @@ def analyse(
     """Every outcome of a study. counted: its rows of sessions that count; first: the number of the
     first analysis; by_trials: with the models of trials."""
     outcomes = outcomes_of(counted, declaration)
+    declaration = outcomes.declaration
     result = StudyAnalyses(declaration.study, declaration, left_out=list(outcomes.left_out))
     for outcome in outcomes.analysed:
         analysis = _analysis(
@@ -230,7 +235,8 @@ def _analysis(
             main, means = complete, of_complete
         else:
             lines = tuple(Line(term, test) for term, test in fitted.terms())
-            main, means = Model(MIXED, fitted.n, 0, lines, fitted.remarks), fitted
+            main = Model(MIXED, fitted.n, 0, lines, fitted.remarks, (), fitted.criterion)
+            means = fitted
             if complete is not None:
                 beside.append(complete)
     elif complete is None or isinstance(of_complete, str):
@@ -381,9 +387,11 @@ def _of_trials(
     stimuli = trials[STIMULUS].nunique()
     together = trials.groupby(STIMULUS)[PARTICIPANT].nunique()
     stimulus = STIMULUS if stimuli and float(together.mean()) >= 2 else None
-    slopes = sum(len(factor.levels) - 1 for factor in layout.within)
-    n_effects = n * (1 + slopes) + (stimuli if stimulus else 0)
-    fitted = mixed.of_trials(trials, layout, stimulus, slopes=n_effects <= MOST_EFFECTS)
+    met = sum(
+        cell_count([layout.within[place] for place in places]) for places in subsets(layout.within)
+    )
+    n_effects = n * (1 + met) + (stimuli if stimulus else 0)
+    fitted = mixed.of_trials(trials, layout, stimulus, cells=n_effects <= MOST_EFFECTS)
     if isinstance(fitted, Test):
         remarks.append(f"no mixed model of trials: {fitted.why}")
         return []
@@ -391,12 +399,15 @@ def _of_trials(
     if stimulus is None:
         notes.append("without random effects of stimuli, which no two participants share")
     if n_effects > MOST_EFFECTS:
-        notes.append(f"without slopes: there would be more than {MOST_EFFECTS} random effects")
+        notes.append(
+            "without random effects of participants by the factors within them: there would be "
+            f"more than {MOST_EFFECTS}"
+        )
     effects = ", ".join(f"({name})" for name in fitted.sds if name != "residual")
     notes.append(f"random effects {effects}")
     lines = tuple(Line(term, test) for term, test in fitted.terms())
     compared = tuple(contrasts.compare(fitted, each, layout.factors) for each in comparisons)
-    return [Model(TRIALS_MIXED, n, 0, lines, tuple(notes), compared)]
+    return [Model(TRIALS_MIXED, n, 0, lines, tuple(notes), compared, fitted.criterion)]
 
 
 def _checks(

@@ -104,11 +104,19 @@ def _call(analysis: Analysis) -> str:
         "complete": _flag(VARIANCE in models),
         "trials": _text(trials),
         "random": _text(random),
+        "criterion": _criterion(analysis.main.criterion),
+        "trials_criterion": _criterion(
+            models[TRIALS_MIXED].criterion if TRIALS_MIXED in models else None
+        ),
         "plain": 'function(names) sub("^factor_", "", names)',
         "contrasts": _contrasts(analysis, untransformed),
     }
     inner = ",\n  ".join(f"{name} = {value}" for name, value in fields.items())
     return f"analyse(list(\n  {inner}))"
+
+
+def _criterion(value: float | None) -> str:
+    return "NA" if value is None else repr(value)
 
 
 def _random(remarks: Sequence[str]) -> str:

@@ -189,8 +189,16 @@ anova_estimate <- function(m, weights) {
 ## Gaps: a random intercept of participants, REML, Satterthwaite.
 mixed_model <- function(a, d, random = "(1 | participant)") {
   f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+", random))
-  m <- suppressMessages(suppressWarnings(lmerTest::lmer(f, d, control = lme4::lmerControl(
-    optimizer = "bobyqa", optCtrl = list(rhoend = 1e-9), calc.derivs = FALSE))))
+  ## A single search can stop early: the fit with the least REML criterion of several is compared.
+  fit <- function(optimizer, start = NULL) tryCatch(suppressMessages(suppressWarnings(lmerTest::lmer(f, d, start = start,
+    control = lme4::lmerControl(optimizer = optimizer, calc.derivs = FALSE,
+                                optCtrl = if (optimizer == "bobyqa") list(rhoend = 1e-9) else list())))),
+    error = function(e) NULL)
+  fits <- list(fit("bobyqa"), fit("Nelder_Mead"))
+  k <- length(lme4::getME(Filter(Negate(is.null), fits)[[1]], "theta"))
+  for (start in c(0.1, 0.5, 2)) fits <- c(fits, fit("bobyqa", rep(start, k)))
+  fits <- Filter(Negate(is.null), fits)
+  m <- fits[[which.min(vapply(fits, lme4::REMLcrit, 0))]]
   list(a = a, m = m, formula = as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))))
 }
 mixed_estimate <- function(x, weights) {
@@ -326,7 +334,12 @@ check_checks <- function(a, m, d) {
     compare(a, paste(name, "p"), rows$p[r], p, tolerance)
   }
 }
-check_mixed <- function(a, x, kind, pattern = "mixed model$") {
+check_mixed <- function(a, x, kind, criterion, pattern = "mixed model$") {
+  theirs <- lme4::REMLcrit(x$m)
+  compare(a, "mixed model, REML criterion", criterion, theirs, ITERATIVE)
+  if (abs(criterion - theirs) > ITERATIVE)
+    cat(sprintf("Analysis %s (%s): the REML criterion of %s is lower by %.2g, so its fit is the better one.\n",
+                a$id, a$quantity, if (criterion < theirs) "labapp" else "lme4", abs(criterion - theirs)))
   t <- as.data.frame(anova(x$m, type = 3, ddf = "Satterthwaite"))
   for (k in seq_len(nrow(t))) {
     factors <- strsplit(gsub("`", "", trimws(rownames(t)[k])), ":")[[1]]
@@ -431,7 +444,7 @@ analyse <- function(a) {
     check_estimates(a, function(w) anova_estimate(m, w), CLOSED)
   } else {
     # lmer(value ~ factors + (1 | participant), REML = TRUE)
-    x <- mixed_model(a, d); check_mixed(a, x, "test")
+    x <- mixed_model(a, d); check_mixed(a, x, "test", a$criterion)
     check_estimates(a, function(w) mixed_estimate(x, w), ITERATIVE)
     if (a$complete) {
       m <- anova_model(a, d); check_anova(a, m, "sensitivity"); check_checks(a, m, d)
@@ -448,12 +461,8 @@ analyse <- function(a) {
     compare(a, paste("logistic,", t$factors, "F"), r$statistic, t$F, ITERATIVE)
     compare(a, paste("logistic,", t$factors, "p"), r$p, pf(t$F, t$df, t$dfe, lower.tail = FALSE), ITERATIVE)
   } else if (a$trials == "mixed") {
-    for (k in which(a$within)) {
-      X <- model.matrix(as.formula(paste("~", quoted(a$factors[k]))), trials)[, -1, drop = FALSE]
-      for (j in seq_len(ncol(X))) trials[[paste0(a$factors[k], j)]] <- X[, j]
-    }
     x <- mixed_model(a, trials, a$random)
-    check_mixed(a, x, "sensitivity")
+    check_mixed(a, x, "sensitivity", a$trials_criterion)
     check_trial_contrasts(a, function(w) mixed_estimate(x, w), FALSE)
   }
   # The same by Bayes; approximate posteriors are never called equal, and nothing is compared:
