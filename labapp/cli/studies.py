@@ -92,7 +92,7 @@ def studies_check(
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
     for named in files_named(loaded):
         say(f"  {named}")
-    for notice in (*predictor.notices(), *notices(loaded)):
+    for notice in (*predictor.notices(), *notices(loaded, checked.plans)):
         say(notice)
 
 

@@ -48,6 +48,7 @@ class Pilot:
         degrees of freedom.
     n : participants with every cell, from whom it is.
     recruited, counted : participants who took part, and of these those who count.
+    simulated : those of `recruited` who were programs.
     """
 
     sd: float
@@ -55,6 +56,7 @@ class Pilot:
     n: int
     recruited: int
     counted: int
+    simulated: int = 0
 
     def sd_at(self, share: float) -> float:
         """The value that the true standard deviation is below with this confidence (normal
@@ -190,7 +192,9 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
             safe="Nothing was planned.",
             todo="Give sessions or bundles of this study.",
         )
-    recruited = people.loc[people["outcome"] != "declined", "participant"].nunique()
+    took_part = people[people["outcome"] != "declined"]
+    recruited = took_part["participant"].nunique()
+    programs = took_part.loc[took_part["simulated"].fillna(False).astype(bool), "participant"]
     own = {name: getattr(study, name) for name in Declared.model_fields}
     # Raw effects are in the outcome's own unit, so its values are not transformed.
     plan = study.analysis.model_copy(update={"transform": {}})
@@ -206,7 +210,9 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
             if isinstance(estimate, Outcome) or estimate.df is None:
                 continue
             key = analysis.outcome.name, compared.comparison.name
-            result[key] = Pilot(estimate.spread, estimate.df, estimate.n, recruited, n_counted)
+            result[key] = Pilot(
+                estimate.spread, estimate.df, estimate.n, recruited, n_counted, programs.nunique()
+            )
     return result
 
 

@@ -89,8 +89,8 @@ def _telling(loaded: LoadedStudy) -> list[str]:
     return [warning] if items else []
 
 
-def notices(loaded: LoadedStudy) -> list[str]:
-    """Remarks to whoever made a study that is in order."""
+def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
+    """Remarks to whoever made a study that is in order. plans: of every condition."""
     return [
         *_undeclared(loaded),
         *_telling(loaded),
@@ -98,6 +98,7 @@ def notices(loaded: LoadedStudy) -> list[str]:
         *_in_another_language(loaded),
         *_not_known(loaded),
         *_uneven(loaded),
+        *_solved_differently(plans),
         *_not_sent(loaded),
         *_not_asked_again(loaded),
     ]
@@ -194,6 +195,23 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
     warning = (
         f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
         f"cannot stand beside yours. Known are: {', '.join(studies)}."
+    )
+    return [warning]
+
+
+def _solved_differently(plans: Sequence[Plan]) -> list[str]:
+    """Of models whose questions are solved by different rules, though one rate compares them."""
+    rules: dict[str, dict[str, None]] = {}
+    for part in (part for plan in plans for part in plan.parts if part.measures):
+        if part.solved_by:
+            rules.setdefault(part.solved_by, {}).update(dict.fromkeys(part.models()))
+    if len(rules) < 2:
+        return []
+    told = "; ".join(f"{rule}: {', '.join(models)}" for rule, models in rules.items())
+    warning = (
+        f"Questions are solved by different rules ({told}). A difference between these models in "
+        "completion_rate or response time may be one between the rules. To compare the models, "
+        "give their stages one `distance` and one `target_alignment`."
     )
     return [warning]
 

@@ -52,6 +52,7 @@ TRIALS_MIXED, TRIALS_LOGISTIC = "trials, linear mixed model", "trials, logistic 
 MOST_EFFECTS = 600
 """Random effects, at most, in the models of trials that let effects differ between people."""
 MOST_TRIALS = 20_000
+RAW = "the test of equivalence is of values that are not transformed"
 NORMAL, SAME_VARIANCES = "Shapiro-Wilk W, residuals", "Brown-Forsythe F, groups"
 
 
@@ -115,6 +116,16 @@ class Analysis:
     beside: tuple[Model, ...] = ()
     checks: tuple[tuple[str, tuple[str, ...], Test], ...] = ()
     remarks: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Of the values that are tested, such as log s."""
+        return " ".join(filter(None, (self.transform, self.outcome.unit)))
+
+    @property
+    def raw_equivalence(self) -> bool:
+        """Whether the test of equivalence is of values that are not transformed."""
+        return bool(self.transform) and RAW in self.remarks
 
 
 @dataclass
@@ -354,7 +365,7 @@ def _equivalences(
                 remarks.append(f"no test of equivalence: {plain.why}")
                 continue
             estimate = plain
-            remarks.append("the test of equivalence is of values that are not transformed")
+            remarks.append(RAW)
         bound = smallest.raw
         if bound is None:
             bound = (smallest.standardised or 0.0) * estimate.spread

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
+from labapp.analysis.design.analyses import Analysis, Cell, Model, StudyAnalyses, back
 from labapp.analysis.design.contrasts import TWO_SIDED
 from labapp.analysis.design.rows import design_words, plain_name, term_name
-from labapp.analysis.design.sections import CORRECTIONS
+from labapp.analysis.design.sections import BACK_MEAN, CORRECTIONS
 from labapp.analysis.effects import HEDGES, Effect
 from labapp.report.language import Verbatim, say
 
@@ -67,15 +67,22 @@ def _values(analysis: Analysis) -> PaperTable:
             str(cell.values.size),
             _number(float(cell.values.mean())) if cell.values.size else NONE,
             _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            *([_back_mean(cell, analysis)] if analysis.transform else []),
         )
         for cell in analysis.cells
     )
-    unit = f" Values are in {analysis.outcome.unit}." if analysis.outcome.unit else ""
-    changed = f" Values are their {analysis.transform}." if analysis.transform else unit
-    heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*")
+    unit = f" Values are in {analysis.unit}." if analysis.unit else ""
+    more = [BACK_MEAN] if analysis.transform else []
+    heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*", *more)
     factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")
     title = Verbatim(f"{analysis.outcome.name} {say('by')} {factors}")
-    return PaperTable(title, heads, rows, f"One value a participant and cell.{changed}", len(names))
+    return PaperTable(title, heads, rows, f"One value a participant and cell.{unit}", len(names))
+
+
+def _back_mean(cell: Cell, analysis: Analysis) -> str:
+    if not cell.values.size:
+        return NONE
+    return _number(back(float(cell.values.mean()), analysis.transform))
 
 
 def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
@@ -106,6 +113,12 @@ def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
     return PaperTable(f"Tests of effects ({designs})", heads, tuple(rows), note, 2)
 
 
+def _in_unit(analysis: Analysis) -> str:
+    """An outcome, with the unit of differences where that is not its own."""
+    name = analysis.outcome.name
+    return Verbatim(f"{name} ({analysis.unit})") if analysis.transform else name
+
+
 def _contrasts(results: StudyAnalyses) -> PaperTable:
     rows = []
     for analysis in results.analyses:
@@ -119,7 +132,7 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
             marked = name if direction == TWO_SIDED else f"{name} ({say(direction)})"
             rows.append(
                 (
-                    analysis.outcome.name, Verbatim(marked),
+                    _in_unit(analysis), Verbatim(marked),
                     f"{_number(estimate.value)} [{_number(test.low)}, {_number(test.high)}]",
                     f"{test.statistic:.2f}", _df(test.df), _p(test.p),
                     _p(compared.p_corrected),
@@ -142,7 +155,8 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
-            analysis.outcome.name, Verbatim(each.comparison.name), f"±{_number(each.bound)}",
+            analysis.outcome.name if analysis.raw_equivalence else _in_unit(analysis),
+            Verbatim(each.comparison.name), f"±{_number(each.bound)}",
             f"[{_number(each.test.low)}, {_number(each.test.high)}]",
             f"{each.test.statistic or 0.0:.2f}", _df(each.test.df), _p(each.test.p),
             _p(each.p_corrected),

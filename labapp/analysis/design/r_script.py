@@ -87,9 +87,6 @@ def _call(analysis: Analysis) -> str:
     models = {model.name: model for model in analysis.beside}
     random = _random(models[TRIALS_MIXED].remarks) if TRIALS_MIXED in models else ""
     trials = "logistic" if TRIALS_LOGISTIC in models else "mixed" if random else "none"
-    untransformed = bool(analysis.transform) and any(
-        "not transformed" in remark for remark in analysis.remarks
-    )
     fields = {
         "id": str(analysis.number),
         "quantity": _text(analysis.outcome.name),
@@ -109,7 +106,7 @@ def _call(analysis: Analysis) -> str:
             models[TRIALS_MIXED].criterion if TRIALS_MIXED in models else None
         ),
         "plain": 'function(names) sub("^factor_", "", names)',
-        "contrasts": _contrasts(analysis, untransformed),
+        "contrasts": _contrasts(analysis, analysis.raw_equivalence),
     }
     inner = ",\n  ".join(f"{name} = {value}" for name, value in fields.items())
     return f"analyse(list(\n  {inner}))"

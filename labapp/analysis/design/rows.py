@@ -90,7 +90,7 @@ def rows(results: StudyAnalyses) -> Iterator[Row]:
             "design": design_words(analysis.outcome.layout),
             "group": analysis.outcome.group,
             "quantity": analysis.outcome.name,
-            "unit": analysis.outcome.unit,
+            "unit": analysis.unit,
             "role": analysis.outcome.role,
             "transform": analysis.transform or None,
             "ours": True,
@@ -123,16 +123,21 @@ def _of(analysis: Analysis, family: str) -> Iterator[Row]:
         }
     yield from _model(analysis.main, TEST)
     for mean in analysis.means:
-        yield from _mean(mean, analysis.transform)
+        yield from _mean(mean, analysis.transform, analysis.outcome.unit)
     for compared in analysis.compared:
         yield {"kind": CONTRAST} | _tested(compared, f"{family}, differences")
         yield from _more_effects(compared, analysis.transform)
     for each in analysis.equivalences:
-        yield _tested(each, f"{family}, equivalence") | {
-            "kind": EQUIVALENCE,
-            "bound": each.bound,
-            "why": "the interval is the 90 % one of the difference",
-        }
+        own = {"unit": analysis.outcome.unit} if analysis.raw_equivalence else {}
+        yield (
+            own
+            | _tested(each, f"{family}, equivalence")
+            | {
+                "kind": EQUIVALENCE,
+                "bound": each.bound,
+                "why": "the interval is the 90 % one of the difference",
+            }
+        )
     for model in analysis.beside:
         yield from _model(model, SENSITIVITY)
         yield from (_of_trials(compared, model) for compared in model.compared)
@@ -204,7 +209,7 @@ def _more_effects(compared: Compared, transform: str) -> Iterator[Row]:
             yield named | contrast_row(compared) | effect_row(effect)
 
 
-def _mean(mean: Compared, transform: str) -> Iterator[Row]:
+def _mean(mean: Compared, transform: str, unit: str) -> Iterator[Row]:
     if mean.estimate is None:
         return
     ((factor, levels),) = mean.comparison.weights.items()
@@ -225,7 +230,7 @@ def _mean(mean: Compared, transform: str) -> Iterator[Row]:
     if transform:
         value, low, high = (back(end, transform) for end in (value, low, high))
         yield {"kind": BACK, "test": f"{BACK} mean"} | about | {
-            "mean": value, "low": low, "high": high,
+            "mean": value, "low": low, "high": high, "unit": unit,
         }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from labapp.analysis.design.analyses import (
     MIXED,
     TRIALS_LOGISTIC,
     Analysis,
+    Cell,
     Model,
     StudyAnalyses,
     back,
@@ -31,6 +32,7 @@ from labapp.report.listing import NONE
 from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
 from labapp.study.design import Hypothesis
 
+BACK_MEAN = "Back-transformed mean"
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
@@ -220,14 +222,22 @@ def _cells(analysis: Analysis) -> Html:
             cell.values.size,
             number_words(float(cell.values.mean())) if cell.values.size else NONE,
             number_words(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            *([_back_mean(cell, analysis)] if analysis.transform else []),
         )
         for cell in analysis.cells
     ]
-    heads = (*(plain_name(name) for name in names), "n", "Mean", "sd")
-    caption = "Participants' values in each cell"
+    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
+    caption = "Participants' values in each cell."
     if analysis.transform:
-        caption += f", as {analysis.transform}"
-    return table(heads, rows, numeric=range(len(names), len(heads)), caption=f"{caption}.")
+        heads.append(BACK_MEAN)
+        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
+    return table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
+
+
+def _back_mean(cell: Cell, analysis: Analysis) -> str:
+    if not cell.values.size:
+        return NONE
+    return number_words(back(float(cell.values.mean()), analysis.transform))
 
 
 def number_words(value: float) -> str:
@@ -300,7 +310,9 @@ def _contrasts(analysis: Analysis) -> Html:
         two_lines("p corrected", f"of {tests}"), two_lines("Effect", "95 % interval"),
         two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
-    return table(heads, rows, numeric=range(1, 8), caption="Contrasts of estimated means.")
+    unit = f" Differences are in {analysis.unit}." if analysis.transform else ""
+    caption = f"Contrasts of estimated means.{unit}"
+    return table(heads, rows, numeric=range(1, 8), caption=caption)
 
 
 def _by_trials(model: Model) -> Html:

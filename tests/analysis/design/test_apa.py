@@ -6,6 +6,7 @@ import html
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from docx import Document
 from scipy import stats
@@ -19,6 +20,7 @@ from labapp.analysis.design.contents import REPORT, DefaultFindings
 from labapp.analysis.design.contrasts import adjust
 from labapp.analysis.design.rows import rows as statistics_rows
 from labapp.analysis.design.sections import sections, tested_pair
+from labapp.analysis.design.summary import _outcome
 from labapp.report.language import Translation, speaking
 from labapp.report.page import joined
 from tests.analysis.design.studies import study
@@ -173,3 +175,26 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
         assert any(
             all(part in html.unescape(line) for part in (signed, p, corrected)) for line in lines
         ), (outcome, t, p, corrected)
+
+
+def test_a_mean_is_in_the_outcomes_own_unit_or_says_in_which(results: StudyAnalyses) -> None:
+    """Of logarithms of seconds: geometric means in s, all else in log s, in every table."""
+    (analysis,) = (a for a in results.analyses if a.outcome.name == "response_time_s")
+    geometric = [float(np.exp(cell.values.mean())) for cell in analysis.cells]
+    own = [row for row in statistics_rows(results) if row["quantity"] == "response_time_s"]
+    units = {row["kind"]: row["unit"] for row in own if row["kind"] != "left out"}
+    assert units.pop("back-transformed") == "s"
+    assert set(units.values()) == {"log s"}
+    (values,) = (t for t in paper_tables(results) if t.title.startswith("response_time_s by"))
+    assert values.heads[-4:] == ("*n*", "*M*", "*SD*", "Back-transformed mean")
+    assert values.note.endswith("Values are in log s.")
+    assert [float(row[-1]) for row in values.rows] == pytest.approx(geometric, abs=0.005)
+    (contrasts,) = (t for t in paper_tables(results) if t.title.startswith("Contrasts"))
+    outcomes = {row[0] for row in contrasts.rows}
+    assert outcomes == {"completion_rate", "response_time_s (log s)"}
+    page = str(joined(sections(results)))
+    assert "Mean and sd are in log s" in page
+    assert "Differences are in log s" in page
+    _, shown = _outcome(analysis)
+    assert "Geometric means" in str(shown)
+    assert all(f"{mean:.2f}" in str(shown) for mean in geometric)
