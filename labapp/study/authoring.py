@@ -20,7 +20,15 @@ from labapp.reading import files as reading
 from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.wording import USUAL
-from labapp.study.loading import SHIPPED, LoadedStudy, decoded, in_language, plain_name, word_files
+from labapp.study.loading import (
+    SHIPPED,
+    LoadedStudy,
+    decoded,
+    in_language,
+    package_root,
+    plain_name,
+    word_files,
+)
 from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
 from labapp.study.schemas import modeline, schema_of
 from labapp.study.translating import lacking, to_be_translated, write
@@ -102,6 +110,12 @@ def new_study(
     return target, written
 
 
+def texts_to_read(loaded: LoadedStudy) -> list[str]:
+    """The texts of a study that participants read and that may speak of its own material."""
+    words = {in_language(name, loaded.study.language) for name in word_files(loaded.study)}
+    return sorted(name for name in loaded.files if name.endswith(".md") and name not in words)
+
+
 def _schema(document: str) -> bytes:
     return (json.dumps(schema_of(document), indent=2, ensure_ascii=False) + "\n").encode()
 
@@ -127,7 +141,7 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     title = name.replace("-", " ").capitalize()
     text = _with_value(text, "id", name)
     text = _with_value(text, "title", f'"{title}"')
-    text = re.sub(r"(?m)^summary:.*\n", "", text)  # it is of the original
+    text = _without_origin(text, comments=package_root(loaded.path) is None)
     text = _with_value(text, "version", "1")
     text = _with_value(text, "language", study.language, after="version")
     if not translated and not re.search(r"(?m)^fallback_language:", text):
@@ -137,17 +151,46 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
         text = _with_german_words(text)
     located = parse_yaml(loaded.path, text.encode())
     taught = _taught(text, located, study)
-    head = textwrap.fill(
+    head = (
         f"{title}: made of the study {study.id}. What a key says stands above it; "
         "`labapp studies check` names every mistake with its line, and `labapp studies preview` "
-        "shows every screen.",
+        "shows every screen."
+    )
+    if texts := texts_to_read(loaded):
+        head += (
+            f" These texts were written for {study.id} and may name its pictures, models or paper. "
+            f"Change what is not true of your study: {', '.join(texts)}."
+        )
+    head = textwrap.fill(
+        head,
         WIDTH,
         initial_indent="# ",
         subsequent_indent="# ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     there = set(re.findall(r"(?m)^(\w+):", text))
     more = _more(Study, there, "a study", _EXAMPLES)
     return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
+
+
+OF_THE_ORIGINAL = ("summary", "replicates")
+"""Keys by which a study says what it is and which published study it repeats."""
+
+
+def _without_origin(text: str, *, comments: bool) -> str:
+    """The text without what is true of the original alone. comments: whether they are kept; those
+    of a shipped study tell of the published one."""
+    kept, leave = [], False
+    for line in text.split("\n"):
+        if re.match(r"\w", line):
+            leave = line.partition(":")[0] in OF_THE_ORIGINAL
+        if leave or (not comments and line.lstrip().startswith("#")):
+            continue
+        # Only behind spaces, and not within quotes, a # begins a comment.
+        plain = re.sub(r"\s+#\s[^\"']*$", "", line)
+        kept.append(line if comments else plain)
+    return "\n".join(kept)
 
 
 def _with_own_files(path: Path, text: str) -> str:

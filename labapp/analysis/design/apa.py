@@ -72,6 +72,8 @@ def _values(analysis: Analysis) -> PaperTable:
         for cell in analysis.cells
     )
     unit = f" Values are in {analysis.unit}." if analysis.unit else ""
+    if analysis.transform:
+        unit = f" Means and standard deviations are in {analysis.unit}."
     more = [BACK_MEAN] if analysis.transform else []
     heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*", *more)
     factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")

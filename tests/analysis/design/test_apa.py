@@ -19,7 +19,8 @@ from labapp.analysis.design.apa import DOCX, TEX, paper_tables, tex, write_docx
 from labapp.analysis.design.contents import REPORT, DefaultFindings
 from labapp.analysis.design.contrasts import adjust
 from labapp.analysis.design.rows import rows as statistics_rows
-from labapp.analysis.design.sections import sections, tested_pair
+from labapp.analysis.design.sections import sections
+from labapp.analysis.design.sections import tested_pair as pair_of
 from labapp.analysis.design.summary import _outcome
 from labapp.report.language import Translation, speaking
 from labapp.report.page import joined
@@ -91,7 +92,8 @@ def test_they_are_in_the_language_of_the_report(results: StudyAnalyses, tmp_path
     assert not spoken.missing - ours - names
     assert made[-1].title == "Äquivalenztests"
     assert made[0].title == "completion_rate nach hint und model"
-    assert any("first against the others (kleiner)" in table.note for table in made)
+    rows = [row for table in made for row in table.rows]
+    assert any("first against the others (kleiner)" in row for row in rows)
     assert "\\textit{Anmerkung.}" in text
     assert "Note" not in text
     paragraphs = [paragraph.text for paragraph in Document(str(tmp_path / DOCX)).paragraphs]
@@ -100,7 +102,7 @@ def test_they_are_in_the_language_of_the_report(results: StudyAnalyses, tmp_path
     # What the study calls things stays, and numbers are as the language writes them.
     contrasts = next(table for table in made if table.heads[1] == "Kontrast")
     wanted = {each.comparison.name for each in results.analyses[0].compared}
-    assert wanted <= {row[1] for row in contrasts.rows}
+    assert wanted <= {row[1].removesuffix(" (kleiner)") for row in contrasts.rows}
     assert all(
         "." not in cell for table in made for row in table.rows for cell in row[table.texts :]
     )
@@ -153,9 +155,9 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
             == (hypothesis.outcome, hypothesis.contrast, hypothesis.direction)
         )  # fmt: skip
         (analysis,) = (a for a in results.analyses if a.outcome.name == hypothesis.outcome)
-        assert tested_pair(analysis, hypothesis)[1] == row["p_corrected"]
+        assert pair_of(analysis, hypothesis)[1] == row["p_corrected"]
     paper = {
-        (line[0], float(cell("*t*")), cell("*p*"), cell("*p*_corr"))
+        (line[0].removesuffix(" (log s)"), float(cell("*t*")), cell("*p*"), cell("*p*_corr"))
         for made in paper_tables(results)
         if "*p*_corr" in made.heads
         for line in made.rows
@@ -187,7 +189,7 @@ def test_a_mean_is_in_the_outcomes_own_unit_or_says_in_which(results: StudyAnaly
     assert set(units.values()) == {"log s"}
     (values,) = (t for t in paper_tables(results) if t.title.startswith("response_time_s by"))
     assert values.heads[-4:] == ("*n*", "*M*", "*SD*", "Back-transformed mean")
-    assert values.note.endswith("Values are in log s.")
+    assert values.note.endswith("Means and standard deviations are in log s.")
     assert [float(row[-1]) for row in values.rows] == pytest.approx(geometric, abs=0.005)
     (contrasts,) = (t for t in paper_tables(results) if t.title.startswith("Contrasts"))
     outcomes = {row[0] for row in contrasts.rows}
