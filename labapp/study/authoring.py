@@ -80,12 +80,15 @@ def new_study(
     }
     words = {in_language(template, loaded.study.language) for template in word_files(loaded.study)}
     words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
+    of_the_original = texts_to_read(loaded)
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
             continue  # words are the program's
         text = content
         if file.startswith("instruments/"):
             text = _instrument_file(file, content, loaded).encode()
+        elif file in of_the_original:
+            text = (OF_ANOTHER.format(study=loaded.study.id) + decoded(content)).encode()
         contents[folder / file] = text
     for file, instead in loaded.fallbacks.items():
         if file in words:
@@ -174,8 +177,14 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
 
 
+OF_ANOTHER = "<!-- Written for {study}: change what is not true of your study. -->\n"
+"""Before each copied text, for its author alone."""
 OF_THE_ORIGINAL = ("summary", "replicates")
 """Keys by which a study says what it is and which published study it repeats."""
+
+
+_COMMENT = re.compile(r"""((?:[^"'#]|"[^"]*"|'[^']*')*?)\s+#\s.*""")
+"""A line with a comment: a # behind a space, and not within quotes."""
 
 
 def _without_origin(text: str, *, comments: bool) -> str:
@@ -187,9 +196,8 @@ def _without_origin(text: str, *, comments: bool) -> str:
             leave = line.partition(":")[0] in OF_THE_ORIGINAL
         if leave or (not comments and line.lstrip().startswith("#")):
             continue
-        # Only behind spaces, and not within quotes, a # begins a comment.
-        plain = re.sub(r"\s+#\s[^\"']*$", "", line)
-        kept.append(line if comments else plain)
+        comment = None if comments else _COMMENT.fullmatch(line)
+        kept.append(comment[1] if comment else line)
     return "\n".join(kept)
 
 

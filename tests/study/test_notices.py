@@ -48,8 +48,8 @@ def test_a_published_study_that_is_not_known_is_told(
     ("stages", "rules"),
     [
         ("models: [sinelines/gt, sinelines/vae]", []),
-        ("models: [sinelines/gt, digits8/pca5]", ["sinelines: sinelines/gt", ": digits8/pca5"]),
-        ("models: [sinelines/gt, digits8/pca5], distance: mse", []),
+        ("models: [sinelines/gt, mnist8k/ae5]", ["sinelines: sinelines/gt", ": mnist8k/ae5"]),
+        ("models: [sinelines/gt, mnist8k/ae5], distance: mse", []),
     ],
 )
 def test_models_whose_questions_are_solved_by_different_rules_are_told(
