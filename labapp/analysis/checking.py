@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
 from labapp.analysis.column import ends_of
-from labapp.analysis.columns import table_columns
+from labapp.analysis.columns import outcome_columns
 from labapp.documents import dotted
 from labapp.errors import StudyError
 from labapp.study.design import Place
-from labapp.study.instruments.scoring import declared
 from labapp.study.loading import LoadedStudy
+from labapp.study.measures import Called, meanings, resolve, scores
 from labapp.study.overview import Checked, check_all
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
-
-NO_OUTCOMES = ("scores", "snapshots", "pointer", "deviations", "notes", "items", "scales")
-"""Tables whose columns are no outcomes: scores are named by themselves."""
 
 
 def check_study(
@@ -27,7 +24,8 @@ def check_study(
     predict_masked: PredictMasked = recorded_outputs,
     language: str | None = None,
 ) -> Checked:
-    """As `check_all`, with the outcomes that nothing measures."""
+    """Everything that is wrong with a study and with what it names: as `check_all`, with the
+    outcomes that nothing measures and effects that cannot be."""
     checked = check_all(study, predict_masked, language)
     if checked.loaded is None:
         return checked
@@ -67,39 +65,43 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
 
 def _ranges(loaded: LoadedStudy) -> dict[str, tuple[float, float]]:
     """By outcome its lowest and its highest value, where they are known."""
-    ranges: dict[str, tuple[float, float]] = {}
-    for table, columns in table_columns().items():
-        for column in columns if table not in NO_OUTCOMES else ():
-            ends = ends_of(column.unit)
-            # A change over questions goes below 0 as well.
-            if ends is not None and not column.name.startswith("change_"):
-                ranges[column.name] = ends
-    for instrument in loaded.instruments.values():
-        scores = declared(instrument.planned_scores())
-        if scores is None or isinstance(scores, str):
-            continue
-        for name, score in scores.items():
-            if score.low is not None and score.high is not None:
-                for known in (name, f"{instrument.id}.{name}"):
-                    ranges[known] = score.low, score.high
-    return ranges
+    ends = {
+        ("", column.name): ends_of(column.unit)
+        for _, column in outcome_columns()
+        # A change over questions goes below 0 as well.
+        if not column.name.startswith("change_")
+    }
+    known = {called: own for called, own in ends.items() if own is not None}
+    known |= {
+        called: known for called, known in scores(loaded).items() if inf not in map(abs, known)
+    }
+    found = {name: meanings(name, known) for name in loaded.study.analysis.smallest_effect}
+    return {name: known[own[0]] for name, own in found.items() if len(own) == 1}
 
 
 def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
-    """Outcomes that no table has and no questionnaire of the flow scores, each with its line."""
-    known = _columns() | _scores(loaded)
+    """Outcomes that no table has and no questionnaire of the flow scores, or whose name stands for
+    several, each with its line."""
+    known = [*{("", column.name) for _, column in outcome_columns()}, *scores(loaded)]
+    outcomes: dict[Called, str] = {}
     for place, name in _named(loaded.study):
-        if name in known:
-            continue
-        near = difflib.get_close_matches(name, sorted(known), 3)
-        todo = f"Perhaps {' or '.join(near)}? " if near else ""
-        yield StudyError.at(
-            loaded.path,
-            loaded.located.line(place),
-            dotted(place),
-            f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow",
-            f"{todo}The tables are under “Tables” in the documentation (labapp docs).",
+        unknown = (
+            f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow"
         )
+        todo = "The tables are under “Tables” in the documentation (labapp docs)."
+        try:
+            found = resolve(loaded, place, name, known, unknown, todo)
+        except StudyError as error:
+            yield error
+            continue
+        if place[1] == "outcomes" and (first := outcomes.setdefault(found, name)) != name:
+            yield StudyError.at(
+                loaded.path,
+                loaded.located.line(place),
+                dotted(place),
+                f"{name!r} is {first!r} again: each outcome is analysed once",
+                "Leave one of them out.",
+            )
 
 
 def _named(study: Study) -> Iterator[tuple[Place, str]]:
@@ -112,25 +114,3 @@ def _named(study: Study) -> Iterator[tuple[Place, str]]:
             yield ("analysis", key, name), name
     for index, hypothesis in enumerate(study.hypotheses):
         yield ("hypotheses", index, "outcome"), hypothesis.outcome
-
-
-def _columns() -> set[str]:
-    return {
-        column.name
-        for table, columns in table_columns().items()
-        if table not in NO_OUTCOMES
-        for column in columns
-        if column.kind in ("number", "integer", "boolean")
-    }
-
-
-def _scores(loaded: LoadedStudy) -> set[str]:
-    names: set[str] = set()
-    for instrument in loaded.instruments.values():
-        scoring = declared(instrument.planned_scores())
-        if scoring is None:
-            continue
-        rated = (item.id for item in instrument.items if item.numbers_rated() is not None)
-        own = set(rated) if isinstance(scoring, str) else set(scoring)
-        names |= own | {f"{instrument.id}.{name}" for name in own}
-    return names

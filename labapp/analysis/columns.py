@@ -7,7 +7,7 @@ built from them, and so is the dictionary (`columns.csv`) written beside them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -362,6 +362,18 @@ def brought_tables() -> tuple[TaskTables, ...]:
     """What each task type brings, in their order."""
     classes = map(records_class, registry.task_types())
     return tuple(records.tables for records in classes if records is not None)
+
+
+NO_OUTCOMES = ("scores", "snapshots", "pointer", "deviations", "notes", "items", "scales")
+"""Tables whose columns are no outcomes: scores are named by themselves."""
+
+
+def outcome_columns() -> Iterator[tuple[str, Column]]:
+    """Every number of a table that can be an outcome, with its table."""
+    for table, columns in table_columns().items():
+        for column in columns if table not in NO_OUTCOMES else ():
+            if column.kind in ("number", "integer", "boolean"):
+                yield table, column
 
 
 @lru_cache(maxsize=4)

@@ -13,7 +13,8 @@ from statistics import fmean, median
 from typing import Any
 
 from labapp.analysis.task_records import Row
-from labapp.study.design import SKIPPED, SOLVED, ExcludeRule, Level, is_called
+from labapp.study.design import SKIPPED, SOLVED, ExcludeRule, Level
+from labapp.study.measures import is_called
 
 ENDED_BY_PARTICIPANT = frozenset({SOLVED, SKIPPED, "answered"})
 """The outcomes of questions that the participant ended, and whose time is therefore a response."""

@@ -187,10 +187,14 @@ STATISTICS = (
     text("contrast", "name of the contrast: what is compared"),
     text(
         "direction",
-        "of a contrast: two-sided, greater or less (then p is one-sided) or equivalent (then the "
-        "corrected p is that of the test of equivalence)",
+        "of a contrast: two-sided, greater or less (then p is one-sided); equivalent in rows of "
+        "the kind equivalence (then statistic, df and p are those of two one-sided tests)",
     ),
-    text("family", "of a contrast: over which tests p is corrected, and how"),
+    text(
+        "family",
+        "of a contrast: over the tests of what p is corrected, how, and whether these are tests of "
+        "differences or of equivalence, which are never corrected together",
+    ),
     text("model_name", "of analyses by the design: the statistical model that the test is of"),
     text(
         "group",

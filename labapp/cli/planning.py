@@ -145,9 +145,9 @@ def plan(
 
 def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) -> None:
     from labapp.planning import contrasts_page, declared_contrasts, files
-    from labapp.study import overview
+    from labapp.session.gate import gate
 
-    loaded = overview.check(study)
+    loaded = gate(study)
     path = None
     with files.created(out):
         powers = declared_contrasts.plan_contrasts(loaded, pilot)
@@ -167,9 +167,9 @@ def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) 
 def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> None:
     from labapp import resources
     from labapp.planning.preregistration import preregister
-    from labapp.study import overview
+    from labapp.session.gate import gate
 
-    made = preregister(overview.check(study), out, resources.data_root(data))
+    made = preregister(gate(study), out, resources.data_root(data))
     if json_:
         say_json({"folder": str(made.folder), "sha256": made.sha256, "open": made.open})
         return

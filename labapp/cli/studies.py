@@ -73,13 +73,13 @@ def studies_check(
 
     Example: labapp studies check my-study.yaml
     """
-    from labapp.analysis.checking import check_study
+    from labapp.session.gate import look_at
     from labapp.session.masked_predictions import MaskedPredictor
     from labapp.study.loading import files_named
     from labapp.study.overview import notices
 
     predictor = MaskedPredictor()
-    checked = check_study(file, predictor, language)
+    checked = look_at(file, language, predictor)
     if json_:
         say_json(
             [asdict(fault) for error in checked.errors for fault in faults_of(error)],
@@ -92,7 +92,7 @@ def studies_check(
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
     for named in files_named(loaded):
         say(f"  {named}")
-    for notice in (*predictor.notices(), *notices(loaded)):
+    for notice in (*predictor.notices(), *notices(loaded, checked.plans)):
         say(notice)
 
 

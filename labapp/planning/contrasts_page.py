@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from labapp import __version__
-from labapp.planning.declared_contrasts import GOALS, LEVEL, MOST, UPPER, ContrastPower, left_out
+from labapp.planning.declared_contrasts import (
+    GOALS,
+    LEVEL,
+    MOST,
+    UPPER,
+    ContrastPower,
+    Pilot,
+    left_out,
+)
 from labapp.report.drawing import ReportFigure
 from labapp.report.formats import count, decimal
 from labapp.report.page import Html, heading, joined, paragraph, table, two_lines
@@ -70,7 +78,7 @@ def pilot_words(each: ContrastPower) -> str:
     left = pilot.recruited - pilot.counted
     lack = pilot.counted - pilot.n
     told = (
-        f"Pilot study: {count(pilot.recruited, 'participant')} recruited, {left} of them left out "
+        f"Pilot study: {_took_part(pilot)}, {left} of them left out "
         f"(dropped out, excluded or withdrawn), {lack} more without a value in some cell, "
         f"{pilot.n} usable ({percent(pilot.usable)}; at least {percent(pilot.usable_low)} with "
         f"{percent(UPPER)} confidence)."
@@ -82,6 +90,26 @@ def pilot_words(each: ContrastPower) -> str:
         f"{pilot.sd_at(0.025):.3g} to {pilot.sd_at(0.975):.3g}, at most {pilot.sd_at(UPPER):.3g} "
         f"with {percent(UPPER)} confidence; trials that were missing are part of it."
     )
+
+
+def _took_part(pilot: Pilot) -> str:
+    people = count(pilot.recruited, "participant")
+    if not pilot.simulated:
+        return f"{people} recruited"
+    if pilot.simulated == pilot.recruited:
+        return f"{people}, all of them simulated"
+    return f"{people}, {pilot.simulated} of them simulated"
+
+
+def basis_words(powers: Sequence[ContrastPower]) -> str:
+    """What the numbers are made of."""
+    pilots = [each.pilot for each in powers if each.pilot is not None]
+    if not pilots:
+        return "The numbers follow from the study file alone: there is no pilot study."
+    told = f"The pilot study has {_took_part(pilots[0])}."
+    if not pilots[0].simulated:
+        return told
+    return f"{told} How much programs vary, and how many are left out, says nothing about people."
 
 
 def _n(n: int | None) -> str:
@@ -125,6 +153,7 @@ def summary(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
             "n_pilot": each.pilot.n if each.pilot else None,
             "n_pilot_recruited": each.pilot.recruited if each.pilot else None,
             "n_pilot_counted": each.pilot.counted if each.pilot else None,
+            "n_pilot_simulated": each.pilot.simulated if each.pilot else None,
             "usable": each.pilot.usable if each.pilot else None,
             "usable_low": each.pilot.usable_low if each.pilot else None,
             "level": each.level,
@@ -186,7 +215,7 @@ def page(loaded: LoadedStudy, powers: Sequence[ContrastPower], figure: ReportFig
     """The whole page."""
     study = loaded.study
     title = f"Plan of the contrasts: {study.title}"
-    about = f"Study {study.id}, version {study.version}. Nothing was simulated."
+    about = f"Study {study.id}, version {study.version}. {basis_words(powers)}"
     parts = [heading(2, "Participants"), paragraph(RULE, "quiet"), _needs(powers)]
     if any(each.pilot is None for each in powers):
         parts.append(paragraph(WITHOUT_PILOT, "note"))

@@ -48,6 +48,7 @@ class Pilot:
         degrees of freedom.
     n : participants with every cell, from whom it is.
     recruited, counted : participants who took part, and of these those who count.
+    simulated : those of `recruited` who were programs.
     """
 
     sd: float
@@ -55,6 +56,7 @@ class Pilot:
     n: int
     recruited: int
     counted: int
+    simulated: int = 0
 
     def sd_at(self, share: float) -> float:
         """The value that the true standard deviation is below with this confidence (normal
@@ -190,7 +192,9 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
             safe="Nothing was planned.",
             todo="Give sessions or bundles of this study.",
         )
-    recruited = people.loc[people["outcome"] != "declined", "participant"].nunique()
+    took_part = people[people["outcome"] != "declined"]
+    recruited = took_part["participant"].nunique()
+    programs = took_part.loc[took_part["simulated"].fillna(False).astype(bool), "participant"]
     own = {name: getattr(study, name) for name in Declared.model_fields}
     # Raw effects are in the outcome's own unit, so its values are not transformed.
     plan = study.analysis.model_copy(update={"transform": {}})
@@ -206,7 +210,9 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
             if isinstance(estimate, Outcome) or estimate.df is None:
                 continue
             key = analysis.outcome.name, compared.comparison.name
-            result[key] = Pilot(estimate.spread, estimate.df, estimate.n, recruited, n_counted)
+            result[key] = Pilot(
+                estimate.spread, estimate.df, estimate.n, recruited, n_counted, programs.nunique()
+            )
     return result
 
 
@@ -248,7 +254,10 @@ def _planned(
     one_sided = direction in ("greater", "less")
     curve = power(effect, sizes, groups, scale, level, one_sided=one_sided)
     lower = power(careful, sizes, groups, scale, level, one_sided=one_sided)
-    equal = equivalence_power(effect, sizes, groups, scale)
+    # A family of its own: an outcome has one test of equivalence.
+    equal_tests = len(plan.smallest_effect) if plan.family == "all" else 1
+    equal_level = LEVEL / equal_tests if plan.correction in ("holm", "bonferroni") else LEVEL
+    equal = equivalence_power(effect, sizes, groups, scale, equal_level)
     needs = {
         goal: Need(*(_first(sizes, powers, goal) for powers in (curve, lower, equal)))
         for goal in GOALS
@@ -303,13 +312,13 @@ def power(
 
 
 def equivalence_power(
-    effect: float, sizes: Sequence[int], groups: int, scale: float
+    effect: float, sizes: Sequence[int], groups: int, scale: float, level: float
 ) -> list[float]:
-    """Of two one-sided tests at .05, where there is no difference (Schuirmann's approximation)."""
+    """Of two one-sided tests, where there is no difference (Schuirmann's approximation)."""
     made = []
     for n in sizes:
         df = n - groups
-        room = effect * sqrt(n) / scale - float(stats.t.ppf(1 - LEVEL, df))
+        room = effect * sqrt(n) / scale - float(stats.t.ppf(1 - level, df))
         made.append(max(0.0, float(2 * stats.t.cdf(room, df) - 1)))
         if made[-1] > 0.9999:
             break

@@ -21,6 +21,7 @@ from labapp.planning.slopes import REPLICATIONS, SlopePower, slope_powers
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Completion, Length, Waiting
 from labapp.representations.card import dataset_of
+from labapp.session.gate import gate
 from labapp.simulation.fitting import check_fits, usual_shares
 from labapp.simulation.workers import workers
 from labapp.study import loading
@@ -125,10 +126,10 @@ def plan(
 
     Raises
     ------
-    UsageError : where there is nothing to plan, and as `loading.load`, `load_package`,
+    UsageError : where there is nothing to plan, and as `gate`, `load_package`,
         `analysis.load` and `workers` do.
     """
-    loaded = loading.load(study)
+    loaded = gate(study)
     check_plannable(loaded)
     shares = usual_shares(loaded.study) if shares is None else shares
     _check_strategies(shares, loaded)

@@ -14,17 +14,19 @@ from itertools import combinations
 from math import sqrt
 
 import numpy as np
+import pandas as pd
 
 from labapp.analysis.declared import Declaration, declared_of
 from labapp.analysis.design import anova
 from labapp.analysis.design.analyses import Analysis, analyse
 from labapp.analysis.design.contrasts import Comparison
-from labapp.analysis.design.layout import Factor, cell_weights, kron, subsets, wide
+from labapp.analysis.design.layout import Factor, Layout, cell_weights, kron, subsets, wide
 from labapp.analysis.design.rows import design_words, plain_name, term_name
 from labapp.analysis.design.sources import LeftOut
 from labapp.analysis.task_report import ComparedModels, reports
 from labapp.planning.people import People
 from labapp.planning.power import Floats, PlannedTest, Pool
+from labapp.study.design import AnalysisPlan
 
 LEVEL = 0.05
 ALL = "all models"
@@ -162,6 +164,7 @@ def _of_analyses(
         together.setdefault((analysis.outcome.group, words, n_tests), []).append(analysis)
     for (task, words, n_tests), own in together.items():
         first = own[0].outcome.layout
+        pools = [each for analysis in own for each in _of_analysis(analysis, plan, people)]
         groups = " × ".join(plain_name(factor.name) for factor in first.between)
         corrects = plan.correction in ("holm", "bonferroni") and n_tests > 1
         over = "all outcomes" if plan.family == "all" else "an outcome"
@@ -174,31 +177,62 @@ def _of_analyses(
             f"contrasts of {over}; the analysis of variance is not corrected",
             n_tests,
             (LEVEL, LEVEL / n_tests) if corrects else (LEVEL,),
-            {analysis.outcome.name: _title(analysis) for analysis in own},
-            tuple(_of_analysis(analysis, declaration, people) for analysis in own),
+            {pool.metric: title for title, pool in pools},
+            tuple(pool for _, pool in pools),
         )
 
 
-def _title(analysis: Analysis) -> str:
-    words = analysis.outcome.name.replace("_", " ").removesuffix(" s")
-    transform = f", {analysis.transform}" if analysis.transform else ""
-    return f"{words[:1].upper()}{words[1:]}{transform}"
-
-
-def _of_analysis(analysis: Analysis, declaration: Declaration, people: People) -> Pool:
-    layout = analysis.outcome.layout
-    data = wide(analysis.frame, layout)
-    codes = np.zeros(len(data.participants), np.intp)
-    for at, factor in enumerate(layout.between):
-        codes = codes * len(factor.levels) + data.groups[:, at]
-    tests = [*_terms(layout.within, layout.between), *(
-        _contrast(compared.comparison, analysis, declaration) for compared in analysis.compared
-    )]  # fmt: skip
+def _of_analysis(
+    analysis: Analysis, plan: AnalysisPlan, people: People
+) -> Iterator[tuple[str, Pool]]:
+    """Titles and pools: one of the values that are tested, and where a raw bound is tested on
+    values that are not transformed, one of these."""
+    layout, name = analysis.outcome.layout, analysis.outcome.name
+    words = name.replace("_", " ").removesuffix(" s")
+    title = f"{words[:1].upper()}{words[1:]}"
+    alone = len(analysis.equivalences) == 1 and plan.family == "per_outcome"
+    raw = name in plan.smallest_effect and plan.smallest_effect[name].raw is not None
+    equivalences = [
+        replace(
+            _contrast(each.comparison, layout),
+            name=f"{each.comparison.name} (equivalent)",
+            bound=plan.smallest_effect[name].raw or plan.smallest_effect[name].standardised,
+            standardised=not raw,
+            corrected=not alone,
+        )
+        for each in analysis.equivalences
+    ]
+    differences = [_contrast(each.comparison, layout) for each in analysis.compared]
+    tests = [*_terms(layout.within, layout.between), *differences]
     # The one t test of two levels is the analysis of variance again.
     if len(tests) == 2 and tests[0].is_contrast:
         tests = tests[1:]
+    if not analysis.transform:
+        yield title, _pool(name, [*tests, *equivalences], analysis.frame, layout, people)
+        return
+    tests += [] if raw else equivalences
+    yield f"{title}, {analysis.transform}", _pool(name, tests, analysis.frame, layout, people)
+    if raw and equivalences:
+        metric = f"{name}, not transformed"
+        yield (
+            f"{title}, not transformed",
+            _pool(metric, equivalences, analysis.outcome.frame, layout, people),
+        )
+
+
+def _pool(
+    metric: str,
+    tests: Sequence[PlannedTest],
+    frame: pd.DataFrame,
+    layout: Layout,
+    people: People,
+) -> Pool:
+    data = wide(frame, layout)
+    codes = np.zeros(len(data.participants), np.intp)
+    for at, factor in enumerate(layout.between):
+        codes = codes * len(factor.levels) + data.groups[:, at]
     who = data.participants
-    return Pool(analysis.outcome.name, tuple(tests), data.values, codes, people.weights(who), who)
+    return Pool(metric, tuple(tests), data.values, codes, people.weights(who), who)
 
 
 def _terms(within: Sequence[Factor], between: Sequence[Factor]) -> Iterator[PlannedTest]:
@@ -234,16 +268,10 @@ def _coded(factors: Sequence[Factor], named: Sequence[int], *, mean: bool = Fals
     )
 
 
-def _contrast(comparison: Comparison, analysis: Analysis, declaration: Declaration) -> PlannedTest:
-    layout = analysis.outcome.layout
-    test = PlannedTest(
+def _contrast(comparison: Comparison, layout: Layout) -> PlannedTest:
+    return PlannedTest(
         comparison.name,
         cell_weights(layout.within, comparison.weights)[:, None],
         cell_weights(layout.between, comparison.weights)[None, :],
         comparison.direction,
     )
-    smallest = declaration.analysis.smallest_effect.get(analysis.outcome.name)
-    if smallest is None or smallest.contrast != comparison.name:
-        return test
-    bound = smallest.standardised if smallest.raw is None else smallest.raw
-    return replace(test, bound=bound, standardised=smallest.raw is None)

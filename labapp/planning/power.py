@@ -38,7 +38,8 @@ class PlannedTest:
     apart : only groups with a weight are in it, as in t tests of two groups among several.
     bound : of a test of equivalence the smallest effect, in the unit of the values, or with
         `standardised` in standard deviations.
-    corrected : whether its p is corrected for several tests: that of a term is not.
+    corrected : whether its p is corrected for several tests: that of a term, or of the only test of
+        equivalence, is not.
     """
 
     name: str
@@ -207,7 +208,7 @@ def effects(pool: Pool) -> list[Effect]:
 def _effect(test: PlannedTest, pool: Pool) -> Effect:
     named, weights = _sides(test)
     within = len(named) == 1 or bool(np.ptp(weights) == 0)
-    contrast = test.is_contrast and test.corrected
+    contrast = test.is_contrast and (test.corrected or test.direction == EQUIVALENT)
     name = ("d_z" if within else "d") if contrast else "f"
     moments = _moments(test, pool)
     if moments is None:

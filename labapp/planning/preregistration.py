@@ -24,11 +24,12 @@ from labapp.plugins.part import PlannedPart
 from labapp.report.formats import count
 from labapp.representations.card import installed_sha256
 from labapp.session import folder
-from labapp.study import overview
+from labapp.session.gate import gate
 from labapp.study.conditions import Value, listed
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect
 from labapp.study.flow import items_of, placed_items
 from labapp.study.loading import LoadedStudy
+from labapp.study.measures import items, meanings, scores
 from labapp.study.plan import Plan
 
 YOURS = "[To be written by you: {}]"
@@ -103,7 +104,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     made = datetime.now(UTC)
     sessions = 0 if data is None else sum(1 for _ in folder.sessions_of(data, study.id))
     plans: list[Plan] = []
-    overview.check(loaded.path, plans=plans)
+    gate(loaded.path, plans=plans)
     frozen = Frozen.of(plans)
     facts = _Facts(loaded, sessions, plans, frozen)
     forms = {"aspredicted.md": facts.aspredicted(), "osf.md": facts.osf()}
@@ -251,16 +252,13 @@ class _Facts:
                 if column.name == name:
                     unit = f" ({column.unit})" if column.unit else ""
                     return f"`{name}`{unit}: {column.meaning}"
-        questionnaire, _, short = name.rpartition(".")
-        for instrument in self.loaded.instruments.values():
-            if questionnaire not in ("", instrument.id):
-                continue
-            scores = instrument.scores
-            if isinstance(scores, Mapping) and short in scores:
-                items = ", ".join(scores[short].needs)
-                return f"`{name}`: a score of the questionnaire {instrument.id}, of {items}"
-            if any(item.id == short for item in instrument.items):
-                return f"`{name}`: an item of the questionnaire {instrument.id}"
+        for of, short in meanings(name, scores(self.loaded)):
+            declared = self.loaded.instruments[of].scores
+            if isinstance(declared, Mapping):
+                needs = ", ".join(declared[short].needs)
+                return f"`{name}`: a score of the questionnaire {of}, of {needs}"
+        for of, _ in meanings(name, items(self.loaded)):
+            return f"`{name}`: an item of the questionnaire {of}"
         return f"`{name}`"
 
     def _factors(self) -> Iterator[str]:

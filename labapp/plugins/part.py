@@ -195,6 +195,11 @@ class PlannedPart(Kept):
         """How many of its trials count where a study includes by questions that were solved."""
         return 0
 
+    @property
+    def solved_by(self) -> str:
+        """The rule by which its questions count as solved, where that depends on the model."""
+        return ""
+
     text_pictures: ClassVar[frozenset[str]] = frozenset()
     """What texts of it may name like pictures, as `![](correct)`."""
 

@@ -10,10 +10,10 @@ from labapp.errors import ExportExists, SessionError, StudyFull, UsageError
 from labapp.journal.read import read_rows
 from labapp.plugins.simulated import NO_OPTIONS, Options
 from labapp.session import condition_assignment
+from labapp.session.gate import gate
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
-from labapp.study import loading
 from labapp.study.allocation import rule_of
 from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
@@ -75,14 +75,14 @@ def simulate_study(
 
 def checked(study: str, participants: int | None, strategy: str, out: Path) -> LoadedStudy:
     """The study, where so many participants of a strategy can be simulated into `out`. Raises
-    ExportExists or UsageError, and as `loading.load`."""
+    ExportExists or UsageError, and as `gate`."""
     if out.exists():
         raise ExportExists(
             f"{out} exists already.",
             safe="Nothing in it was changed.",
             todo="Choose a new folder with --out.",
         )
-    loaded = loading.load(study)
+    loaded = gate(study)
     check_fits(strategy, loaded.study)
     if participants is None and not fills(loaded):
         raise UsageError(

@@ -20,7 +20,15 @@ from labapp.reading import files as reading
 from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.wording import USUAL
-from labapp.study.loading import SHIPPED, LoadedStudy, decoded, in_language, plain_name, word_files
+from labapp.study.loading import (
+    SHIPPED,
+    LoadedStudy,
+    decoded,
+    in_language,
+    package_root,
+    plain_name,
+    word_files,
+)
 from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
 from labapp.study.schemas import modeline, schema_of
 from labapp.study.translating import lacking, to_be_translated, write
@@ -72,12 +80,15 @@ def new_study(
     }
     words = {in_language(template, loaded.study.language) for template in word_files(loaded.study)}
     words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
+    of_the_original = texts_to_read(loaded)
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
             continue  # words are the program's
         text = content
         if file.startswith("instruments/"):
             text = _instrument_file(file, content, loaded).encode()
+        elif file in of_the_original:
+            text = (OF_ANOTHER.format(study=loaded.study.id) + decoded(content)).encode()
         contents[folder / file] = text
     for file, instead in loaded.fallbacks.items():
         if file in words:
@@ -100,6 +111,12 @@ def new_study(
         made, rows = lacking(target)
         written += write(made, rows)
     return target, written
+
+
+def texts_to_read(loaded: LoadedStudy) -> list[str]:
+    """The texts of a study that participants read and that may speak of its own material."""
+    words = {in_language(name, loaded.study.language) for name in word_files(loaded.study)}
+    return sorted(name for name in loaded.files if name.endswith(".md") and name not in words)
 
 
 def _schema(document: str) -> bytes:
@@ -127,7 +144,7 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     title = name.replace("-", " ").capitalize()
     text = _with_value(text, "id", name)
     text = _with_value(text, "title", f'"{title}"')
-    text = re.sub(r"(?m)^summary:.*\n", "", text)  # it is of the original
+    text = _without_origin(text, comments=package_root(loaded.path) is None)
     text = _with_value(text, "version", "1")
     text = _with_value(text, "language", study.language, after="version")
     if not translated and not re.search(r"(?m)^fallback_language:", text):
@@ -137,17 +154,51 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
         text = _with_german_words(text)
     located = parse_yaml(loaded.path, text.encode())
     taught = _taught(text, located, study)
-    head = textwrap.fill(
+    head = (
         f"{title}: made of the study {study.id}. What a key says stands above it; "
         "`labapp studies check` names every mistake with its line, and `labapp studies preview` "
-        "shows every screen.",
+        "shows every screen."
+    )
+    if texts := texts_to_read(loaded):
+        head += (
+            f" These texts were written for {study.id} and may name its pictures, models or paper. "
+            f"Change what is not true of your study: {', '.join(texts)}."
+        )
+    head = textwrap.fill(
+        head,
         WIDTH,
         initial_indent="# ",
         subsequent_indent="# ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     there = set(re.findall(r"(?m)^(\w+):", text))
     more = _more(Study, there, "a study", _EXAMPLES)
     return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
+
+
+OF_ANOTHER = "<!-- Written for {study}: change what is not true of your study. -->\n"
+"""Before each copied text, for its author alone."""
+OF_THE_ORIGINAL = ("summary", "replicates")
+"""Keys by which a study says what it is and which published study it repeats."""
+
+
+_COMMENT = re.compile(r"""((?:[^"'#]|"[^"]*"|'[^']*')*?)\s+#\s.*""")
+"""A line with a comment: a # behind a space, and not within quotes."""
+
+
+def _without_origin(text: str, *, comments: bool) -> str:
+    """The text without what is true of the original alone. comments: whether they are kept; those
+    of a shipped study tell of the published one."""
+    kept, leave = [], False
+    for line in text.split("\n"):
+        if re.match(r"\w", line):
+            leave = line.partition(":")[0] in OF_THE_ORIGINAL
+        if leave or (not comments and line.lstrip().startswith("#")):
+            continue
+        comment = None if comments else _COMMENT.fullmatch(line)
+        kept.append(comment[1] if comment else line)
+    return "\n".join(kept)
 
 
 def _with_own_files(path: Path, text: str) -> str:

@@ -162,13 +162,6 @@ def _free(name: str) -> None:
         raise ValueError(f"a factor of another name; {name!r} is taken")
 
 
-def is_called(measure: str, instrument: str, name: str) -> bool:
-    """Whether the name of an item or score, alone or behind its questionnaire's and a dot, is that
-    of this one."""
-    of, dot, own = measure.rpartition(".")
-    return own == name and (not dot or of == instrument)
-
-
 class ExcludeRule(Strict):
     """When somebody fails, and is not analysed. A rule says one thing."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
-from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,14 +24,14 @@ from labapp.stimuli.masking import Masking
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.conditions import VARIABLE, fill
-from labapp.study.design import ExcludeRule, Place, is_called
+from labapp.study.design import ExcludeRule, Place
 from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
 from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.asking import withheld
 from labapp.study.instruments.items import Item
-from labapp.study.instruments.scoring import declared
 from labapp.study.loading import LoadedStudy
+from labapp.study.measures import Called, Limits, items, resolve, scores
 from labapp.study.plan import Plan
 from labapp.study.shown_texts import set_faults, text_faults
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
@@ -90,8 +89,8 @@ def _telling(loaded: LoadedStudy) -> list[str]:
     return [warning] if items else []
 
 
-def notices(loaded: LoadedStudy) -> list[str]:
-    """Remarks to whoever made a study that is in order."""
+def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
+    """Remarks to whoever made a study that is in order. plans: of every condition."""
     return [
         *_undeclared(loaded),
         *_telling(loaded),
@@ -99,7 +98,7 @@ def notices(loaded: LoadedStudy) -> list[str]:
         *_in_another_language(loaded),
         *_not_known(loaded),
         *_uneven(loaded),
-        *_not_measured(loaded),
+        *_solved_differently(plans),
         *_not_sent(loaded),
         *_not_asked_again(loaded),
     ]
@@ -200,21 +199,21 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
     return [warning]
 
 
-def _not_measured(loaded: LoadedStudy) -> list[str]:
-    """Of a measured factor that no questionnaire of the study gives, with the line."""
-    measured = () if loaded.study.design is None else loaded.study.design.measured
-    names: dict[str, None] = {}
-    for instrument in loaded.instruments.values():
-        scores = instrument.planned_scores()
-        names |= dict.fromkeys(item.id for item in instrument.items)
-        names |= dict.fromkeys(scores if isinstance(scores, dict) else ())
-    return [
-        f"line {loaded.located.line(('design', 'measured', index))}, design.measured: no "
-        f"questionnaire of the flow has an item or a score {name!r}; "
-        f"there are: {', '.join(names) or 'none'}."
-        for index, name in enumerate(measured)
-        if name not in names
-    ]
+def _solved_differently(plans: Sequence[Plan]) -> list[str]:
+    """Of models whose questions are solved by different rules, though one rate compares them."""
+    rules: dict[str, dict[str, None]] = {}
+    for part in (part for plan in plans for part in plan.parts if part.measures):
+        if part.solved_by:
+            rules.setdefault(part.solved_by, {}).update(dict.fromkeys(part.models()))
+    if len(rules) < 2:
+        return []
+    told = "; ".join(f"{rule}: {', '.join(models)}" for rule, models in rules.items())
+    warning = (
+        f"Questions are solved by different rules ({told}). A difference between these models in "
+        "completion_rate or response time may be one between the rules. To compare the models, "
+        "give their stages one `distance` and one `target_alignment`."
+    )
+    return [warning]
 
 
 def _uneven(loaded: LoadedStudy) -> list[str]:
@@ -231,17 +230,12 @@ def check(
     plans: list[Plan] | None = None,
 ) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus set
-    that does not fit, is found too.
+    that does not fit, is found too; what only the analysis knows is for `labapp.session.gate`.
 
     predict_masked: see `planner.realise`; plans: gets the plans that were realised. Raises
     StudyError with every mistake.
     """
-    checked = check_all(study, predict_masked)
-    if checked.errors or checked.loaded is None:
-        raise StudyError.together(checked.errors)
-    if plans is not None:
-        plans += checked.plans
-    return checked.loaded
+    return in_order(check_all(study, predict_masked), plans)
 
 
 class Checked(NamedTuple):
@@ -251,6 +245,15 @@ class Checked(NamedTuple):
     loaded: LoadedStudy | None
     errors: tuple[LabappError, ...]
     plans: tuple[Plan, ...]
+
+
+def in_order(checked: Checked, plans: list[Plan] | None = None) -> LoadedStudy:
+    """The study that was looked at. plans: gets its plans. Raises StudyError with every mistake."""
+    if checked.errors or checked.loaded is None:
+        raise StudyError.together(checked.errors)
+    if plans is not None:
+        plans += checked.plans
+    return checked.loaded
 
 
 def check_all(
@@ -286,6 +289,7 @@ def check_all(
         if whole:
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)
+    errors += measured_faults(loaded)
     return Checked(loaded, tuple({str(e): e for e in errors}.values()), tuple(plans))
 
 
@@ -349,7 +353,6 @@ def _plans(
 
 OF_EVERY_STUDY = frozenset({"completed", "practice_correct", "min_solved", "withdrawn", "by_hand"})
 """Reasons that labapp itself gives, and that no rule of a study can be called."""
-Limits = tuple[float, float]
 
 
 def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
@@ -371,49 +374,58 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
             yield from _task(loaded, at, rule, plans)
 
 
+def _resolved(
+    loaded: LoadedStudy, place: Place, measure: str, known: Iterable[Called], kind: str
+) -> Called:
+    names = ", ".join(dict.fromkeys(name for _, name in known)) or "none"
+    unknown = f"no questionnaire of the flow has {kind} {measure!r}; there are: {names}"
+    return resolve(loaded, place, measure, known, unknown, "Name one of these.")
+
+
+def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Covariates and measured groups that no questionnaire gives, or that are named twice."""
+    measured = () if loaded.study.design is None else loaded.study.design.measured
+    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
+    if asked - loaded.instruments.keys():
+        return  # what cannot be read is told where it stands, and may have what is named
+    known = list(dict.fromkeys((*scores(loaded), *items(loaded))))
+    found: dict[Called, str] = {}
+    for index, name in enumerate(measured):
+        place: Place = ("design", "measured", index)
+        try:
+            of = _resolved(loaded, place, name, known, "an item or a score")
+        except StudyError as error:
+            yield error
+            continue
+        if (first := found.setdefault(of, name)) != name:
+            what = f"{name!r} is {first!r} again: each is measured once"
+            yield _fault(loaded, place, what, "Leave one of them out.")
+
+
 def _item(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
-    items = {
-        (instrument.id, item.id): item
-        for instrument in loaded.instruments.values()
-        for item in instrument.items
-    }
-    named = [item for (of, name), item in items.items() if is_called(measure, of, name)]
-    if not named:
-        known = ", ".join(dict.fromkeys(name for _, name in items)) or "none"
-        what = f"no questionnaire of the flow has an item {measure!r}; there are: {known}"
-        yield _fault(loaded, (*at, "item"), what, "Name one of these.")
+    known = items(loaded)
+    try:
+        item = known[_resolved(loaded, (*at, "item"), measure, known, "an item")]
+    except StudyError as error:
+        yield error
         return
     if rule.below is not None or rule.above is not None:
-        limits = [item.bounds() for item in named]
-        yield from _limit(loaded, at, rule, measure, limits)
+        yield from _limit(loaded, at, rule, measure, item.bounds())
         return
     key = "answer" if rule.answer is not None else "answer_not"
     given = getattr(rule, key)
     for level in given if isinstance(given, tuple) else (given,):
-        if not any(_possible(item, level) for item in named):
-            what = f"{level!r} is no answer to {measure}; possible are: {_answers(named[0])}"
+        if not _possible(item, level):
+            what = f"{level!r} is no answer to {measure}; possible are: {_answers(item)}"
             yield _fault(loaded, (*at, key), what, "Give one of these.")
 
 
 def _score(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
-    scores: dict[tuple[str, str], Limits | None] = {}
-    for instrument in loaded.instruments.values():
-        scoring = declared(instrument.planned_scores())
-        if isinstance(scoring, str):
-            scores |= {(instrument.id, item.id): item.bounds() for item in instrument.items}
-        elif scoring is not None:
-            scores |= {
-                (instrument.id, name): (
-                    -inf if score.low is None else score.low,
-                    inf if score.high is None else score.high,
-                )
-                for name, score in scoring.items()
-            }
-    limits = [known for (of, name), known in scores.items() if is_called(measure, of, name)]
-    if not limits:
-        known = ", ".join(dict.fromkeys(name for _, name in scores)) or "none"
-        what = f"no questionnaire of the flow has a score {measure!r}; there are: {known}"
-        yield _fault(loaded, (*at, "score"), what, "Name one of these.")
+    known = scores(loaded)
+    try:
+        limits = known[_resolved(loaded, (*at, "score"), measure, known, "a score")]
+    except StudyError as error:
+        yield error
         return
     yield from _limit(loaded, at, rule, measure, limits)
 
@@ -423,16 +435,15 @@ def _limit(
     at: Place,
     rule: ExcludeRule,
     measure: str,
-    limits: Sequence[Limits | None],
+    limits: Limits | None,
 ) -> Iterator[StudyError]:
     """A limit for what is no number, or that nobody, or everybody, is beyond."""
     key = "below" if rule.below is not None else "above"
-    numbers = [known for known in limits if known is not None]
-    if not numbers:
+    if limits is None:
         what = f"{measure} has no number that could be {key} another"
         yield _fault(loaded, (*at, key), what, "Use `answer` or `answer_not` with its options.")
         return
-    low, high = min(known[0] for known in numbers), max(known[1] for known in numbers)
+    low, high = limits
     limit = getattr(rule, key)
     nobody = limit <= low if key == "below" else limit >= high
     everybody = limit > high if key == "below" else limit < low

@@ -221,16 +221,17 @@ def open_new(
     the study's pictures are painted, of how many; step: what begins.
     """
     from labapp.session import condition_assignment, folder, new_folder, opening
+    from labapp.session.gate import gate
     from labapp.session.stimuli import stimuli_of
     from labapp.simulation.fitting import check_fits
     from labapp.stimuli import gallery
-    from labapp.study import loading, planner
+    from labapp.study import planner
     from labapp.study.flow import blinds
     from labapp.study.overview import prior_of, space_of
     from labapp.study.plan import pictures_of
     from labapp.ui.strings import strings_of
 
-    loaded = loading.load(study)
+    loaded = gate(study)
     if options.blind is None:
         options = replace(options, blind=blinds(loaded.study.flow))
     if options.simulate is not None:

@@ -6,8 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from labapp.analysis.checking import check_study
 from labapp.errors import LabappError, StudyError
+from labapp.session.gate import look_at
 from labapp.ui import mistakes
 from labapp.ui.language import counted, tr
 
@@ -62,7 +62,7 @@ class StudyChecker(QObject):
 def _mistakes(study: str) -> Errors:
     try:
         with mistakes.worded(tr("This study file cannot be used.")):
-            return check_study(study).errors
+            return look_at(study).errors
     except LabappError as error:
         return (error,)
 

@@ -12,7 +12,7 @@ from tests.analysis.test_exclusion import STUDY, ruled
 
 PLAN = """\
 analysis:
-  outcomes: {primary: [completion_rate, trust], secondary: [opinions.trust, response_time_s]}
+  outcomes: {primary: [completion_rate, trust], secondary: [response_time_s, solved_s]}
   transform: {response_time_s: log}
   contrasts: [{name: first, model: {sinelines/gt: 1, sinelines/vae: -1}}]
   smallest_effect: {completion_rate: {contrast: first, raw: 0.1}}
@@ -34,7 +34,7 @@ def test_numbers_of_tables_and_scores_can_be_outcomes(tmp_path: Path) -> None:
     ("known", "unknown", "line", "key"),
     [
         ("[completion_rate, trust]", "[completion_rat, trust]", 18, "analysis.outcomes.primary"),
-        ("opinions.trust", "opinion.trust", 18, "analysis.outcomes.secondary[0]"),
+        ("solved_s", "opinion.trust", 18, "analysis.outcomes.secondary[1]"),
         ("{response_time_s: log}", "{response_tim: log}", 19, "analysis.transform.response_tim"),
         ("{completion_rate: {", "{outcome: {", 21, "analysis.smallest_effect.outcome"),
         ("outcome: trust", "outcome: distrust", 23, "hypotheses[0].outcome"),
@@ -66,6 +66,49 @@ def test_an_effect_that_no_difference_reaches_is_told(
 ) -> None:
     errors_ = errors(tmp_path, PLAN.replace("completion_rate: {contrast: first, raw: 0.1}", effect))
     assert [told in error for error in errors_] == [True] * bool(told)
+
+
+SECOND = """\
+id: views
+version: 1
+title: Views
+source: ours
+scores: {trust: {mean: [w1, w2]}}
+scale: {points: 5, low: not at all, high: very much}
+items:
+- {kind: statement, id: w1, text: I trust it.}
+- {kind: statement, id: w2, text: I rely on it.}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("hypotheses:", "  measured: [trust]\nhypotheses:", "design.measured[0]"),
+        ("completion_rate, trust", "completion_rate, trust", "analysis.outcomes.primary[1]"),
+        ("{response_time_s: log}", "{trust: log}", "analysis.transform.trust"),
+        ("outcome: trust", "outcome: trust", "hypotheses[0].outcome"),
+        ("", "", "exclude.low_trust.score"),
+    ],
+)
+def test_a_name_that_two_questionnaires_have_is_an_error_everywhere(
+    tmp_path: Path, old: str, new: str, place: str
+) -> None:
+    measured = "measured" in new
+    plan = PLAN if measured else PLAN.replace(old, new)
+    text = STUDY.replace("flow:\n", f"{plan}flow:\n") + "- questionnaire: views\n"
+    if measured:
+        text = text.replace("  within: [model]\n", "  within: [model]\n  measured: [trust]\n")
+    path = ruled(tmp_path, text)
+    (tmp_path / "instruments" / "views.yaml").write_text(SECOND)
+    told = [str(error) for error in check_study(str(path)).errors]
+    assert any(
+        place in each and "several meanings: opinions.trust and views.trust" in each
+        for each in told
+    ), told
+    clear = path.read_text().replace("opinions.trust", "trust").replace("trust", "views.trust")
+    path.write_text(clear.replace("low_views.trust", "low_trust"))
+    assert check_study(str(path)).errors == ()
 
 
 def test_a_near_name_is_proposed(tmp_path: Path) -> None:

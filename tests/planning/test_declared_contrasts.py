@@ -86,7 +86,7 @@ def test_the_power_of_equivalence_is_what_simulated_studies_have() -> None:
     t_high = (values.mean(axis=1) - effect) / (values.std(axis=1, ddof=1) / np.sqrt(n))
     critical = stats.t.ppf(0.95, n - 1)
     share = np.mean((t_low > critical) & (t_high < -critical))
-    assert equivalence_power(effect, (n,), 1, 1.0)[0] == pytest.approx(share, abs=0.03)
+    assert equivalence_power(effect, (n,), 1, 1.0, 0.05)[0] == pytest.approx(share, abs=0.03)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -203,6 +203,25 @@ def test_a_pilot_with_people_left_out_and_gaps_gives_variance_and_who_to_recruit
     assert [text for text in told if text not in page] == []
     (row, _) = contrasts_page.summary([planned])
     assert (row["recruit"], row["n_pilot_recruited"], row["n_pilot"]) == (recruit, 20, 15)
+    assert "imulated" not in page
+
+
+@pytest.mark.parametrize("programs", [0, 5, 20])
+def test_a_pilot_of_simulated_participants_says_so(
+    own: LoadedStudy, monkeypatch: pytest.MonkeyPatch, programs: int
+) -> None:
+    frames = study(DESIGN, n=20).small()
+    simulated = [at < programs for at in range(20)]
+    frames["participants"] = frames["participants"].assign(simulated=simulated)
+    pilots = Tables.of(frames, typed([], table_columns()["snapshots"]))
+    monkeypatch.setattr(declared_contrasts, "_sessions", lambda paths: pilots)
+    (planned,) = plan_contrasts(own, [Path("pilot")])
+    page = contrasts_page.page(own, [planned], contrasts_page.plate([planned]))
+    told = {0: "20 participants recruited", 5: "5 of them simulated", 20: "all of them simulated"}
+    for text in (page, "\n".join(contrasts_page.words([planned]))):
+        assert [words in text for words in told.values()] == [n == programs for n in told]
+    assert "Nothing was simulated" not in page
+    assert contrasts_page.summary([planned])[0]["n_pilot_simulated"] == programs
 
 
 def test_trial_runs_are_a_pilot_study_and_so_are_ordinary_sessions(tmp_path: Path) -> None:

@@ -130,17 +130,22 @@ def test_what_is_planned_is_what_the_study_declares() -> None:
     completion, response = group.pools
     assert [test.name for test in completion.tests] == [
         "F, hint", "F, model", "F, hint × model", AGAINST["name"], "hint",
+        f"{AGAINST['name']} (equivalent)",
     ]  # fmt: skip
     assert group.titles["response_time_s"].endswith("log")
-    against = completion.tests[3]
-    assert (against.direction, against.bound, against.corrected) == ("less", 0.2, True)
+    against, _, equal = completion.tests[3:]
+    assert (against.direction, against.bound, against.corrected) == ("less", None, True)
+    # The only test of its family.
+    assert (equal.direction, equal.bound, equal.corrected) == ("equivalent", 0.2, False)
     assert not completion.tests[0].corrected
     # Everybody once: the study that was simulated.
     analysis = analyse(tables.included(), declared_of(tables, "own")).analyses[0]
     counts = [
         (own := np.flatnonzero(completion.groups == at), np.ones((1, own.size))) for at in range(2)
     ]
-    expected = [line.test.p for line in analysis.main.lines] + [c.p for c in analysis.compared]
+    expected = [line.test.p for line in analysis.main.lines] + [
+        each.test.p for each in (*analysis.compared, *analysis.equivalences)
+    ]
     ours = [float(_p(test, completion.values, counts)[0]) for test in completion.tests]
     assert ours == pytest.approx(expected, rel=1e-9)
     assert response.values.max() < 6, "the log of seconds"

@@ -18,9 +18,10 @@ from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.cli.main import app
 from labapp.errors import LabappError, StudyError, UsageError
+from labapp.plugins.texts import pages as pages_of
 from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
-from labapp.study.authoring import new_study
+from labapp.study.authoring import new_study, texts_to_read
 from labapp.study.examining import UNTRANSLATED
 from labapp.study.overview import check, check_all, notices
 from labapp.study.translating import lacking
@@ -38,12 +39,26 @@ def test_of_every_shipped_study_one_of_ones_own_is_made(tmp_path: Path, source: 
     assert loaded.study.id == "my-own"
     assert notices(loaded) == []
     own = loading.load(source).study
+    assert loaded.study.replicates is None
+    assert loaded.study.summary is None or loaded.study.summary != own.summary
     assert loaded.study.flow == own.flow
     assert loaded.study.assignment == own.assignment
     assert {file for file in written if file.suffix == ".md"} == {
         folder / name for name in loaded.files if name.endswith(".md")
     }
+    for name in texts_to_read(loading.load(source)):
+        own_text = (folder / name).read_text("utf-8")
+        assert own_text.startswith(f"<!-- Written for {source}: change")
+        assert pages_of(own_text) == pages_of(own_text.split("\n", 1)[1])
     text = path.read_text("utf-8")
+    of_the_original = [
+        line.split("#", 1)[1].strip()
+        for line in loading.load(source).path.read_text("utf-8").splitlines()
+        if re.search(r"(^|\s)#\s", line)
+    ]
+    assert [line for line in of_the_original if len(line) > 8 and line in text] == []
+    head = " ".join(line.lstrip("# ") for line in text.split("\n\n")[0].splitlines())
+    assert [name for name in loaded.files if name.endswith(".md") and name not in head] == []
     schema = json.loads((folder / re.findall(r"\$schema=(\S+)", text)[0]).read_text("utf-8"))
     jsonschema.validate(json.loads(json.dumps(yaml.safe_load(text))), schema)
     for instrument in loaded.instruments:

@@ -10,7 +10,7 @@ from labapp.errors import SessionError, StudyError
 from labapp.plugins.part import with_trials
 from labapp.study import allocation, loading, planner
 from labapp.study.design import Design
-from labapp.study.overview import check, notices, prior_of, space_of
+from labapp.study.overview import check, check_all, notices, prior_of, space_of
 from labapp.study.plan import Plan, to_rows
 from tests.helpers.beside import put_beside
 
@@ -124,17 +124,30 @@ def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
     told = "\n".join(notices(check(path)))
     assert "line 8, design.per_cell: 11 participants a cell do not balance the 2 levels" in told
     assert "such as 10 or 12" in told
-    text = STUDY.replace("  per_cell: 12\n", "  measured: [seq, skill]\n").replace(
-        "trials: 1}", "trials: 1, after: [seq]}"
-    )
-    told = "\n".join(notices(check(write(tmp_path, text))))
-    assert "line 8, design.measured: no questionnaire of the flow has an item or a score" in told
-    assert "'skill'; there are: seq" in told
-    assert "'seq'" not in told
     assert "design" not in "\n".join(notices(check(write(tmp_path))))
     text = STUDY.replace("within: [model, ", "within: [")
     told = "\n".join(notices(check(write(tmp_path, text))))
     assert "line 4, design: Stages list 2 models, and `within` does not name `model`" in told
+
+
+@pytest.mark.parametrize(
+    ("measured", "says"),
+    [
+        ("[seq, skill]", "an item or a score 'skill'; there are: seq"),
+        ("[seq.skill]", "an item or a score 'seq.skill'; there are: seq"),
+        ("[seq, seq.seq]", "'seq.seq' is 'seq' again"),
+        ("[seq]", ""),
+        ("[seq.seq]", ""),
+    ],
+)
+def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, says: str) -> None:
+    text = STUDY.replace("  per_cell: 12\n", f"  measured: {measured}\n").replace(
+        "trials: 1}", "trials: 1, after: [seq]}"
+    )
+    told = [str(error) for error in check_all(write(tmp_path, text)).errors]
+    assert ["line 8, design.measured[" in each and says in each for each in told] == [True] * bool(
+        says
+    )
 
 
 @pytest.mark.parametrize(

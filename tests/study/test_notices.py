@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from labapp.study.overview import check, notices
+from labapp.study.plan import Plan
 from tests.study.test_refusals import GOOD, refused, write
 
 
@@ -41,3 +42,25 @@ def test_a_published_study_that_is_not_known_is_told(
     assert [f"nothing is known here of {study} (000)" in line for line in lines] == (
         [True] if notice else []
     )
+
+
+@pytest.mark.parametrize(
+    ("stages", "rules"),
+    [
+        ("models: [sinelines/gt, sinelines/vae]", []),
+        ("models: [sinelines/gt, mnist8k/ae5]", ["sinelines: sinelines/gt", ": mnist8k/ae5"]),
+        ("models: [sinelines/gt, mnist8k/ae5], distance: mse", []),
+    ],
+)
+def test_models_whose_questions_are_solved_by_different_rules_are_told(
+    tmp_path: Path, stages: str, rules: list[str]
+) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        "id: own\ntitle: Own\nversion: 1\nunnamed_texts: shipped\nflow:\n"
+        f"- stages: {{task: reconstruction, {stages}, trials: 1, target_alignment: 0.9}}\n"
+    )
+    plans: list[Plan] = []
+    told = [line for line in notices(check(path, plans=plans), plans) if "different rules" in line]
+    assert len(told) == bool(rules)
+    assert [rule in line for line in told for rule in rules] == [True] * len(rules)

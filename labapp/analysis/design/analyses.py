@@ -18,7 +18,13 @@ import pandas as pd
 from labapp.analysis import inference, variance
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design import anova, contrasts, logistic, mixed
-from labapp.analysis.design.contrasts import Compared, Comparison, Direction
+from labapp.analysis.design.contrasts import (
+    EQUIVALENT,
+    TWO_SIDED,
+    Compared,
+    Comparison,
+    Direction,
+)
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -27,6 +33,8 @@ from labapp.analysis.design.layout import (
     Layout,
     Wide,
     cell_codes,
+    cell_count,
+    subsets,
     wide,
 )
 from labapp.analysis.design.sources import (
@@ -41,9 +49,10 @@ from labapp.analysis.tables import Tables
 
 VARIANCE, MIXED = "analysis of variance", "linear mixed model"
 TRIALS_MIXED, TRIALS_LOGISTIC = "trials, linear mixed model", "trials, logistic regression (GEE)"
-MOST_EFFECTS = 400
-"""Random effects with slopes, at most, in the models of trials."""
+MOST_EFFECTS = 600
+"""Random effects, at most, in the models of trials that let effects differ between people."""
 MOST_TRIALS = 20_000
+RAW = "the test of equivalence is of values that are not transformed"
 NORMAL, SAME_VARIANCES = "Shapiro-Wilk W, residuals", "Brown-Forsythe F, groups"
 
 
@@ -75,6 +84,8 @@ class Model:
     remarks: tuple[str, ...] = ()
     compared: tuple[Compared, ...] = ()
     """Of models of trials: the comparisons, with p that is not corrected."""
+    criterion: float | None = None
+    """Of mixed models the REML criterion, by which fits are compared."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +98,7 @@ class Analysis:
     transform : what was done to the values; empty for nothing.
     main : the model of the tests; means and contrasts are its own.
     means : by factor, estimated means of its levels, in the unit of the tests.
+    compared, equivalences : tests of differences, and of equivalence; families of their own.
     beside : further models: of complete participants, of trials.
     checks : what the tests assume, by name.
     """
@@ -105,6 +117,16 @@ class Analysis:
     checks: tuple[tuple[str, tuple[str, ...], Test], ...] = ()
     remarks: tuple[str, ...] = ()
 
+    @property
+    def unit(self) -> str:
+        """Of the values that are tested, such as log s."""
+        return " ".join(filter(None, (self.transform, self.outcome.unit)))
+
+    @property
+    def raw_equivalence(self) -> bool:
+        """Whether the test of equivalence is of values that are not transformed."""
+        return bool(self.transform) and RAW in self.remarks
+
 
 @dataclass
 class StudyAnalyses:
@@ -122,6 +144,7 @@ def analyse(
     """Every outcome of a study. counted: its rows of sessions that count; first: the number of the
     first analysis; by_trials: with the models of trials."""
     outcomes = outcomes_of(counted, declaration)
+    declaration = outcomes.declaration
     result = StudyAnalyses(declaration.study, declaration, left_out=list(outcomes.left_out))
     for outcome in outcomes.analysed:
         analysis = _analysis(
@@ -131,23 +154,32 @@ def analyse(
             result.left_out.append(analysis)
         else:
             result.analyses.append(analysis)
+    result.analyses = _corrected(result.analyses, declaration)
+    return result
+
+
+def _corrected(analyses: Sequence[Analysis], declaration: Declaration) -> list[Analysis]:
+    """With the corrected p of tests of differences and, in families of their own, of equivalence:
+    they ask opposite questions."""
     plan = declaration.analysis
-    if plan.family == "all":
-        flat = [each for analysis in result.analyses for each in analysis.compared]
-        adjusted = iter(contrasts.corrected(flat, plan.correction))
-        result.analyses = [
-            replace(analysis, compared=tuple(next(adjusted) for _ in analysis.compared))
-            for analysis in result.analyses
-        ]
-    else:
-        result.analyses = [
+    families = [analyses] if plan.family == "all" else [[analysis] for analysis in analyses]
+    made = []
+    for family in families:
+        differences = iter(
+            contrasts.corrected([c for a in family for c in a.compared], plan.correction)
+        )
+        equivalences = iter(
+            contrasts.corrected([c for a in family for c in a.equivalences], plan.correction)
+        )
+        made += [
             replace(
                 analysis,
-                compared=tuple(contrasts.corrected(analysis.compared, plan.correction)),
+                compared=tuple(next(differences) for _ in analysis.compared),
+                equivalences=tuple(next(equivalences) for _ in analysis.equivalences),
             )
-            for analysis in result.analyses
+            for analysis in family
         ]
-    return result
+    return made
 
 
 def transformed(values: Floats, transform: str) -> Floats:
@@ -214,7 +246,8 @@ def _analysis(
             main, means = complete, of_complete
         else:
             lines = tuple(Line(term, test) for term, test in fitted.terms())
-            main, means = Model(MIXED, fitted.n, 0, lines, fitted.remarks), fitted
+            main = Model(MIXED, fitted.n, 0, lines, fitted.remarks, (), fitted.criterion)
+            means = fitted
             if complete is not None:
                 beside.append(complete)
     elif complete is None or isinstance(of_complete, str):
@@ -227,7 +260,7 @@ def _analysis(
     comparisons, dropped = _comparisons(outcome, declaration)
     remarks += dropped
     compared = [contrasts.compare(means, each, layout.factors) for each in comparisons]
-    equivalences, compared, more = _equivalences(compared, outcome, declaration, means, transform)
+    equivalences, more = _equivalences(compared, outcome, declaration, transform)
     remarks += more
     if by_trials:
         beside += _of_trials(trials, layout, outcome, comparisons, remarks)
@@ -289,11 +322,17 @@ def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Compa
             named = ", ".join(absent_levels)
             dropped.append(f"no contrast “{contrast.name}”: nobody has {named}")
             continue
-        direction: Direction = "two-sided"
-        for hypothesis in declaration.hypotheses:
-            if hypothesis.outcome == outcome.name and hypothesis.contrast == contrast.name:
-                direction = hypothesis.direction
-        comparisons.append(Comparison(contrast.name, weights, direction))
+        directions: list[Direction] = [
+            hypothesis.direction
+            for hypothesis in declaration.hypotheses
+            if hypothesis.outcome == outcome.name
+            and hypothesis.contrast == contrast.name
+            and hypothesis.direction != EQUIVALENT
+        ]
+        comparisons += [
+            Comparison(contrast.name, weights, direction)
+            for direction in dict.fromkeys(directions or [TWO_SIDED])
+        ]
     return comparisons, dropped
 
 
@@ -301,16 +340,17 @@ def _equivalences(
     compared: Sequence[Compared],
     outcome: Outcome,
     declaration: Declaration,
-    means: contrasts.Means,
     transform: str,
-) -> tuple[list[Compared], list[Compared], list[str]]:
-    """Tests of equivalence, where a smallest effect is declared; the comparisons with them."""
+) -> tuple[list[Compared], list[str]]:
+    """The test of equivalence, where a smallest effect is declared."""
     smallest = declaration.analysis.smallest_effect.get(outcome.name)
+    result: list[Compared] = []
+    remarks: list[str] = []
     if smallest is None:
-        return [], list(compared), []
-    result, remarks, updated = [], [], list(compared)
-    for at, each in enumerate(compared):
-        if each.comparison.name != smallest.contrast or each.estimate is None:
+        return result, remarks
+    for each in compared:
+        # A contrast that is tested in several directions is one difference.
+        if each.comparison.name != smallest.contrast or each.estimate is None or result:
             continue
         estimate = each.estimate
         if smallest.raw is not None and transform:
@@ -325,14 +365,12 @@ def _equivalences(
                 remarks.append(f"no test of equivalence: {plain.why}")
                 continue
             estimate = plain
-            remarks.append("the test of equivalence is of values that are not transformed")
+            remarks.append(RAW)
         bound = smallest.raw
         if bound is None:
             bound = (smallest.standardised or 0.0) * estimate.spread
-        with_test = replace(each, equivalence=contrasts.equivalence(estimate, bound))
-        result.append(with_test)
-        updated[at] = with_test
-    return result, updated, remarks
+        result.append(contrasts.equivalence(each.comparison, estimate, bound))
+    return result, remarks
 
 
 def _of_trials(
@@ -360,9 +398,11 @@ def _of_trials(
     stimuli = trials[STIMULUS].nunique()
     together = trials.groupby(STIMULUS)[PARTICIPANT].nunique()
     stimulus = STIMULUS if stimuli and float(together.mean()) >= 2 else None
-    slopes = sum(len(factor.levels) - 1 for factor in layout.within)
-    n_effects = n * (1 + slopes) + (stimuli if stimulus else 0)
-    fitted = mixed.of_trials(trials, layout, stimulus, slopes=n_effects <= MOST_EFFECTS)
+    met = sum(
+        cell_count([layout.within[place] for place in places]) for places in subsets(layout.within)
+    )
+    n_effects = n * (1 + met) + (stimuli if stimulus else 0)
+    fitted = mixed.of_trials(trials, layout, stimulus, cells=n_effects <= MOST_EFFECTS)
     if isinstance(fitted, Test):
         remarks.append(f"no mixed model of trials: {fitted.why}")
         return []
@@ -370,12 +410,15 @@ def _of_trials(
     if stimulus is None:
         notes.append("without random effects of stimuli, which no two participants share")
     if n_effects > MOST_EFFECTS:
-        notes.append(f"without slopes: there would be more than {MOST_EFFECTS} random effects")
+        notes.append(
+            "without random effects of participants by the factors within them: there would be "
+            f"more than {MOST_EFFECTS}"
+        )
     effects = ", ".join(f"({name})" for name in fitted.sds if name != "residual")
     notes.append(f"random effects {effects}")
     lines = tuple(Line(term, test) for term, test in fitted.terms())
     compared = tuple(contrasts.compare(fitted, each, layout.factors) for each in comparisons)
-    return [Model(TRIALS_MIXED, n, 0, lines, tuple(notes), compared)]
+    return [Model(TRIALS_MIXED, n, 0, lines, tuple(notes), compared, fitted.criterion)]
 
 
 def _checks(

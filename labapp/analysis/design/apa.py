@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
+from labapp.analysis.design.analyses import Analysis, Cell, Model, StudyAnalyses, back
+from labapp.analysis.design.contrasts import TWO_SIDED
 from labapp.analysis.design.rows import design_words, plain_name, term_name
-from labapp.analysis.design.sections import CORRECTIONS
+from labapp.analysis.design.sections import BACK_MEAN, CORRECTIONS
 from labapp.analysis.effects import HEDGES, Effect
 from labapp.report.language import Verbatim, say
 
@@ -66,15 +67,24 @@ def _values(analysis: Analysis) -> PaperTable:
             str(cell.values.size),
             _number(float(cell.values.mean())) if cell.values.size else NONE,
             _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            *([_back_mean(cell, analysis)] if analysis.transform else []),
         )
         for cell in analysis.cells
     )
-    unit = f" Values are in {analysis.outcome.unit}." if analysis.outcome.unit else ""
-    changed = f" Values are their {analysis.transform}." if analysis.transform else unit
-    heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*")
+    unit = f" Values are in {analysis.unit}." if analysis.unit else ""
+    if analysis.transform:
+        unit = f" Means and standard deviations are in {analysis.unit}."
+    more = [BACK_MEAN] if analysis.transform else []
+    heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*", *more)
     factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")
     title = Verbatim(f"{analysis.outcome.name} {say('by')} {factors}")
-    return PaperTable(title, heads, rows, f"One value a participant and cell.{changed}", len(names))
+    return PaperTable(title, heads, rows, f"One value a participant and cell.{unit}", len(names))
+
+
+def _back_mean(cell: Cell, analysis: Analysis) -> str:
+    if not cell.values.size:
+        return NONE
+    return _number(back(float(cell.values.mean()), analysis.transform))
 
 
 def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
@@ -105,6 +115,12 @@ def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
     return PaperTable(f"Tests of effects ({designs})", heads, tuple(rows), note, 2)
 
 
+def _in_unit(analysis: Analysis) -> str:
+    """An outcome, with the unit of differences where that is not its own."""
+    name = analysis.outcome.name
+    return Verbatim(f"{name} ({analysis.unit})") if analysis.transform else name
+
+
 def _contrasts(results: StudyAnalyses) -> PaperTable:
     rows = []
     for analysis in results.analyses:
@@ -114,26 +130,23 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
                 continue
             effect = compared.effect
             symbol = "" if effect is None else "*g* = " if effect.name == HEDGES else "*d*_z = "
+            name, direction = compared.comparison.name, compared.comparison.direction
+            marked = name if direction == TWO_SIDED else f"{name} ({say(direction)})"
             rows.append(
                 (
-                    analysis.outcome.name, Verbatim(compared.comparison.name),
+                    _in_unit(analysis), Verbatim(marked),
                     f"{_number(estimate.value)} [{_number(test.low)}, {_number(test.high)}]",
-                    f"{test.statistic:.2f}", _df(test.df), _p(compared.p),
+                    f"{test.statistic:.2f}", _df(test.df), _p(test.p),
                     _p(compared.p_corrected),
                     NONE if effect is None else Verbatim(f"{symbol}{say(_interval(effect))}"),
                 )
             )  # fmt: skip
     plan = results.declaration.analysis
     family = "each outcome" if plan.family == "per_outcome" else "all outcomes"
-    one_sided = {
-        f"{compared.comparison.name} ({say(compared.comparison.direction)})"
-        for analysis in results.analyses
-        for compared in analysis.compared
-        if compared.comparison.direction in ("greater", "less")
-    }
     note = f"Corrected p: {CORRECTIONS[plan.correction]} over the contrasts of {family}."
-    if one_sided:
-        note += f" One-sided tests: {', '.join(sorted(one_sided))}."
+    directions = {c.comparison.direction for a in results.analyses for c in a.compared}
+    if directions - {TWO_SIDED}:
+        note += " Tests marked greater or less are one-sided; all others are two-sided."
     heads = (
         "Outcome", "Contrast", "Difference [95% CI]", "*t*", "*df*", "*p*", "*p*_corr",
         "Effect [95% CI]",
@@ -144,16 +157,20 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
-            analysis.outcome.name, Verbatim(compared.comparison.name), f"±{_number(test.bound)}",
-            f"[{_number(test.low)}, {_number(test.high)}]", f"{test.statistic:.2f}", _df(test.df),
-            _p(test.p),
+            analysis.outcome.name if analysis.raw_equivalence else _in_unit(analysis),
+            Verbatim(each.comparison.name), f"±{_number(each.bound)}",
+            f"[{_number(each.test.low)}, {_number(each.test.high)}]",
+            f"{each.test.statistic or 0.0:.2f}", _df(each.test.df), _p(each.test.p),
+            _p(each.p_corrected),
         )
         for analysis in results.analyses
-        for compared in analysis.equivalences
-        if (test := compared.equivalence) is not None
+        for each in analysis.equivalences
     ]  # fmt: skip
-    heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*")
-    note = "Two one-sided tests; the worse of the two is shown."
+    heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*", "*p*_corr")
+    note = (
+        "Of two one-sided tests, the one with the larger p is shown. They are corrected apart from "
+        "the tests of differences."
+    )
     return PaperTable("Tests of equivalence", heads, tuple(rows), note, 2)
 
 

@@ -24,9 +24,11 @@ from labapp.analysis.effects import (
 from labapp.analysis.inference import Outcome
 
 Direction = Literal["two-sided", "greater", "less", "equivalent"]
+TWO_SIDED: Direction = "two-sided"
 GREATER: Direction = "greater"
 LESS: Direction = "less"
 EQUIVALENT: Direction = "equivalent"
+TOST = "two one-sided tests"
 
 
 class Means(Protocol):
@@ -47,38 +49,21 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalence:
-    """Two one-sided tests (Schuirmann, 1987) against a smallest effect. bound: in the unit of the
-    difference; statistic, p: of the worse test; low, high: 90 % interval of the difference."""
-
-    bound: float
-    statistic: float
-    df: float | None
-    p: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Compared:
-    """What a comparison says. cohen: Cohen's d beside the effect; p_corrected: over the family;
-    None where there is no value, and then `why` says the reason."""
+    """One comparison and its one test: of a difference, or of equivalence.
+
+    cohen: Cohen's d beside the effect; bound: of a test of equivalence the smallest difference that
+    matters; p_corrected: over the family; None where there is no value, and then `why` says the
+    reason."""
 
     comparison: Comparison
     test: Outcome
     estimate: Estimate | None = None
     effect: Effect | None = None
     cohen: Effect | None = None
-    equivalence: Equivalence | None = None
+    bound: float | None = None
     p_corrected: float | None = None
     n_tests: int | None = None
-
-    @property
-    def p(self) -> float | None:
-        """Of the test that the comparison stands for."""
-        if self.comparison.direction == EQUIVALENT:
-            return None if self.equivalence is None else self.equivalence.p
-        return self.test.p
 
 
 def pairs(factors: Sequence[Factor]) -> list[Comparison]:
@@ -154,20 +139,26 @@ def quantile(share: float, df: float | None) -> float:
     return float(stats.norm.ppf(share) if df is None else stats.t.ppf(share, df))
 
 
-def equivalence(estimate: Estimate, bound: float) -> Equivalence:
-    """Whether a difference is smaller than a bound on both sides."""
+def equivalence(comparison: Comparison, estimate: Estimate, bound: float) -> Compared:
+    """Test whether a difference is smaller than a bound on both sides (Schuirmann, 1987).
+
+    statistic and p are those of the one-sided test with the larger p; low and high end the 90 %
+    interval of the difference.
+    """
     above = (estimate.value + bound) / estimate.error
     below = (estimate.value - bound) / estimate.error
-    p = max(tail(above, estimate.df, GREATER), tail(below, estimate.df, LESS))
-    worse = above if abs(above) < abs(below) else below
+    p, t = max((tail(above, estimate.df, GREATER), above), (tail(below, estimate.df, LESS), below))
     half = quantile(0.95, estimate.df) * estimate.error
-    return Equivalence(bound, worse, estimate.df, p, estimate.value - half, estimate.value + half)
+    test = Outcome(
+        TOST, t, estimate.df, p, estimate.value - half, estimate.value + half
+    )  # fmt: skip
+    return Compared(replace(comparison, direction=EQUIVALENT), test, estimate, bound=bound)
 
 
 def corrected(compared: Sequence[Compared], method: str) -> list[Compared]:
-    """The comparisons of one family, each with its corrected p. method: holm, bonferroni, fdr
-    (Benjamini and Hochberg, 1995) or none."""
-    p = [each.p for each in compared]
+    """The tests of one family, each with its corrected p. method: holm, bonferroni, fdr (Benjamini
+    and Hochberg, 1995) or none."""
+    p = [each.test.p for each in compared]
     known = [at for at, value in enumerate(p) if value is not None]
     adjusted = adjust([p[at] or 0.0 for at in known], method)
     result = list(compared)

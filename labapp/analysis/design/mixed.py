@@ -29,9 +29,9 @@ from labapp.analysis.design.layout import (
     Layout,
     Weights,
     Whole,
-    codes_of,
     fixed_effects,
     kron,
+    subsets,
     sum_coding,
     usable,
     weighted_cells,
@@ -51,23 +51,21 @@ FLAT = 1e-2
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """Random effects: an intercept of every level of a column, or a slope.
+    """Random intercepts of every level of a column, or of every combination of levels of several.
 
     Attributes
     ----------
     name : as formulas of R have it, without the brackets.
     codes : shape (rows,), the level that a row is of.
-    by : shape (rows,), what the effect is multiplied by; None for an intercept.
     """
 
     name: str
     codes: Whole
-    by: Floats | None = None
 
     @property
     def matrix(self) -> Floats:
         matrix = np.zeros((self.codes.size, int(self.codes.max()) + 1))
-        matrix[np.arange(self.codes.size), self.codes] = 1.0 if self.by is None else self.by
+        matrix[np.arange(self.codes.size), self.codes] = 1.0
         return matrix
 
 
@@ -81,6 +79,7 @@ class Mixed:
     coefficients, covariance : of these.
     sds : by random effect its standard deviation; "residual" last.
     remarks : what is to be known of the fit: singular, not converged, simplified.
+    criterion : -2 log restricted likelihood, which lme4 calls the REML criterion.
     """
 
     layout: Layout
@@ -93,6 +92,7 @@ class Mixed:
     information: Floats = field(default_factory=lambda: np.empty((0, 0)))
     slopes: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))
     """Variance of the parameters of variance, and what the covariance changes with each."""
+    criterion: float = float("nan")
 
     def df_of(self, row: Floats) -> float:
         """Satterthwaite's degrees of freedom of a weighted sum of the coefficients."""
@@ -183,24 +183,27 @@ def wald(values: Floats) -> Outcome:
 
 
 def of_trials(
-    frame: pd.DataFrame, layout: Layout, stimulus: str | None, *, slopes: bool = True
+    frame: pd.DataFrame, layout: Layout, stimulus: str | None, *, cells: bool = True
 ) -> Mixed | Outcome:
-    """Trials on the factors: random intercepts of participants and stimuli, and slopes of the
-    factors within participants.
+    """Trials on the factors: random intercepts of participants and stimuli, and with `cells` of
+    participants at each level, and combination of levels, of the factors within them.
 
-    Simplified by one rule: slopes are not correlated with intercepts or each other, and effects
-    that are estimated as 0 are taken out until none is; what was taken out is said.
+    These let the effect of a factor differ between people, all of its differences as much as each
+    other (compound symmetry): unlike slopes of contrasts without correlations, that is the same
+    model however levels are named and ordered. Effects that are estimated as 0 are taken out until
+    none is; what was taken out is said.
     """
     rows = usable(frame, layout)
     people = pd.factorize(rows[PARTICIPANT])[0].astype(np.intp)
     effects = [Random(f"1 | {PARTICIPANT}", people)]
     if stimulus is not None and rows[stimulus].nunique() > 1:
         effects.append(Random(f"1 | {stimulus}", pd.factorize(rows[stimulus])[0].astype(np.intp)))
-    for factor in layout.within if slopes else ():
-        codes = codes_of(rows, factor)
-        for at in range(len(factor.levels) - 1):
-            by = np.where(codes == at, 1.0, np.where(codes == len(factor.levels) - 1, -1.0, 0.0))
-            effects.append(Random(f"0 + {factor.name}{at + 1} | {PARTICIPANT}", people, by))
+    for places in subsets(layout.within) if cells else ():
+        names = [PARTICIPANT, *(layout.within[place].name for place in places)]
+        codes = pd.factorize(pd.MultiIndex.from_frame(rows[names]))[0].astype(np.intp)
+        # With one trial in each such cell it is the residual.
+        if int(codes.max()) + 1 < len(rows):
+            effects.append(Random(f"1 | {':'.join(names)}", codes))
     taken_out: list[str] = []
     while True:
         model = fit(rows, layout, effects)
@@ -259,6 +262,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     return Mixed(
         layout, design, n, coefficients * unit, covariance * unit**2,
         {**sds, "residual": sigma * unit}, remarks, information, slopes * unit**2,
+        problem.deviance(theta) + 2 * (len(y) - design.matrix.shape[1]) * log(unit),
     )  # fmt: skip
 
 
@@ -274,14 +278,10 @@ class _Problem:
         self.diagonal = len(effects) == 1  # then Z'Z is, and no matrix need be decomposed
         self.sizes = [int(effect.codes.max()) + 1 for effect in effects]
         if self.diagonal:
-            effect = effects[0]
-            by = np.ones(self.n) if effect.by is None else effect.by
-            size = self.sizes[0]
-            self.zz = np.asarray(np.bincount(effect.codes, by * by, size), np.float64)
-            self.zx = np.column_stack(
-                [np.bincount(effect.codes, by * column, size) for column in x.T]
-            )
-            self.zy = np.asarray(np.bincount(effect.codes, by * y, size), np.float64)
+            codes, size = effects[0].codes, self.sizes[0]
+            self.zz = np.bincount(codes, minlength=size).astype(np.float64)
+            self.zx = np.column_stack([np.bincount(codes, column, size) for column in x.T])
+            self.zy = np.asarray(np.bincount(codes, y, size), np.float64)
         else:
             z = np.hstack([effect.matrix for effect in effects])
             self.zz, self.zx, self.zy = z.T @ z, z.T @ x, z.T @ y

@@ -76,14 +76,9 @@ def _study(results: StudyAnalyses) -> str:
     for analysis in results.analyses:
         lines += [f"# {analysis.outcome.name} ({analysis.outcome.group})", _call(analysis)]
     numbers = ", ".join(str(analysis.number) for analysis in results.analyses)
-    of_study = f'printed$kind == "contrast" & printed$analysis %in% c({numbers})'
-    if plan.family == "all":
-        lines.append(f"check_family(printed[{of_study}, ])")
-    else:
-        lines.append(f"for (k in c({numbers}))")
-        lines.append(
-            '  check_family(printed[printed$kind == "contrast" & printed$analysis == k, ])'
-        )
+    families = f"list(c({numbers}))" if plan.family == "all" else f"c({numbers})"
+    lines.append(f'for (k in {families}) for (kind in c("contrast", "equivalence"))')
+    lines.append("  check_family(printed[printed$kind == kind & printed$analysis %in% k, ])")
     return "\n".join(lines)
 
 
@@ -92,9 +87,6 @@ def _call(analysis: Analysis) -> str:
     models = {model.name: model for model in analysis.beside}
     random = _random(models[TRIALS_MIXED].remarks) if TRIALS_MIXED in models else ""
     trials = "logistic" if TRIALS_LOGISTIC in models else "mixed" if random else "none"
-    untransformed = bool(analysis.transform) and any(
-        "not transformed" in remark for remark in analysis.remarks
-    )
     fields = {
         "id": str(analysis.number),
         "quantity": _text(analysis.outcome.name),
@@ -109,11 +101,19 @@ def _call(analysis: Analysis) -> str:
         "complete": _flag(VARIANCE in models),
         "trials": _text(trials),
         "random": _text(random),
+        "criterion": _criterion(analysis.main.criterion),
+        "trials_criterion": _criterion(
+            models[TRIALS_MIXED].criterion if TRIALS_MIXED in models else None
+        ),
         "plain": 'function(names) sub("^factor_", "", names)',
-        "contrasts": _contrasts(analysis, untransformed),
+        "contrasts": _contrasts(analysis, analysis.raw_equivalence),
     }
     inner = ",\n  ".join(f"{name} = {value}" for name, value in fields.items())
     return f"analyse(list(\n  {inner}))"
+
+
+def _criterion(value: float | None) -> str:
+    return "NA" if value is None else repr(value)
 
 
 def _random(remarks: Sequence[str]) -> str:

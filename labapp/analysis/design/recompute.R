@@ -189,8 +189,16 @@ anova_estimate <- function(m, weights) {
 ## Gaps: a random intercept of participants, REML, Satterthwaite.
 mixed_model <- function(a, d, random = "(1 | participant)") {
   f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+", random))
-  m <- suppressMessages(suppressWarnings(lmerTest::lmer(f, d, control = lme4::lmerControl(
-    optimizer = "bobyqa", optCtrl = list(rhoend = 1e-9), calc.derivs = FALSE))))
+  ## A single search can stop early: the fit with the least REML criterion of several is compared.
+  fit <- function(optimizer, start = NULL) tryCatch(suppressMessages(suppressWarnings(lmerTest::lmer(f, d, start = start,
+    control = lme4::lmerControl(optimizer = optimizer, calc.derivs = FALSE,
+                                optCtrl = if (optimizer == "bobyqa") list(rhoend = 1e-9) else list())))),
+    error = function(e) NULL)
+  fits <- list(fit("bobyqa"), fit("Nelder_Mead"))
+  k <- length(lme4::getME(Filter(Negate(is.null), fits)[[1]], "theta"))
+  for (start in c(0.1, 0.5, 2)) fits <- c(fits, fit("bobyqa", rep(start, k)))
+  fits <- Filter(Negate(is.null), fits)
+  m <- fits[[which.min(vapply(fits, lme4::REMLcrit, 0))]]
   list(a = a, m = m, formula = as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))))
 }
 mixed_estimate <- function(x, weights) {
@@ -229,7 +237,8 @@ logistic_terms <- function(a, d) {
 }
 check_trial_contrasts <- function(a, estimate, odds) for (contrast in a$contrasts) {
   rows <- printed[printed$analysis == a$id & printed$kind == "sensitivity" & !is.na(printed$contrast) &
-                    printed$contrast == contrast$name & printed$factors == contrast$factors, ]
+                    printed$contrast == contrast$name & printed$factors == contrast$factors &
+                    printed$direction == contrast$direction, ]
   if (nrow(rows) != 1) next
   r <- rows[1, ]; e <- estimate(contrast$weights); t <- e$value / e$error
   what <- paste("trials,", contrast$name); half <- qt(0.975, e$df) * e$error
@@ -325,7 +334,12 @@ check_checks <- function(a, m, d) {
     compare(a, paste(name, "p"), rows$p[r], p, tolerance)
   }
 }
-check_mixed <- function(a, x, kind, pattern = "mixed model$") {
+check_mixed <- function(a, x, kind, criterion, pattern = "mixed model$") {
+  theirs <- lme4::REMLcrit(x$m)
+  compare(a, "mixed model, REML criterion", criterion, theirs, ITERATIVE)
+  if (abs(criterion - theirs) > ITERATIVE)
+    cat(sprintf("Analysis %s (%s): the REML criterion of %s is lower by %.2g, so its fit is the better one.\n",
+                a$id, a$quantity, if (criterion < theirs) "labapp" else "lme4", abs(criterion - theirs)))
   t <- as.data.frame(anova(x$m, type = 3, ddf = "Satterthwaite"))
   for (k in seq_len(nrow(t))) {
     factors <- strsplit(gsub("`", "", trimws(rownames(t)[k])), ":")[[1]]
@@ -354,7 +368,9 @@ check_estimates <- function(a, estimate, tolerance) {
   }
   for (contrast in a$contrasts) {
     e <- estimate(contrast$weights); t <- e$value / e$error
-    r <- row_of(a, "contrast", contrast = contrast$name, factors = contrast$factors)
+    own_row <- function(kind, ...) row_of(a, kind, contrast = contrast$name, factors = contrast$factors,
+                                          direction = contrast$direction, ...)
+    r <- own_row("contrast")
     if (!is.null(r)) {
       compare(a, paste(contrast$name, "difference"), r$difference, e$value, tolerance)
       compare(a, paste(contrast$name, "t"), r$statistic, t, tolerance)
@@ -366,7 +382,7 @@ check_estimates <- function(a, estimate, tolerance) {
         ends <- t_ends(t, e$df) * e$error
         compare_ends(a, paste(contrast$name, r$effect_name), c(r$effect_low, r$effect_high), small * ends / e$spread, ITERATIVE)
         for (name in c("Cohen's d_s", "Cohen's d_av")) {
-          d <- row_of(a, "effect", contrast = contrast$name, factors = contrast$factors, test = name)
+          d <- own_row("effect", test = name)
           unit <- if (name == "Cohen's d_s") e$spread else e$average
           if (is.null(d)) next
           compare(a, paste(contrast$name, name), d$effect, e$value / unit, tolerance)
@@ -375,24 +391,27 @@ check_estimates <- function(a, estimate, tolerance) {
       }
       ends <- e$value + c(-1, 1) * qt(0.975, e$df) * e$error
       compare_ends(a, contrast$name, c(r$low, r$high), ends, 10 * tolerance)
-      d <- row_of(a, "effect", contrast = contrast$name, factors = contrast$factors, test = "ratio of geometric means")
+      d <- own_row("effect", test = "ratio of geometric means")
       if (!is.null(d)) {
         compare(a, paste(contrast$name, "ratio"), d$effect, exp(e$value), tolerance)
         compare_ends(a, paste(contrast$name, "ratio"), c(d$effect_low, d$effect_high), exp(ends), 10 * tolerance)
       }
     }
+  }
+  for (contrast in a$contrasts[!duplicated(vapply(a$contrasts, `[[`, "", "name"))]) {
     r <- row_of(a, "equivalence", contrast = contrast$name, factors = contrast$factors)
     if (!is.null(r)) {
+      e <- estimate(contrast$weights)
       ## A bound in the outcome's own unit is tested on values that are not transformed.
       if (contrast$untransformed) {
         d <- frame_of(a, "cells"); d$value <- back(d$value, a$transform)
         e <- anova_estimate(anova_model(a, d), contrast$weights)
       }
       above <- (e$value + r$bound) / e$error; below <- (e$value - r$bound) / e$error
-      p <- max(pt(above, e$df, lower.tail = FALSE), pt(below, e$df))
-      compare(a, paste(contrast$name, "equivalence t"), r$statistic,
-              if (abs(above) < abs(below)) above else below, tolerance)
-      compare(a, paste(contrast$name, "equivalence p"), r$p, p, tolerance)
+      p <- c(pt(above, e$df, lower.tail = FALSE), pt(below, e$df))
+      compare(a, paste(contrast$name, "equivalence t"), r$statistic, c(above, below)[which.max(p)], tolerance)
+      compare(a, paste(contrast$name, "equivalence df"), r$df, e$df, 10 * tolerance)
+      compare(a, paste(contrast$name, "equivalence p"), r$p, max(p), tolerance)
       compare_ends(a, paste(contrast$name, "90 % interval"), c(r$low, r$high),
                    e$value + c(-1, 1) * qt(0.95, e$df) * e$error, 10 * tolerance)
     }
@@ -401,13 +420,7 @@ check_estimates <- function(a, estimate, tolerance) {
 check_family <- function(rows) {
   rows <- rows[!is.na(rows$p_corrected), ]
   if (!nrow(rows)) return(invisible())
-  p <- rows$p
-  for (k in which(rows$direction == "equivalent")) {
-    r <- printed[printed$analysis == rows$analysis[k] & printed$kind == "equivalence" &
-                   !is.na(printed$contrast) & printed$contrast == rows$contrast[k], ]
-    p[k] <- r$p[1]
-  }
-  corrected <- p.adjust(p, METHOD)
+  corrected <- p.adjust(rows$p, METHOD)
   for (k in seq_len(nrow(rows)))
     compare(list(id = rows$analysis[k], quantity = rows$quantity[k]),
             paste(rows$contrast[k], "p corrected"), rows$p_corrected[k], corrected[k], CLOSED)
@@ -431,7 +444,7 @@ analyse <- function(a) {
     check_estimates(a, function(w) anova_estimate(m, w), CLOSED)
   } else {
     # lmer(value ~ factors + (1 | participant), REML = TRUE)
-    x <- mixed_model(a, d); check_mixed(a, x, "test")
+    x <- mixed_model(a, d); check_mixed(a, x, "test", a$criterion)
     check_estimates(a, function(w) mixed_estimate(x, w), ITERATIVE)
     if (a$complete) {
       m <- anova_model(a, d); check_anova(a, m, "sensitivity"); check_checks(a, m, d)
@@ -448,12 +461,8 @@ analyse <- function(a) {
     compare(a, paste("logistic,", t$factors, "F"), r$statistic, t$F, ITERATIVE)
     compare(a, paste("logistic,", t$factors, "p"), r$p, pf(t$F, t$df, t$dfe, lower.tail = FALSE), ITERATIVE)
   } else if (a$trials == "mixed") {
-    for (k in which(a$within)) {
-      X <- model.matrix(as.formula(paste("~", quoted(a$factors[k]))), trials)[, -1, drop = FALSE]
-      for (j in seq_len(ncol(X))) trials[[paste0(a$factors[k], j)]] <- X[, j]
-    }
     x <- mixed_model(a, trials, a$random)
-    check_mixed(a, x, "sensitivity")
+    check_mixed(a, x, "sensitivity", a$trials_criterion)
     check_trial_contrasts(a, function(w) mixed_estimate(x, w), FALSE)
   }
   # The same by Bayes; approximate posteriors are never called equal, and nothing is compared:

@@ -31,7 +31,6 @@ VALUES, TEST, MEAN, CONTRAST, EQUIVALENCE, CHECK, SENSITIVITY, LEFT_OUT, EFFECT 
 )  # fmt: skip
 BACK = "back-transformed"
 RATIO, ODDS_RATIO = "ratio of geometric means", "odds ratio"
-TOST = "two one-sided tests"
 ALPHA = 0.05
 VALUES_TABLE = "analysed_values"
 LEVELS = 8
@@ -91,13 +90,13 @@ def rows(results: StudyAnalyses) -> Iterator[Row]:
             "design": design_words(analysis.outcome.layout),
             "group": analysis.outcome.group,
             "quantity": analysis.outcome.name,
-            "unit": analysis.outcome.unit,
+            "unit": analysis.unit,
             "role": analysis.outcome.role,
             "transform": analysis.transform or None,
             "ours": True,
         }
-        family = results.declaration.analysis
-        yield from (about | row for row in _of(analysis, f"{family.family}, {family.correction}"))
+        plan = results.declaration.analysis
+        yield from (about | row for row in _of(analysis, f"{plan.family}, {plan.correction}"))
     for left in results.left_out:
         yield {
             "study": results.study,
@@ -124,12 +123,21 @@ def _of(analysis: Analysis, family: str) -> Iterator[Row]:
         }
     yield from _model(analysis.main, TEST)
     for mean in analysis.means:
-        yield from _mean(mean, analysis.transform)
+        yield from _mean(mean, analysis.transform, analysis.outcome.unit)
     for compared in analysis.compared:
-        yield _contrast(compared, family)
+        yield {"kind": CONTRAST} | _tested(compared, f"{family}, differences")
         yield from _more_effects(compared, analysis.transform)
     for each in analysis.equivalences:
-        yield from _equivalence(each)
+        own = {"unit": analysis.outcome.unit} if analysis.raw_equivalence else {}
+        yield (
+            own
+            | _tested(each, f"{family}, equivalence")
+            | {
+                "kind": EQUIVALENCE,
+                "bound": each.bound,
+                "why": "the interval is the 90 % one of the difference",
+            }
+        )
     for model in analysis.beside:
         yield from _model(model, SENSITIVITY)
         yield from (_of_trials(compared, model) for compared in model.compared)
@@ -201,7 +209,7 @@ def _more_effects(compared: Compared, transform: str) -> Iterator[Row]:
             yield named | contrast_row(compared) | effect_row(effect)
 
 
-def _mean(mean: Compared, transform: str) -> Iterator[Row]:
+def _mean(mean: Compared, transform: str, unit: str) -> Iterator[Row]:
     if mean.estimate is None:
         return
     ((factor, levels),) = mean.comparison.weights.items()
@@ -222,7 +230,7 @@ def _mean(mean: Compared, transform: str) -> Iterator[Row]:
     if transform:
         value, low, high = (back(end, transform) for end in (value, low, high))
         yield {"kind": BACK, "test": f"{BACK} mean"} | about | {
-            "mean": value, "low": low, "high": high,
+            "mean": value, "low": low, "high": high, "unit": unit,
         }  # fmt: skip
 
 
@@ -239,8 +247,9 @@ def contrast_row(compared: Compared) -> Row:
     return row
 
 
-def _contrast(compared: Compared, family: str) -> Row:
-    row = {"kind": CONTRAST} | contrast_row(compared) | outcome_row(compared.test)
+def _tested(compared: Compared, family: str) -> Row:
+    """A comparison and its one test."""
+    row = contrast_row(compared) | outcome_row(compared.test)
     if compared.estimate is None:
         return row
     p = compared.p_corrected
@@ -255,22 +264,6 @@ def _contrast(compared: Compared, family: str) -> Row:
         "family": family,
         "significant": None if p is None else p < ALPHA and compared.estimate.n >= SMALLEST,
     }  # fmt: skip
-
-
-def _equivalence(compared: Compared) -> Iterator[Row]:
-    test = compared.equivalence
-    if test is not None:
-        yield {
-            "kind": EQUIVALENCE,
-            "test": TOST,
-            "bound": test.bound,
-            "statistic": test.statistic,
-            "df": test.df,
-            "p": test.p,
-            "low": test.low,
-            "high": test.high,
-            "why": "the interval is the 90 % one of the difference",
-        } | contrast_row(compared)
 
 
 def outcome_row(test: Outcome) -> Row:

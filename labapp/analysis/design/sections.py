@@ -8,6 +8,7 @@ from labapp.analysis.design.analyses import (
     MIXED,
     TRIALS_LOGISTIC,
     Analysis,
+    Cell,
     Model,
     StudyAnalyses,
     back,
@@ -31,6 +32,7 @@ from labapp.report.listing import NONE
 from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
 from labapp.study.design import Hypothesis
 
+BACK_MEAN = "Back-transformed mean"
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
@@ -106,13 +108,13 @@ def tested_pair(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float 
         terms = ", ".join(f"[{', '.join(map(plain_name, line.term))}]" for line in lines)
         # Of several terms no single one says that all levels differ.
         return f"{told}. Which of them it is about is not declared: `term` as one of {terms}", None
-    for compared in analysis.compared:
-        if compared.comparison.name == hypothesis.contrast:
+    wanted_test = hypothesis.contrast, hypothesis.direction
+    for compared in (*analysis.compared, *analysis.equivalences):
+        if (compared.comparison.name, compared.comparison.direction) == wanted_test:
             p = compared.p_corrected
             if p is None:
                 return compared.test.why, None
-            direction = hypothesis.direction
-            return f"{hypothesis.contrast} ({direction}): corrected {p_words(p)}", p
+            return f"{hypothesis.contrast} ({hypothesis.direction}): corrected {p_words(p)}", p
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
     return why or f"there is no contrast {hypothesis.contrast}", None
 
@@ -133,8 +135,9 @@ def introduction(results: StudyAnalyses) -> str:
     family = "of each outcome" if plan.family == "per_outcome" else "of all outcomes together"
     return (
         f"By {by}. {chosen}; their p has {CORRECTIONS[plan.correction]} over the contrasts "
-        f"{family}. The tests of terms and checks are not corrected. Every number is in the table "
-        "statistics, and analysis.R computes it again."
+        f"{family}. Tests of equivalence are a family of their own, corrected in the same way. The "
+        "tests of terms and checks are not corrected. Every number is in the table statistics, and "
+        "analysis.R computes it again."
     )
 
 
@@ -219,14 +222,22 @@ def _cells(analysis: Analysis) -> Html:
             cell.values.size,
             number_words(float(cell.values.mean())) if cell.values.size else NONE,
             number_words(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            *([_back_mean(cell, analysis)] if analysis.transform else []),
         )
         for cell in analysis.cells
     ]
-    heads = (*(plain_name(name) for name in names), "n", "Mean", "sd")
-    caption = "Participants' values in each cell"
+    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
+    caption = "Participants' values in each cell."
     if analysis.transform:
-        caption += f", as {analysis.transform}"
-    return table(heads, rows, numeric=range(len(names), len(heads)), caption=f"{caption}.")
+        heads.append(BACK_MEAN)
+        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
+    return table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
+
+
+def _back_mean(cell: Cell, analysis: Analysis) -> str:
+    if not cell.values.size:
+        return NONE
+    return number_words(back(float(cell.values.mean()), analysis.transform))
 
 
 def number_words(value: float) -> str:
@@ -289,7 +300,7 @@ def _contrasts(analysis: Analysis) -> Html:
             [
                 name, two_lines(number_words(compared.estimate.value), ends),
                 decimal(test.statistic or 0.0, 2), degrees,
-                two_lines(_p(compared.p), sided) if sided else _p(compared.p),
+                two_lines(_p(test.p), sided) if sided else _p(test.p),
                 _p(compared.p_corrected), _named(compared.effect), _named(compared.cohen),
             ]
         )  # fmt: skip
@@ -299,7 +310,9 @@ def _contrasts(analysis: Analysis) -> Html:
         two_lines("p corrected", f"of {tests}"), two_lines("Effect", "95 % interval"),
         two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
-    return table(heads, rows, numeric=range(1, 8), caption="Contrasts of estimated means.")
+    unit = f" Differences are in {analysis.unit}." if analysis.transform else ""
+    caption = f"Contrasts of estimated means.{unit}"
+    return table(heads, rows, numeric=range(1, 8), caption=caption)
 
 
 def _by_trials(model: Model) -> Html:
@@ -337,23 +350,26 @@ def _named(effect: Effect | None) -> object:
 def _equivalences(analysis: Analysis) -> Html:
     rows = []
     for compared in analysis.equivalences:
-        test = compared.equivalence
-        assert test is not None
+        test, p = compared.test, compared.p_corrected
+        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
         rows.append(
             (
-                compared.comparison.name, f"± {number_words(test.bound)}",
-                f"{number_words(test.low)} to {number_words(test.high)}",
-                decimal(test.statistic, 2),
-                "" if test.df is None else _df(test.df), _p(test.p),
-                "smaller" if test.p < 0.05 else "not shown to be smaller",
+                compared.comparison.name, f"± {number_words(compared.bound or 0.0)}", ends,
+                decimal(test.statistic or 0.0, 2), "" if test.df is None else _df(test.df),
+                _p(test.p), _p(p),
+                "smaller" if p is not None and p < ALPHA else "not shown to be smaller",
             )
         )  # fmt: skip
+    tests = next((each.n_tests for each in analysis.equivalences if each.n_tests), 0)
     heads = (
         "Contrast", "Smallest effect", two_lines("Difference", "90 % interval"), "t", "df", "p",
-        "The difference is",
+        two_lines("p corrected", f"of {tests}"), "The difference is",
     )  # fmt: skip
-    caption = "Tests of equivalence: two one-sided tests; the worse one is shown."
-    return table(heads, rows, numeric=range(1, 6), caption=caption)
+    caption = (
+        "Tests of equivalence: of two one-sided tests, the one with the larger p is shown. They "
+        "are corrected apart from the tests of differences."
+    )
+    return table(heads, rows, numeric=range(1, 7), caption=caption)
 
 
 def _means(analysis: Analysis) -> Html:

@@ -15,12 +15,13 @@ import pandas as pd
 
 from labapp.analysis.by_task import _PLACE as PLACE
 from labapp.analysis.column import range_unit
-from labapp.analysis.columns import table_columns
+from labapp.analysis.columns import outcome_columns, table_columns
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
 from labapp.study.conditions import RESERVED
 from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
+from labapp.study.measures import Called, meanings, several
 
 PRIMARY, SECONDARY, UNDECLARED = "primary", "secondary", "undeclared"
 POSITION, STIMULUS = "position", "stimulus"
@@ -75,23 +76,29 @@ class LeftOut:
 
 @dataclass
 class Outcomes:
-    """What can be analysed of a study, in the order of the report, and what cannot."""
+    """What can be analysed of a study, in the order of the report, and what cannot.
 
+    declaration: the study's, with every outcome called as in `analysed`.
+    """
+
+    declaration: Declaration
     analysed: list[Outcome] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
 
 def outcomes_of(counted: Tables, declaration: Declaration) -> Outcomes:
     """Every outcome of a study; counted: its rows of sessions that count."""
+    names = _Names(counted, declaration)
+    declaration = names.declaration
     plan = declaration.analysis.outcomes
     roles = dict.fromkeys(plan.primary, PRIMARY) | dict.fromkeys(plan.secondary, SECONDARY)
     measured = _Measured(counted, declaration)
-    outcomes = Outcomes()
-    candidates = list(_candidates(counted, roles, declaration))
+    outcomes = Outcomes(declaration)
+    candidates = list(_candidates(counted, roles, names))
     known = {candidate.name for candidate in candidates}
     for name in roles:
         if name not in known:
-            why = "no table has a column or score of that name"
+            why = names.unclear.get(name, "no table has a column or score of that name")
             outcomes.left_out.append(LeftOut(name, "", roles[name], why))
     for candidate in candidates:
         if roles and candidate.name not in roles:
@@ -123,10 +130,59 @@ class _Candidate:
     on_success: bool = False
 
 
-def _candidates(
-    counted: Tables, roles: Iterable[str], declaration: Declaration
-) -> Iterator[_Candidate]:
-    names: set[str] = set()
+class _Names:
+    """What the names of outcomes stand for in these tables.
+
+    An outcome may be called by its score alone in one place and with its questionnaire in another:
+    `declaration` calls it everywhere as it does first. unclear: by name, what several things it
+    stands for.
+    """
+
+    def __init__(self, counted: Tables, declaration: Declaration) -> None:
+        pairs = counted.scores[["instrument", "score"]].drop_duplicates().to_numpy()
+        known = [*{("", column.name) for _, column in outcome_columns()}]
+        known += [(str(of), str(name)) for of, name in pairs]
+        self._known = known
+        self._called: dict[Called, str] = {}
+        self.unclear: dict[str, str] = {}
+        plan = declaration.analysis
+        outcomes = plan.outcomes.model_copy(
+            update={
+                role: tuple(map(self._own, getattr(plan.outcomes, role)))
+                for role in ("primary", "secondary")
+            }
+        )
+        update = {
+            key: {self._own(name): value for name, value in getattr(plan, key).items()}
+            for key in ("transform", "smallest_effect")
+        }
+        hypotheses = tuple(
+            each.model_copy(update={"outcome": self._own(each.outcome)})
+            for each in declaration.hypotheses
+        )
+        analysis = plan.model_copy(update={**update, "outcomes": outcomes})
+        self.declaration = declaration.model_copy(
+            update={"analysis": analysis, "hypotheses": hypotheses}
+        )
+
+    def _own(self, name: str) -> str:
+        found = meanings(name, self._known)
+        if len(found) == 1:
+            return self._called.setdefault(found[0], name)
+        if found:
+            self.unclear[name] = several(name, found)
+        return name
+
+    def of_score(self, instrument: str, score: str) -> str:
+        """As the study calls a score; without its questionnaire where that is clear."""
+        clear = meanings(score, self._known) == [(instrument, score)]
+        own = score if clear else f"{instrument}.{score}"
+        return self._called.get((instrument, score), own)
+
+
+def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterator[_Candidate]:
+    missing = names.declaration.missing
+    met: set[str] = set()
     stages = counted.stages
     columns = {column.name: column for column in table_columns()["stages"]}
     for task, rows in stages.groupby("task", sort=True):
@@ -138,8 +194,8 @@ def _candidates(
                 continue
             if not rows[name].notna().any() and not wanted:
                 continue  # another task's number
-            names.add(name)
-            own, yes_no, on_success = _by_trial(trials, name, declaration.missing)
+            met.add(name)
+            own, yes_no, on_success = _by_trial(trials, name, missing)
             values = rows.assign(value=rows[name].astype("float64"))
             yield _Candidate(
                 name, column.meaning.split(";")[0], column.unit, str(task), values,
@@ -147,39 +203,36 @@ def _candidates(
             )  # fmt: skip
     scores = counted.scores
     for (instrument, score), rows in scores.groupby(["instrument", "score"], sort=True):
-        name = whole if (whole := f"{instrument}.{score}") in roles else str(score)
-        if name in names:
-            continue
+        if not roles and score in met:
+            continue  # the same, already by stages
+        name = names.of_score(str(instrument), str(score))
         meaning = next(map(str, rows["meaning"].dropna()), name)
         values = rows.assign(value=rows["value"].astype("float64"))
         yield _Candidate(name, meaning, range_unit(rows), str(instrument), values)
-    known = names | {str(score) for score in scores["score"].dropna().unique()}
-    yield from _of_own_tables(counted, [name for name in roles if name not in known])
+    own_tables = [
+        name for name in roles if name not in {*columns, *names.unclear} and "." not in name
+    ]
+    yield from _of_own_tables(counted, own_tables)
 
 
 def _of_own_tables(counted: Tables, names: Sequence[str]) -> Iterator[_Candidate]:
     """Declared numbers that stand in another table: the mean of a participant's rows."""
-    for table, columns in table_columns().items():
-        if table in ("stages", "scores", "snapshots", "pointer", "deviations", "notes"):
+    for table, column in outcome_columns():
+        if table == "stages" or column.name not in names:
             continue
-        for column in columns:
-            if column.name not in names or column.kind not in ("number", "integer", "boolean"):
-                continue
-            rows = counted.small()[table]
-            if "participant" not in rows:
-                continue
-            if "excluded" in rows:
-                rows = rows[~rows["excluded"].fillna(False).astype(bool)]
-            if "role" in rows:
-                rows = rows[rows["role"] == "stage"]
-            if not rows[column.name].notna().any():
-                continue
-            rows = rows.assign(value=rows[column.name].astype("float64"))
-            per_trial = _with_stimulus(rows) if "trial" in rows else None
-            yes_no = column.kind == "boolean"
-            yield _Candidate(
-                column.name, column.meaning, column.unit, table, rows, per_trial, yes_no
-            )
+        rows = counted.small()[table]
+        if "participant" not in rows:
+            continue
+        if "excluded" in rows:
+            rows = rows[~rows["excluded"].fillna(False).astype(bool)]
+        if "role" in rows:
+            rows = rows[rows["role"] == "stage"]
+        if not rows[column.name].notna().any():
+            continue
+        rows = rows.assign(value=rows[column.name].astype("float64"))
+        per_trial = _with_stimulus(rows) if "trial" in rows else None
+        yes_no = column.kind == "boolean"
+        yield _Candidate(column.name, column.meaning, column.unit, table, rows, per_trial, yes_no)
 
 
 def _trials_of(counted: Tables, task: str) -> pd.DataFrame:
@@ -237,11 +290,14 @@ class _Measured:
         self.covariates: dict[str, dict[str, float]] = {}
         self.groups: dict[str, dict[str, str]] = {}
         self.missing: list[str] = []
+        submitted = counted.answers[counted.answers["submitted"].fillna(False).astype(bool)]
         for name in names:
-            scores = counted.scores[counted.scores["score"] == name]
-            answers = counted.answers[(counted.answers["item"] == name)]
-            answers = answers[answers["submitted"].fillna(False).astype(bool)]
-            if len(scores):
+            scores, many = _named_rows(counted.scores, "score", name)
+            answers, more = _named_rows(submitted, "item", name)
+            # A score may be called like the item of which it is made.
+            if found := dict.fromkeys((*many, *more)) if len({*many, *more}) > 1 else {}:
+                self.missing.append(f"{several(name, found)}; it is in no analysis")
+            elif len(scores):
                 self.covariates[name] = _by_participant(scores, "value")
             elif answers["value"].notna().any():
                 self.covariates[name] = _by_participant(answers, "value")
@@ -250,7 +306,18 @@ class _Measured:
                 texts = zip(rows["participant"].astype(str), rows["value_text"], strict=True)
                 self.groups[name] = {who: str(text) for who, text in texts}
             else:
-                self.missing.append(name)
+                self.missing.append(f"nobody answered {name}, which is declared as measured")
+
+
+def _named_rows(rows: pd.DataFrame, column: str, measure: str) -> tuple[pd.DataFrame, list[Called]]:
+    """The rows of the scores or items that a name may stand for, and these."""
+    pairs = rows[["instrument", column]].drop_duplicates().to_numpy()
+    found = meanings(measure, [(str(of), str(name)) for of, name in pairs])
+    own = [
+        (of, name) in found
+        for of, name in zip(rows["instrument"].astype(str), rows[column].astype(str), strict=True)
+    ]
+    return rows[own], found
 
 
 def _by_participant(rows: pd.DataFrame, column: str) -> dict[str, float]:
@@ -476,9 +543,7 @@ def _measured_columns(
     people = {str(who) for who in rows["participant"].unique()}
     add: dict[str, dict[str, str] | dict[str, float]] = {}
     groups = []
-    remarks += [
-        f"nobody answered {name}, which is declared as measured" for name in measured.missing
-    ]
+    remarks += measured.missing
     for name, covariate in measured.covariates.items():
         values = [covariate[who] for who in people if who in covariate]
         if len(set(values)) < 2:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from labapp.analysis.design.analyses import Analysis, StudyAnalyses
+from labapp.analysis.design.analyses import Analysis, StudyAnalyses, back
 from labapp.analysis.design.rows import term_name
 from labapp.analysis.design.sections import number_words, p_words, test_words, tested_words
 from labapp.analysis.design.sources import UNDECLARED
@@ -15,6 +15,7 @@ from labapp.report.formats import count
 from labapp.report.language import Verbatim, say
 from labapp.report.page import Html, heading, lines, links, table, text, two_lines
 
+_MEANS = {"": "Means", "log": "Geometric means"}
 SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
 """So many contrasts of an outcome, and outcomes where the study declares none as primary."""
 
@@ -73,7 +74,8 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
         ends = f"{number_words(each.test.low or 0.0)} to {number_words(each.test.high or 0.0)}"
         p = "" if each.p_corrected is None else f"; corrected {p_words(each.p_corrected)}"
         difference = f"{number_words(each.estimate.value)}, 95 % interval {ends}{p}"
-        told.append(two_lines(Verbatim(each.comparison.name), difference))
+        unit = f" ({analysis.unit})" if analysis.transform else ""
+        told.append(two_lines(Verbatim(f"{each.comparison.name}{unit}"), difference))
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
     if not told:
@@ -84,9 +86,11 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
         ]
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
-    means = "; ".join(
-        f"{', '.join(cell.levels.values())}: {say(number_words(float(cell.values.mean())))}"
+    own = {
+        ", ".join(cell.levels.values()): back(float(cell.values.mean()), analysis.transform)
         for cell in analysis.cells
         if cell.values.size
-    )
-    return name, lines([*told, two_lines(text("Means"), Verbatim(means))] if means else told)
+    }
+    means = "; ".join(f"{cell}: {say(number_words(mean))}" for cell, mean in own.items())
+    called = _MEANS.get(analysis.transform, "Back-transformed means")
+    return name, lines([*told, two_lines(text(called), Verbatim(means))] if means else told)

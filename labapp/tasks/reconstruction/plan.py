@@ -74,6 +74,12 @@ class ReconstructionPart(RepresentationPart):
         return None if self.marks else self.target_alignment
 
     @property
+    def solved_by(self) -> str:
+        if self.marks:
+            return ""
+        return f"an alignment of {self.target_alignment:g} by the distance {self.distance}"
+
+    @property
     def tolerant(self) -> bool:
         """Whether points of a series agree that differ by less than a tolerance, which is drawn."""
         return self.distance in TOLERANT

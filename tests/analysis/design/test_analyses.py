@@ -40,6 +40,25 @@ DESIGN = {
         }
     ],
 }  # fmt: skip
+OPPOSITE = DESIGN | {
+    "analysis": DESIGN["analysis"]
+    | {
+        "family": "all",
+        "smallest_effect": {
+            "completion_rate": {"contrast": AGAINST["name"], "raw": 0.02},
+            "response_time_s": {"contrast": AGAINST["name"], "raw": 4},
+        },
+    },
+    "hypotheses": [
+        {
+            "text": f"{outcome} {direction}", "outcome": outcome, "contrast": AGAINST["name"],
+            "direction": direction,
+        }
+        for outcome in ("completion_rate", "response_time_s")
+        for direction in ("less", "two-sided", "equivalent")
+    ],
+}  # fmt: skip
+"""Each outcome is tested in every way, all in one family."""
 
 
 def analysed(tables: Tables) -> StudyAnalyses:
@@ -72,7 +91,7 @@ def test_three_models_of_two_data_sets_are_one_test_equal_to_anova_rm(column: st
         _, first, other = compared.comparison.pair
         wide = cells(tables, column)
         test = stats.ttest_rel(wide[first].astype(float), wide[other].astype(float))
-        assert compared.p == pytest.approx(test.pvalue, rel=1e-8)
+        assert compared.test.p == pytest.approx(test.pvalue, rel=1e-8)
 
 
 def test_a_complete_design_always_says_quantity_statistic_and_df() -> None:
@@ -100,17 +119,15 @@ def test_a_declared_design_has_its_factors_contrasts_direction_and_equivalence()
     # The mean of two groups of equal size: pooled variance, n - 2 degrees of freedom.
     error = np.sqrt((values[group == 0].var(ddof=1) + values[group == 1].var(ddof=1)) / 2 / 12)
     assert against.test.statistic == pytest.approx(values.mean() / error)
-    assert against.p == pytest.approx(stats.t.cdf(values.mean() / error, 10))
-    assert against.equivalence is not None
+    assert against.test.p == pytest.approx(stats.t.cdf(values.mean() / error, 10))
+    (equal,) = analysis.equivalences
     above, below = (values.mean() + 0.2) / error, (values.mean() - 0.2) / error
-    t = max(stats.t.sf(above, 10), stats.t.cdf(below, 10))
-    assert against.equivalence.p == pytest.approx(t)
+    assert equal.test.p == pytest.approx(max(stats.t.sf(above, 10), stats.t.cdf(below, 10)))
+    assert (equal.p_corrected, equal.n_tests) == (equal.test.p, 1)
     means = wide.mean(axis=1).to_numpy()
     expected = stats.ttest_ind(means[group == 0], means[group == 1])
-    assert hint.p == pytest.approx(expected.pvalue)
-    assert against.p is not None
-    assert hint.p is not None
-    low, high = sorted((against.p, hint.p))
+    assert hint.test.p == pytest.approx(expected.pvalue)
+    low, high = sorted(each.test.p or 0.0 for each in (against, hint))
     corrected = [each.p_corrected for each in (against, hint)]
     assert sorted(p or 0.0 for p in corrected) == pytest.approx([2 * low, max(high, 2 * low)])
     log = of(results, "response_time_s")
@@ -194,7 +211,7 @@ def test_models_of_which_each_participant_met_one_are_compared_between_them() ->
 def test_one_family_holds_all_outcomes_where_the_study_says_so() -> None:
     declared = {"design": {"within": ["model"]}, "analysis": {"family": "all"}}
     results = analysed(study(declared))
-    n = sum(c.p is not None for a in results.analyses for c in a.compared)
+    n = sum(c.test.p is not None for a in results.analyses for c in a.compared)
     assert n > 3
     assert {c.n_tests for a in results.analyses for c in a.compared} == {n}
 

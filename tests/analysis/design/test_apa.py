@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from docx import Document
+from scipy import stats
 
 from labapp import resources, translations
 from labapp.analysis import language
@@ -14,9 +17,15 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.apa import DOCX, TEX, paper_tables, tex, write_docx
 from labapp.analysis.design.contents import REPORT, DefaultFindings
+from labapp.analysis.design.contrasts import adjust
+from labapp.analysis.design.rows import rows as statistics_rows
+from labapp.analysis.design.sections import sections
+from labapp.analysis.design.sections import tested_pair as pair_of
+from labapp.analysis.design.summary import _outcome
 from labapp.report.language import Translation, speaking
+from labapp.report.page import joined
 from tests.analysis.design.studies import study
-from tests.analysis.design.test_analyses import DESIGN
+from tests.analysis.design.test_analyses import DESIGN, OPPOSITE
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +92,8 @@ def test_they_are_in_the_language_of_the_report(results: StudyAnalyses, tmp_path
     assert not spoken.missing - ours - names
     assert made[-1].title == "Äquivalenztests"
     assert made[0].title == "completion_rate nach hint und model"
-    assert any("first against the others (kleiner)" in table.note for table in made)
+    rows = [row for table in made for row in table.rows]
+    assert any("first against the others (kleiner)" in row for row in rows)
     assert "\\textit{Anmerkung.}" in text
     assert "Note" not in text
     paragraphs = [paragraph.text for paragraph in Document(str(tmp_path / DOCX)).paragraphs]
@@ -92,7 +102,7 @@ def test_they_are_in_the_language_of_the_report(results: StudyAnalyses, tmp_path
     # What the study calls things stays, and numbers are as the language writes them.
     contrasts = next(table for table in made if table.heads[1] == "Kontrast")
     wanted = {each.comparison.name for each in results.analyses[0].compared}
-    assert wanted <= {row[1] for row in contrasts.rows}
+    assert wanted <= {row[1].removesuffix(" (kleiner)") for row in contrasts.rows}
     assert all(
         "." not in cell for table in made for row in table.rows for cell in row[table.texts :]
     )
@@ -107,3 +117,86 @@ def test_the_files_are_those_that_it_names(results: StudyAnalyses, tmp_path: Pat
     REPORT.write(DefaultFindings({"own": results}), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == set(REPORT.files)
     assert TEX in REPORT.files
+
+
+def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
+    """Of each row p follows from its own t, df and direction, and the corrected p from the p of its
+    own family; the page, the paper's tables and the table of statistics print the same tests."""
+    tables = study(OPPOSITE)
+    results = analyse(tables.included(), declared_of(tables, "own"))
+    tested = [row for row in statistics_rows(results) if row["kind"] in ("contrast", "equivalence")]
+    assert len(tested) == 2 * 4  # each outcome: less, two-sided, equivalent, and the other contrast
+    for row in tested:
+        t, df = row["statistic"], row["df"]
+        if row["direction"] == "equivalent":
+            error, bound = row["standard_error"], row["bound"]
+            sides = [
+                stats.t.sf((row["difference"] + bound) / error, df),
+                stats.t.cdf((row["difference"] - bound) / error, df),
+            ]
+            assert row["p"] == pytest.approx(max(sides))
+            assert abs(t) == pytest.approx(abs(stats.t.isf(row["p"], df)))
+        else:
+            p = {"less": stats.t.cdf(t, df), "two-sided": 2 * stats.t.sf(abs(t), df)}
+            assert row["p"] == pytest.approx(p[row["direction"]])
+    for kind in ("contrast", "equivalence"):
+        own = [row for row in tested if row["kind"] == kind]
+        assert {row["n_tests"] for row in own} == {len(own)}
+        assert len({row["family"] for row in own}) == 1
+        assert [row["p_corrected"] for row in own] == pytest.approx(
+            adjust([row["p"] for row in own], "holm")
+        )
+    assert len({row["family"] for row in tested}) == 2
+    # What is supported is so by the test that the hypothesis names.
+    for hypothesis in results.declaration.hypotheses:
+        (row,) = (
+            row for row in tested
+            if (row["quantity"], row["contrast"], row["direction"])
+            == (hypothesis.outcome, hypothesis.contrast, hypothesis.direction)
+        )  # fmt: skip
+        (analysis,) = (a for a in results.analyses if a.outcome.name == hypothesis.outcome)
+        assert pair_of(analysis, hypothesis)[1] == row["p_corrected"]
+    paper = {
+        (line[0].removesuffix(" (log s)"), float(cell("*t*")), cell("*p*"), cell("*p*_corr"))
+        for made in paper_tables(results)
+        if "*p*_corr" in made.heads
+        for line in made.rows
+        for cell in [lambda head, made=made, line=line: line[made.heads.index(head)]]
+    }
+    assert paper == {
+        (row["quantity"], round(row["statistic"], 2), *(
+            "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+            for p in (row["p"], row["p_corrected"])
+        ))
+        for row in tested
+    }  # fmt: skip
+    page = str(joined(sections(results)))
+    lines = [re.sub("<[^>]+>", " ", line) for line in re.findall("<tr>.*?</tr>", page, re.DOTALL)]
+    for outcome, t, p, corrected in paper:
+        signed = f"{t:.2f}".replace("-", "−")
+        assert any(
+            all(part in html.unescape(line) for part in (signed, p, corrected)) for line in lines
+        ), (outcome, t, p, corrected)
+
+
+def test_a_mean_is_in_the_outcomes_own_unit_or_says_in_which(results: StudyAnalyses) -> None:
+    """Of logarithms of seconds: geometric means in s, all else in log s, in every table."""
+    (analysis,) = (a for a in results.analyses if a.outcome.name == "response_time_s")
+    geometric = [float(np.exp(cell.values.mean())) for cell in analysis.cells]
+    own = [row for row in statistics_rows(results) if row["quantity"] == "response_time_s"]
+    units = {row["kind"]: row["unit"] for row in own if row["kind"] != "left out"}
+    assert units.pop("back-transformed") == "s"
+    assert set(units.values()) == {"log s"}
+    (values,) = (t for t in paper_tables(results) if t.title.startswith("response_time_s by"))
+    assert values.heads[-4:] == ("*n*", "*M*", "*SD*", "Back-transformed mean")
+    assert values.note.endswith("Means and standard deviations are in log s.")
+    assert [float(row[-1]) for row in values.rows] == pytest.approx(geometric, abs=0.005)
+    (contrasts,) = (t for t in paper_tables(results) if t.title.startswith("Contrasts"))
+    outcomes = {row[0] for row in contrasts.rows}
+    assert outcomes == {"completion_rate", "response_time_s (log s)"}
+    page = str(joined(sections(results)))
+    assert "Mean and sd are in log s" in page
+    assert "Differences are in log s" in page
+    _, shown = _outcome(analysis)
+    assert "Geometric means" in str(shown)
+    assert all(f"{mean:.2f}" in str(shown) for mean in geometric)

@@ -19,7 +19,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from labapp.analysis.writing import write
 from tests.analysis.design.studies import MODELS, study
-from tests.analysis.design.test_analyses import AGAINST, DESIGN
+from tests.analysis.design.test_analyses import AGAINST, DESIGN, OPPOSITE
 from tests.analysis.design.test_equal_to_r import r_is_missing
 
 ALL = {"design": {"within": ["model"]}, "analysis": {"family": "all", "correction": "fdr"}}
@@ -43,6 +43,7 @@ STUDIES: dict[str, dict[str, Any]] = {
     "not declared, two models": {"n": 9, "models": MODELS[:2], "seed": 2},
     "one family": {"declared": ALL, "seed": 3},
     "log with a raw bound": {"declared": BOUND, "seed": 6},
+    "one contrast, several tests": {"declared": OPPOSITE, "seed": 7},
     "awkward names": {"declared": AWKWARD, "seed": 5, "hints": ("+01", '01 "two"')},
 }
 

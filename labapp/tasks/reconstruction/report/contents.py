@@ -113,6 +113,20 @@ class ReconstructionReport(TaskReport[Found]):
         yield from courses(study.tables, study.anchor)
         yield from sections.of_study(study.name, findings)
 
+    def methods(self, study: ReportedStudy, findings: Found) -> Iterator[str]:
+        """By which distances the models' pictures were compared, where these differ."""
+        dials = study.tables.small()["dials"]
+        own = dials[dials["study"] == study.name].drop_duplicates(["model", "distance"])
+        if own["distance"].nunique() < 2:
+            return
+        by = own.groupby("distance", sort=True)["model"].agg(", ".join)
+        told = "; ".join(f"{distance}: {models}" for distance, models in by.items())
+        yield (
+            f"Whether a question was solved was decided by a distance of its own for some models "
+            f"({told}), and so a difference between these models in completion rate or response "
+            "time may be one between the distances."
+        )
+
     def plates(self, counted: Tables, findings: Found) -> Sequence[ReportFigure]:
         return [plate for drawn in findings.drawn.values() for plate in drawn]
 

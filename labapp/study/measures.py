@@ -1,0 +1,101 @@
+"""Items and scores of questionnaires, and numbers of tables, by the names that a study gives them.
+
+A study file is checked, registered and analysed by these names, and here alone is decided what one
+stands for.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from math import inf
+from typing import TYPE_CHECKING
+
+from labapp.documents import dotted
+from labapp.errors import StudyError
+from labapp.study.instruments.scoring import declared
+
+if TYPE_CHECKING:
+    from labapp.study.design import Place
+    from labapp.study.instruments.items import Item
+    from labapp.study.loading import LoadedStudy
+
+Called = tuple[str, str]
+"""A questionnaire (empty for a table), and the name of one of its items, scores or numbers."""
+Limits = tuple[float, float]
+
+
+def is_called(measure: str, instrument: str, name: str) -> bool:
+    """Whether the name of an item or score, alone or behind its questionnaire's and a dot, is that
+    of this one."""
+    of, dot, own = measure.rpartition(".")
+    return own == name and (not dot or of == instrument)
+
+
+def meanings(measure: str, known: Iterable[Called]) -> list[Called]:
+    """What a name may stand for; a name is clear where that is one thing.
+
+    A name without a dot is the number of a table where there is one, such as the mean of a score
+    in each stage; the score itself is then named with its questionnaire.
+    """
+    found = [each for each in dict.fromkeys(known) if is_called(measure, *each)]
+    return [("", measure)] if ("", measure) in found else found
+
+
+def several(measure: str, found: Iterable[Called]) -> str:
+    """That a name is not clear, in words."""
+    return f"{measure!r} has several meanings: {' and '.join(map('.'.join, found))}"
+
+
+def resolve(
+    loaded: LoadedStudy,
+    place: Place,
+    measure: str,
+    known: Iterable[Called],
+    unknown: str,
+    todo: str,
+) -> Called:
+    """The one thing that a name at a place of a study file stands for.
+
+    unknown: what is wrong where it stands for nothing. Raises StudyError.
+    """
+    known = list(known)
+    found = meanings(measure, known)
+    if len(found) == 1:
+        return found[0]
+    what = several(measure, found) if found else unknown
+    if found:
+        todo = "Write the questionnaire, a dot and the name, or rename one of them."
+    else:
+        names = sorted({own for _, own in known} | {f"{of}.{own}" for of, own in known if of})
+        near = difflib.get_close_matches(measure, names, 3)
+        todo = f"Perhaps {' or '.join(near)}? {todo}" if near else todo
+    raise StudyError.at(loaded.path, loaded.located.line(place), dotted(place), what, todo)
+
+
+def items(loaded: LoadedStudy) -> dict[Called, Item]:
+    """Every item of the questionnaires of a study's flow."""
+    return {
+        (instrument.id, item.id): item
+        for instrument in loaded.instruments.values()
+        for item in instrument.items
+    }
+
+
+def scores(loaded: LoadedStudy) -> dict[Called, Limits]:
+    """Every score of the questionnaires of a study's flow, and its lowest and highest value."""
+    found: dict[Called, Limits] = {}
+    for instrument in loaded.instruments.values():
+        scoring = declared(instrument.planned_scores())
+        if isinstance(scoring, str):
+            own = ((item.id, item.bounds()) for item in instrument.items)
+            found |= {(instrument.id, name): ends for name, ends in own if ends is not None}
+        elif scoring is not None:
+            found |= {
+                (instrument.id, name): (
+                    -inf if score.low is None else score.low,
+                    inf if score.high is None else score.high,
+                )
+                for name, score in scoring.items()
+            }
+    return found
