@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from labapp import access, durable
 from labapp.clock import Clock, utc_label
-from labapp.errors import LabappError, ParticipantTaken, SessionBusy
+from labapp.errors import LabappError, ParticipantTaken, SessionBusy, SessionError
 from labapp.journal.layout import (
     AUDIO,
     CREATING,
@@ -33,6 +33,7 @@ from labapp.journal.read import extent
 from labapp.session import folder
 from labapp.session.folder import SessionFolder, data_error
 from labapp.study.loading import LoadedStudy
+from labapp.study.people import Visits
 
 PATIENCE_S = 10.0
 _MADE = frozenset({STUDY, STIMULI, AUDIO, LOCK})
@@ -187,7 +188,17 @@ def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
                 safe="It is untouched.",
                 todo="Move the folder elsewhere, and start again.",
             )
-    if session not in folder.taken(data, study).get(participant, ()):
+    had = folder.taken(data, study).get(participant, ())
+    if session not in had:
+        visits = Visits.of(loaded.study.design)
+        if visits.order == "refused" and (skipped := visits.skipped(session, had)):
+            raise SessionError(
+                f"{participant} has not had session {', '.join(skipped)} of {study}, and the study "
+                "wants its sessions in order.",
+                safe="No session was started.",
+                todo=f"Start session {skipped[0]}, or choose another participant. The study file "
+                "may allow it (session_order).",
+            )
         return
     raise ParticipantTaken(
         f"{participant} already has session {session} in {study}.",

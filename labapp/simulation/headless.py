@@ -22,6 +22,7 @@ def simulate(
     participant: str,
     dependencies: SessionDependencies,
     *,
+    session: str | None = None,
     data: Path,
     strategy: str,
     seed: int | None = None,
@@ -39,13 +40,15 @@ def simulate(
 
     Raises SessionError when the session stands still before `until` holds.
     """
+    first = loaded.study.first_session
+    label = first if session is None else session
     clock = FakeClock()
     scheduler = VirtualScheduler(clock)
 
     def make_scheduler(_: Clock) -> VirtualScheduler:
         return scheduler
 
-    session = opening.create(
+    opened = opening.create(
         loaded,
         participant,
         replace(
@@ -59,37 +62,38 @@ def simulate(
             no_sound="simulated on a virtual clock",
         ),
         data=data,
+        session=label,
         seed=seed,
         cells=cells,
         make_clock=lambda start: clock,
     )
     try:
         driver = Driver(
-            session.runner,
-            session.give_consent,
+            opened.runner,
+            opened.give_consent,
             strategy,
-            session.planned.seed,
-            session.planned.participant,
+            opened.planned.seed,
+            participant if label == first else f"{participant}/{label}",
             pace,
             careless=careless,
             paints=True,
             options=options,
-            language=session.planned.language,
+            language=opened.planned.language,
             thinks_aloud=thinks_aloud,
         )
-        session.begin()
+        opened.begin()
         driver.start()
-        scheduler.run(lambda: until(session))
+        scheduler.run(lambda: until(opened))
         driver.stop()
     except BaseException:
-        session.close("interrupted")
+        opened.close("interrupted")
         raise
-    if not until(session):
-        session.close("stood still")
+    if not until(opened):
+        opened.close("stood still")
         raise SessionError(
             f"The simulated session of {participant} stood still.",
-            safe=f"What happened until then is in {session.folder.path}.",
+            safe=f"What happened until then is in {opened.folder.path}.",
             todo="Report this with the folder.",
         )
-    session.close("simulated")
-    return session.folder.path
+    opened.close("simulated")
+    return opened.folder.path

@@ -28,6 +28,7 @@ from labapp.journal.sessions import SessionSummary
 from labapp.lsl import library
 from labapp.plugins.part import PlannedPart
 from labapp.representations.sheets import TraversalSheet
+from labapp.study.people import Visits
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
 from labapp.ui.fitting import Fitted
@@ -298,10 +299,13 @@ class HomeView(QWidget):
         refused: Mapping[str, str] | None = None,
         *,
         pilot: bool = False,
+        visits: Visits = checklist.ANY_VISIT,
     ) -> None:
         """The study's naming, `session.folder.taken` and `refused`; proposes the next free id.
-        pilot: all of this is of pilots."""
-        self.session.set_participants(participants, taken, refused or {}, pilot=pilot)
+        pilot: all of this is of pilots; visits: the study's sessions."""
+        self.session.set_participants(
+            participants, taken, refused or {}, pilot=pilot, visits=visits
+        )
         self._judge()
 
     def participant(self) -> tuple[str, str]:
