@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from labapp.clock import Clock, FakeClock
@@ -14,6 +15,7 @@ from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import HUMAN, Pace
+from labapp.study.allocation import sessions_of
 from labapp.study.loading import LoadedStudy
 
 
@@ -42,7 +44,9 @@ def simulate(
     """
     first = loaded.study.first_session
     label = first if session is None else session
-    clock = FakeClock()
+    labels = sessions_of(loaded.study)
+    later = timedelta(days=labels.index(label) if label in labels else len(labels))
+    clock = FakeClock(utc=FakeClock().utc() + later)  # people come again on another day
     scheduler = VirtualScheduler(clock)
 
     def make_scheduler(_: Clock) -> VirtualScheduler:

@@ -192,7 +192,7 @@ class HomeController(QObject):
             self._needed = None
             self.microphone.set_policy(None)
             self.view.set_no_study(tr("This study file cannot be used."))
-            self.lists.show_study("")
+            self.lists.show_study(None)
             return
         self.view.forget_error()
         self._show_chosen(study)
@@ -208,7 +208,7 @@ class HomeController(QObject):
         self._show_consent()
         self._show_plan()
         self.microphone.set_policy(study_.recording.audio)
-        self.lists.show_study(study_.id)
+        self.lists.show_study(study_)
         self.lists.refresh()
 
     def _described(self, study: str) -> Described:

@@ -4,6 +4,7 @@ every number of people is the same wherever it is given."""
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,9 @@ from labapp.analysis import load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.participation import flow_of
 from labapp.analysis.retention import retention
+from labapp.analysis.tables import Tables
 from labapp.bids.export import export
+from labapp.clock import FakeClock
 from labapp.errors import BundleError, RecordError, SessionError, StudyFull
 from labapp.journal.sessions import list_sessions
 from labapp.session.condition_assignment import held_counts, people_of, preview
@@ -21,18 +24,36 @@ from labapp.session.deciding import decide_by_hand
 from labapp.session.new_folder import refuse_taken
 from labapp.session.overview import overview
 from labapp.session.withdrawal import withdraw
+from labapp.simulation import headless
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import LoadedStudy
-from tests.session.test_slots import STUDY, slotted
+from tests.session.test_slots import slotted
 
-TEXT = STUDY.replace("  per_cell", "  sessions: [1, 2, 3]\n  %s\n  per_cell", 1)
+TEXT = """\
+id: drawn
+title: Visits
+version: 1
+design:
+  between: {hint: ["with", "without"]}
+  per_cell: %(per_cell)s
+flow:
+- questionnaire: shipped:seq
+- questionnaire: shipped:comments
+  only_if: {hint: "with"}
+"""
+"""Sessions that take no time."""
 
 
-def visiting(folder: Path, *, per_cell: int = 2, more: str = "order: as_listed") -> LoadedStudy:
-    text = TEXT.replace("%s", more, 1)
-    return slotted(folder, per_cell=per_cell, text=text)
+def visiting(folder: Path, *, per_cell: int = 2, more: str = "") -> LoadedStudy:
+    return slotted(
+        folder, per_cell, TEXT.replace("  per_cell", f"  sessions: [1, 2, 3]\n{more}  per_cell")
+    )
+
+
+def single(folder: Path) -> LoadedStudy:
+    return slotted(folder, 2, TEXT)
 
 
 def come(loaded: LoadedStudy, data: Path, participant: str, *sessions: str) -> None:
@@ -50,6 +71,10 @@ def folder_of(data: Path, participant: str, session: str = "1") -> Path:
 
 def states(data: Path, loaded: LoadedStudy) -> dict[str, str]:
     return {person.participant: person.state for person in people_of(data, loaded.study)}
+
+
+def who_counts(tables: Tables) -> set[str]:
+    return set(tables.participants[tables.participants["included"]]["participant"])
 
 
 def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
@@ -92,8 +117,8 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
     assert "Retention: 2 of 6 participants who finished (33 %)." in told
     # The tables, the flow diagram, the report and the bundle.
     tables = load([data])
-    assert set(tables.included().participants["participant"]) == {"P04", "P07"}
-    assert set(tables.included().stages["participant"]) == {"P04", "P07"}
+    assert who_counts(tables) == {"P04", "P07"}
+    assert set(tables.included().answers["participant"]) == {"P04", "P07"}
     assert {each.participant for each in tables.withdrawn} == {"P01", "P02"}
     assert any(
         "Withdrew and counted, but in no table: 2 participants" in note for note in tables.remarks
@@ -118,7 +143,7 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
         for who, state in expected.items()
         if who not in ("P01", "P02")
     }
-    assert set(load([bundle]).included().participants["participant"]) == {"P04", "P07"}
+    assert who_counts(load([bundle])) == {"P04", "P07"}
     # With leave, the kept data are in the tables; they still count nowhere.
     kept = load([data], withdrawn=True)
     assert set(kept.participants["participant"]) == set(expected) - {"P01"}
@@ -126,7 +151,7 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
 
 
 def test_fewer_sessions_may_be_enough(tmp_path: Path) -> None:
-    loaded, data = visiting(tmp_path, more="needed_sessions: 2"), tmp_path / "data"
+    loaded, data = visiting(tmp_path, more="  needed_sessions: 2\n"), tmp_path / "data"
     come(loaded, data, "P01", "1", "3")
     _, lines = decide_by_hand(folder_of(data, "P01"), False, "noise")
     assert states(data, loaded) == {"P01": "missed"} or states(data, loaded) == {"P01": "excluded"}
@@ -136,14 +161,14 @@ def test_fewer_sessions_may_be_enough(tmp_path: Path) -> None:
     _, lines = decide_by_hand(folder_of(data, "P02", "2"), False, "noise")
     assert "P02 can still count with their other sessions and keeps their place." in lines
     tables = load([data])
-    counting = tables.included().participants
+    counting = tables.participants[tables.participants["included"]]
     assert sorted(zip(counting["participant"], counting["session"], strict=True)) == [
         ("P01", "1"), ("P01", "3"), ("P02", "1"), ("P02", "3"),
     ]  # fmt: skip
 
 
 def test_including_somebody_whose_place_was_given_away_is_told(tmp_path: Path) -> None:
-    loaded, data = slotted(tmp_path, per_cell=2), tmp_path / "data"
+    loaded, data = single(tmp_path), tmp_path / "data"
     simulate_study(str(loaded.path), 4, "understanding", data)
     decide_by_hand(folder_of(data, "P02"), False, "doubtful")
     come(loaded, data, "P05", "1")
@@ -155,14 +180,23 @@ def test_including_somebody_whose_place_was_given_away_is_told(tmp_path: Path) -
 
 
 def test_an_order_that_is_refused(tmp_path: Path) -> None:
-    loaded, data = visiting(tmp_path, more="session_order: refused"), tmp_path / "data"
+    loaded, data = visiting(tmp_path, more="  session_order: refused\n"), tmp_path / "data"
     for session in ("2", "3"):
         with pytest.raises(SessionError, match="P01 has not had session 1"):
             refuse_taken(data, loaded, "P01", session)
     refuse_taken(data, loaded, "P01", "1")
 
 
-def test_a_session_out_of_order_is_a_deviation(tmp_path: Path) -> None:
+def test_a_session_out_of_order_is_a_deviation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = iter(range(1, 30))
+
+    class Later(FakeClock):
+        def __init__(self, utc: datetime | None = None) -> None:
+            super().__init__(utc=datetime(2026, 1, next(days), tzinfo=UTC))
+
+    monkeypatch.setattr(headless, "FakeClock", Later)
     loaded, data = visiting(tmp_path, per_cell=9), tmp_path / "data"
     come(loaded, data, "P01", "1", "3", "2")
     come(loaded, data, "P02", "2")
@@ -175,7 +209,7 @@ def test_a_session_out_of_order_is_a_deviation(tmp_path: Path) -> None:
 
 
 def test_kept_data_stop_nobody_unless_nothing_else_is_there(tmp_path: Path) -> None:
-    loaded, data = slotted(tmp_path, per_cell=2), tmp_path / "data"
+    loaded, data = single(tmp_path), tmp_path / "data"
     simulate_study(str(loaded.path), 2, "understanding", data)
     withdraw(folder_of(data, "P01"), tmp_path / "private", delete=False)
     assert list(load([data]).participants["participant"]) == ["P02"]
@@ -189,7 +223,7 @@ def test_kept_data_stop_nobody_unless_nothing_else_is_there(tmp_path: Path) -> N
 
 
 def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) -> None:
-    loaded, data = slotted(tmp_path, per_cell=2), tmp_path / "data"
+    loaded, data = single(tmp_path), tmp_path / "data"
     simulate_study(str(loaded.path), 2, "understanding", data)
     path = folder_of(data, "P02")
     path.rename(path.with_name(path.name.replace("P02", "P07")))
