@@ -7,6 +7,7 @@ event gets its own name instead, and is an interrupted session like any other.
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -35,6 +36,7 @@ from labapp.session.folder import SessionFolder, data_error
 from labapp.study.loading import LoadedStudy
 from labapp.study.people import Visits
 
+_log = logging.getLogger(__name__)
 PATIENCE_S = 10.0
 _MADE = frozenset({STUDY, STIMULI, AUDIO, LOCK})
 """What is in a folder before its first event, besides the files of the journal and environment."""
@@ -135,6 +137,9 @@ def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str
         with creating(data):
             _clear(study)
     _refuse(data, loaded, FolderName(participant, session, ""))
+    had = folder.taken(data, loaded.study.id).get(participant, ())
+    if skipped := Visits.of(loaded.study.design).skipped(session, had):
+        _log.warning("%s has not had session %s yet.", participant, ", ".join(skipped))
 
 
 def discard(path: Path) -> None:

@@ -128,7 +128,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     report = _withdraw(folder, private_root, delete=delete)
     study, participant = folder.parent, report.withdrawal.participant
     more = []
-    for name in _theirs(study, participant, folder.name):
+    for name in others_of(study, participant, folder.name):
         try:
             more.append(_withdraw(study / name, private_root, delete=not report.withdrawal.kept))
         except LabappError as error:
@@ -149,7 +149,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     return replace(report, more=tuple(more), others=others, freed=held)
 
 
-def _theirs(study: Path, participant: str, but: str) -> list[str]:
+def others_of(study: Path, participant: str, but: str) -> list[str]:
     """Names of the other session folders of a participant, also of those whose deletion was
     interrupted."""
     names = (child.name.removeprefix(LEAVING) for child in study.iterdir() if child.is_dir())
@@ -241,7 +241,7 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
         for path in (folder, twin_of(study) / folder.name):  # also what a broken-off move left
             forget_comments(path)
             forget_comments(path, DECISIONS)
-        if not _theirs(study, left.participant, left.folder):
+        if not others_of(study, left.participant, left.folder):
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)
     return WithdrawalReport(
