@@ -144,7 +144,7 @@ def participant_row(
             "{id} has not had session {sessions} yet.",
             "{id} has not had sessions {sessions} yet.",
             id=label,
-            sessions=wording.listed(skipped),
+            sessions=wording.listed(list(skipped)),
         )
         refused_here = visits.order == "refused"
         return Row(
