@@ -88,9 +88,9 @@ def read_sessions(
     _tell_left_out(others, bool(read), pilot, notes)
     gone = _gone(sessions_found, chosen.values(), left)
     if gone:
-        who = count(len({(each.study, each.participant) for each in gone}), "participant")
+        people = count(len({(each.study, each.participant) for each in gone}), "participant")
         kept = f" Their data were kept: {names}. Add them with --withdrawn." if left else ""
-        notes.append(f"Withdrew and counted, but in no table: {who}.{kept}")
+        notes.append(f"Withdrew and counted, but in no table: {people}.{kept}")
     if pilot:
         notes.insert(0, PILOTS)
     notes += [

@@ -251,8 +251,8 @@ def _tables(
     if early := out_of_order(made["participants"]):
         columns = with_declared(table_columns(), map(_declared_text, ordered))["deviations"]
         known = made["deviations"]
-        rows = typed([dict.fromkeys(known.columns) | row for row in early], columns)
-        made["deviations"] = pd.concat([known, rows], ignore_index=True)
+        added = typed([dict.fromkeys(known.columns) | row for row in early], columns)
+        made["deviations"] = pd.concat([known, added], ignore_index=True)
         late = {tuple(row[key] for key in ("study", "participant", "session")) for row in early}
         people = made["participants"]
         keys = zip(people["study"], people["participant"], people["session"], strict=True)
