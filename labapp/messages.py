@@ -87,8 +87,26 @@ FORMS: Mapping[str, str] = {
         "Its events were sent over LSL; where recordings of the source {source} lie is not known."
     ),
     "handed_out_unreadable": "What was handed out of it is not known: {why}",
-    "withdrawn_others": "Other sessions of the participant: {folders}.",
-    "decided_excluded": "{folder}: excluded by hand. Its data stay; its place is free again.",
+    "withdrawn_others": (
+        "Folders that were renamed and hold sessions of the participant. They are as they were: "
+        "{folders}. Give them their names back and withdraw them."
+    ),
+    "renamed": (
+        "The session folder {folder} was renamed. Its journal is of participant {participant}, "
+        "session {session}, and counts as theirs. Give the folder its name back."
+    ),
+    "held_twice": (
+        "Session {session} of {participant} is there twice and counts once: {folders}. If two data "
+        "folders were put together, keep them apart: labels that stand for two people cannot be "
+        "told apart in one folder."
+    ),
+    "decided_excluded": "{folder}: excluded by hand. Its data stay.",
+    "place_free": "{participant} does not count now and holds no place of the study.",
+    "place_kept": "{participant} can still count with their other sessions and keeps their place.",
+    "place_beyond": (
+        "{count} participants now hold the {wanted} places of {cell}: the place of {participant} "
+        "had been given to somebody else. Exclude one of them, or analyse them all."
+    ),
     "decided_included": "{folder}: counts, by a decision by hand.",
     "decided_over_rules": "It counts although it does not meet: {rules}.",
     "decided_before": "Before, it was {verdict} by hand{why}. The former decision is kept.",

@@ -7,6 +7,8 @@ others are folders of labapp's own that may lie beside them.
 
 from __future__ import annotations
 
+import re
+
 from pydantic import AfterValidator
 
 WINDOWS = frozenset(
@@ -25,6 +27,18 @@ def reserved(name: str) -> str:
         if stem in OWN:
             return f"labapp keeps the name {part!r} for a folder of its own"
     return ""
+
+
+Natural = tuple[tuple[int, int, str], ...]
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural(text: object) -> Natural:
+    """A key that sorts as people count: P2 before P10, whatever the case."""
+    pieces = _DIGITS.split(str(text).casefold())
+    return tuple(
+        (0, int(piece), "") if piece.isdecimal() else (1, 0, piece) for piece in pieces if piece
+    )
 
 
 def _free(name: str) -> str:

@@ -7,8 +7,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-import pandas as pd
-
 from labapp import access, leftovers
 from labapp.analysis.folding.workers import SAFE
 from labapp.analysis.language import MISSING, chosen, write_missing
@@ -104,7 +102,7 @@ def analyze(
             if progress is not None:
                 progress(0.8, "writing tables")
             write_small(tables, folder, findings)
-            _draw(tables.participants, findings, folder / FIGURES)
+            _draw(tables, findings, folder / FIGURES)
             for each, results in findings.of.items():
                 each.write(results, folder)
             large.result()
@@ -127,14 +125,14 @@ def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Execu
     return processes(1, safe=SAFE)
 
 
-def _draw(participants: pd.DataFrame, findings: Findings, folder: Path) -> None:
+def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
     """The figures that are files, where there are any. Raises OSError."""
     plates = [
         plate
         for report, results in findings.of.items()
         for plate in report.plates(findings.counted, results)
     ]
-    plates += flow_figures(participants)
+    plates += flow_figures(tables.participants, tables.withdrawn)
     if not findings.counted.coded.empty:
         from labapp.analysis.coding_figures import coding_plates  # matplotlib is slow to load
 

@@ -175,8 +175,8 @@ PARTICIPANTS = (
     yes(
         "included",
         "it counts, as the session decided at its end by the study's rules; without that decision "
-        "(unfinished, or recorded by an older labapp): it was completed; nobody counts who "
-        "withdrew, in the session or later",
+        "(unfinished, or recorded by an older labapp): it was completed; no session counts of "
+        "somebody who withdrew or has not completed as many sessions as the study needs",
     ),
     text(
         "excluded_because",

@@ -63,6 +63,8 @@ MEANINGS = {
     "unfinished": "the journal stops before the session was completed or ended",
     "withdrawn": "the participant withdrew; detail says what is to become of the data; with a "
     "duration, the decision was taken back after it",
+    "session_order": "the participant came for this session before an earlier one of the study; "
+    "detail names it",
     "noted": "the moderator wrote down a deviation; detail is how it reads after its corrections",
     "noted_taken_back": "the moderator wrote down a deviation, which detail is, and took it back",
     "unblinded": "the console names the representations from here on to a moderator who was blind",

@@ -28,12 +28,14 @@ from labapp.study.rules import Inclusion
 
 WITHDRAWN = "withdrawn"
 BY_HAND = "by_hand"
+SESSIONS = "sessions"
 RULES = {
     "completed": "the session did not come to its end, or the moderator skipped a stage of it",
     "practice_correct": "a practice question was not answered correctly",
     "min_solved": "too few questions were solved",
     WITHDRAWN: "the participant withdrew",
     BY_HAND: "the researcher excluded the session, with a reason",
+    SESSIONS: "the participant has not completed as many sessions as the study needs",
 }
 """Why a session may not count in any study, and what that means."""
 

@@ -14,11 +14,13 @@ import pandas as pd
 
 from labapp import __version__
 from labapp.analysis.declared import declared_of
+from labapp.analysis.people import people_of
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, ReportedStudy, TaskReport, reports
 from labapp.analysis.titles import questionnaire_name, study_title
 from labapp.report.formats import clock, count
+from labapp.report.listing import records
 from labapp.study.design import Design
 
 USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
@@ -48,14 +50,18 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
 def _sample(tables: Tables, study: str) -> Iterator[str]:
     sessions = tables.participants
     recruited = sessions[sessions["outcome"] != "declined"]
-    included = recruited[recruited["included"]]
     versions = sorted({str(version) for version in sessions["study_version"].dropna()})
     word = "version" if len(versions) == 1 else "versions"
-    people = recruited["participant"].nunique()
+    everybody = [
+        person
+        for person in people_of(records(sessions), tables.withdrawn)
+        if person.state != "declined"
+    ]
+    counting = sum(person.state == "included" for person in everybody)
     yield (
         f"In the study “{study}” ({word} {', '.join(versions)} of its file) "
-        f"{count(people, 'participant')} took part in {count(len(recruited), 'session')}; "
-        f"{len(included)} count."
+        f"{count(len(everybody), 'participant')} took part in "
+        f"{count(len(recruited) + len(tables.withdrawn), 'session')}; {counting} count."
     )
     simulated = int(sessions["simulated"].sum())
     if simulated:
@@ -63,7 +69,7 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
             f"Simulated, with programs and not people taking part: {simulated} of "
             f"{count(len(sessions), 'session')}."
         )
-    if len(included) < len(recruited):
+    if counting < len(everybody):
         yield "Under “Who counts” stands why the others do not."
     times = [str(time) for time in recruited["started_utc"].dropna()]
     days = sorted({time[:10] for time in times if true_date(time)})

@@ -1,14 +1,14 @@
 """Who took part and who is analysed: the counts of a flow diagram as reports of trials print it
 (CONSORT 2010), and its drawing.
 
-Each session is counted once: where several reasons keep it out, under the first of them in the
-order of `flow_of`.
+Each person is counted once, however many sessions they came for: where several reasons keep them
+out, under the first of them in the order of `flow_of`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from labapp.analysis.declared import DECLARED, PREFIX
-from labapp.analysis.inclusion import BY_HAND, WITHDRAWN, rule_words
+from labapp.analysis.inclusion import BY_HAND, SESSIONS, WITHDRAWN, rule_words
+from labapp.analysis.people import TableSession, failed_of, people_of
 from labapp.report.listing import records
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from labapp.report.drawing import ReportFigure
 
+AWAITED = "awaited"
+"""Why somebody is not analysed who has not had all sessions yet."""
 FIRST = (WITHDRAWN, "completed", BY_HAND)
 """Reasons before all others; then those that every study has, then the study's own."""
 MOST_CELLS, ACROSS, GUTTER_IN = 12, 4, 0.16
@@ -36,16 +39,17 @@ _SHORT = {
     BY_HAND: "Excluded by hand",
     "practice_correct": "A practice question answered wrongly",
     "min_solved": "Too few questions solved",
+    SESSIONS: "Too few sessions completed",
+    AWAITED: "Sessions still to come",
 }
 
 
 @dataclass(frozen=True)
 class Flow:
-    """How many sessions went which way. whole: what is counted, participants or sessions; reasons:
-    by reason, in words, how many are not analysed for it; cells: of those analysed, by cell of the
-    factors between participants, empty where there is none."""
+    """How many people went which way. reasons: by reason, in words, how many are not analysed for
+    it; cells: of those analysed, by cell of the factors between participants, empty where there is
+    none."""
 
-    whole: str
     began: int
     declined: int
     reasons: Mapping[str, int]
@@ -61,64 +65,75 @@ class Flow:
         return sum(self.reasons.values())
 
 
-def flow_of(participants: pd.DataFrame) -> Flow:
-    """The counts of one study; participants: its rows of that table, all sessions."""
+def flow_of(participants: pd.DataFrame, withdrawn: Sequence[TableSession] = ()) -> Flow:
+    """The counts of one study; participants: its rows of that table, all sessions; withdrawn: its
+    sessions of people who withdrew, which are in no table."""
     rows = records(participants)
     texts = (row.get(DECLARED.name) for row in rows)
     words = rule_words(text for text in texts if isinstance(text, str))
-    order = [*FIRST, *(name for name in words if name not in FIRST)]
+    known = [*FIRST, *(name for name in words if name not in (*FIRST, SESSIONS)), SESSIONS]
     counts: Counter[str] = Counter()
     cells: Counter[str] = Counter()
+    states: Counter[str] = Counter()
     factors = [str(name) for name in participants if str(name).startswith(PREFIX)]
-    declined = 0
-    for row in rows:
-        if row["outcome"] == "declined":
-            declined += 1
-        elif row["included"]:
+    for person in people_of(rows, withdrawn):
+        states[person.state] += 1
+        if person.state == "included":
+            row = next(each.row for each in person.sessions if each.row is not None)
             levels = [str(row[name]) for name in factors if isinstance(row[name], str)]
             if levels:
                 cells[", ".join(levels)] += 1
-        else:
-            failed = [name for name in str(row["excluded_because"] or "").split(", ") if name]
-            counts[min(failed, key=order.index) if set(failed) <= set(order) else failed[0]] += 1
-    known = [name for name in order if counts[name]]
-    reasons = {name: counts[name] for name in (*known, *sorted(counts.keys() - set(known)))}
-    people = participants["participant"].nunique() == len(rows)
+        elif person.state == "awaited":
+            counts[AWAITED] += 1
+        elif person.state != "declined":
+            failed = failed_of(person)
+            counts[min(failed, key=known.index) if set(failed) <= set(known) else failed[0]] += 1
+    order = [*known, AWAITED]
+    listed = [*(name for name in order if counts[name]), *sorted(counts.keys() - set(order))]
     return Flow(
-        "participants" if people else "sessions",
-        len(rows),
-        declined,
-        {_SHORT.get(name, f"{name}: {words.get(name, name)}"): n for name, n in reasons.items()},
-        sum(bool(row["included"]) for row in rows),
+        states.total(),
+        states["declined"],
+        {_SHORT.get(name, f"{name}: {words.get(name, name)}"): counts[name] for name in listed},
+        states["included"],
         dict(sorted(cells.items())),
     )
 
 
-def flow_figures(participants: pd.DataFrame) -> Iterator[ReportFigure]:
-    """The drawing of each study; participants: that table, all sessions."""
+def flow_figures(
+    participants: pd.DataFrame, withdrawn: Sequence[TableSession] = ()
+) -> Iterator[ReportFigure]:
+    """The drawing of each study; participants: that table, all sessions; withdrawn: see `flow_of`,
+    of all studies."""
     studies = [str(study) for study in sorted(participants["study"].unique())]
     for study in studies:
         name = "flow" if len(studies) == 1 else f"flow-{study}"
-        figure = flow_figure(participants[participants["study"] == study], study, name)
+        left = [each for each in withdrawn if each.study == study]
+        figure = flow_figure(participants[participants["study"] == study], study, name, left)
         if figure is not None:
             yield figure
 
 
-def flow_figure(participants: pd.DataFrame, study: str, name: str = "flow") -> ReportFigure | None:
-    """The drawing of one study; None where nobody took part. name: of its files."""
+def flow_figure(
+    participants: pd.DataFrame,
+    study: str,
+    name: str = "flow",
+    withdrawn: Sequence[TableSession] = (),
+) -> ReportFigure | None:
+    """The drawing of one study; None where nobody took part. name: of its files; withdrawn: see
+    `flow_of`."""
     from labapp.report.drawing import ReportFigure  # matplotlib is slow to load
 
-    flow = flow_of(participants)
+    flow = flow_of(participants, withdrawn)
     if not flow.began:
         return None
     figure = _drawn(flow)
-    figure.set_label(f"Flow of {flow.whole} of {study}")
+    figure.set_label(f"Flow of participants of {study}")
     return ReportFigure(
         name,
         figure,
-        f"Flow of {flow.whole}: began {flow.began}, recruited {flow.recruited}, "
+        f"Flow of participants: began {flow.began}, recruited {flow.recruited}, "
         f"not analysed {flow.left_out}, analysed {flow.analysed}",
-        f"Who is not analysed is counted once, under the first reason. Counted are {flow.whole}; "
+        "Who is not analysed is counted once, under the first reason. Counted are participants; "
         "pilots are no part of the study.",
     )
 
@@ -138,8 +153,7 @@ def _drawn(flow: Flow) -> Figure:
         return wrap(text, max(8, int(wide * 72 / (points * 0.56)) - 2)) or [""]
 
     main, side = 0.44 * width, 0.48 * width
-    began = "Sessions that began" if flow.whole == "sessions" else "Participants who began"
-    trunk = [[*lines(say(began), main), f"n = {flow.began}"]]
+    trunk = [[*lines(say("Participants who began"), main), f"n = {flow.began}"]]
     beside: list[list[str]] = []
     if flow.declined:
         beside.append([*lines(say("Did not agree to take part"), side), f"n = {flow.declined}"])

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from labapp.analysis.people import TableSession, people_of
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import PrintedValue, Profile, profiles
 from labapp.report.formats import decimal
-from labapp.report.listing import NONE
+from labapp.report.listing import NONE, records
 from labapp.report.page import Html, heading, paragraph, table, two_lines
 
 Printed = Sequence[PrintedValue]
@@ -31,7 +32,7 @@ def recruitment(tables: Tables) -> Iterator[Html]:
     included = recruited[recruited["included"]]
     of, printed = printed_of(sessions)
     if len(recruited):
-        yield from _stayed(recruited, printed, of.published_name)
+        yield from _stayed(recruited, printed, of.published_name, tables.withdrawn)
     if len(included):
         yield from _took(included, printed)
         yield from _people(tables.answers, included, printed)
@@ -52,13 +53,19 @@ def printed_of(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
 
 
 def _stayed(
-    recruited: pd.DataFrame, printed: Printed, published_name: Callable[[str], str]
+    recruited: pd.DataFrame,
+    printed: Printed,
+    published_name: Callable[[str], str],
+    withdrawn: Sequence[TableSession],
 ) -> Iterator[Html]:
-    """Retention by what sessions were of: their task and, where each met one model, the model."""
+    """Retention by what sessions were of: their task and, where each met one model, the model. Of
+    people whose data were deleted the model is not known, and the task where there is only one."""
+    one_task = recruited["tasks"].nunique() == 1
     rows: list[tuple[object, ...]] = []
     for task, some in recruited.groupby("tasks", sort=True):
         name = str(task)
-        rows.append(_retained(name or NONE, some, _said(printed, "retention", name, "")))
+        said = _said(printed, "retention", name, "")
+        rows.append(_retained(name or NONE, some, said, withdrawn if one_task else ()))
         models = some["models"].dropna()
         if models.str.contains(", ").any() or models.nunique() < 2:
             continue
@@ -72,9 +79,12 @@ def _stayed(
         )
 
 
-def _retained(name: str, some: pd.DataFrame, text: str) -> tuple[object, ...]:
-    included = int(some["included"].sum())
-    return name, len(some), included, decimal(100 * included / len(some), 0), text
+def _retained(
+    name: str, some: pd.DataFrame, text: str, withdrawn: Sequence[TableSession] = ()
+) -> tuple[object, ...]:
+    everybody = people_of(records(some), withdrawn)
+    included = sum(person.state == "included" for person in everybody)
+    return name, len(everybody), included, decimal(100 * included / len(everybody), 0), text
 
 
 def _said(printed: Printed, quantity: str, task: str, model: str) -> str:

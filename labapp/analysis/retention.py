@@ -11,6 +11,7 @@ import pandas as pd
 
 from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
 from labapp.analysis.participation import flow_figure
+from labapp.analysis.people import TablePerson, TableSession, failed_of, people_of
 from labapp.report.formats import count, decimal
 from labapp.report.language import Verbatim
 from labapp.report.listing import records
@@ -19,32 +20,38 @@ from labapp.report.page import Html, heading, paragraph, table, two_lines
 Row = dict[str, Any]
 
 
-def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[Html]:
-    """Included of recruited sessions, beneath the flow of who took part; who did not agree to take
-    part was not recruited. anchor: prefix of the page's ids."""
-    everybody = records(participants)
-    recruited = [row for row in everybody if row["outcome"] != "declined"]
+def retention(
+    participants: pd.DataFrame, study: str, anchor: str, withdrawn: Sequence[TableSession] = ()
+) -> Iterator[Html]:
+    """Included of recruited people, beneath the flow of who took part; who did not agree to take
+    part was not recruited. anchor: prefix of the page's ids; withdrawn: see `flow_of`."""
+    rows = records(participants)
+    everybody = people_of(rows, withdrawn)
+    recruited = [person for person in everybody if person.state != "declined"]
     if not recruited:
         return
     yield heading(3, "Who counts", f"{anchor}-who")
-    if (flow := flow_figure(participants, study)) is not None:
+    if (flow := flow_figure(participants, study, withdrawn=withdrawn)) is not None:
         yield flow.html(anchor)
-    included = sum(row["included"] for row in recruited)
     yield paragraph(
-        f"Included: {included} of {count(len(recruited), 'session')} "
+        f"Included: {_included(recruited)} of {count(len(recruited), 'participant')} "
         f"({_percent(recruited)} %). Metrics and questionnaires are of the included ones; "
         "the tables hold all, with the column included."
     )
-    words = rule_words(row["declared"] for row in recruited if isinstance(row.get("declared"), str))
+    if gone := sum(all(each.row is None for each in person.sessions) for person in recruited):
+        yield paragraph(
+            f"Withdrew and counted here, but in no table: {count(gone, 'participant')}.", "quiet"
+        )
+    words = rule_words(row["declared"] for row in rows if isinstance(row.get("declared"), str))
     if failed := _failed(recruited):
         yield table(
-            ("Rule not met", "What that means", "Sessions"),
+            ("Rule not met", "What that means", "Participants"),
             [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
             numeric=(2,),
-            caption="Of the sessions that do not count. One that does not meet several rules is in "
-            "the row of each.",
+            caption="Of the participants who do not count. One who does not meet several rules is "
+            "in the row of each.",
         )
-    if by_hand := [row for row in recruited if row["decided_by_hand"]]:
+    if by_hand := [row for row in rows if row["decided_by_hand"]]:
         yield table(
             ("Participant", "Session", "Decided by hand", "Rules not met", "Reason"),
             [_decision(row) for row in by_hand],
@@ -55,7 +62,7 @@ def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[H
         yield paragraph(f"Did not agree to take part and are not counted: {declined}.", "quiet")
     groups = _by_condition(recruited)
     if groups:
-        in_groups = sum(len(rows) for rows in groups.values())
+        in_groups = sum(map(len, groups.values()))
         several = in_groups > len(recruited) * len({name for name, _ in groups})
         yield table(
             (
@@ -70,21 +77,22 @@ def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[H
                 (
                     name,
                     value,
-                    len(rows),
-                    sum(row["included"] for row in rows),
-                    _percent(rows),
-                    Verbatim(", ".join(f"{rule} {n}" for rule, n in _failed(rows).items())),
+                    len(some),
+                    _included(some),
+                    _percent(some),
+                    Verbatim(", ".join(f"{rule} {n}" for rule, n in _failed(some).items())),
                 )
-                for (name, value), rows in groups.items()
+                for (name, value), some in groups.items()
             ],
             numeric=(2, 3, 4),
-            caption="A session with several drawn conditions is in the row of each." * several,
+            caption="Somebody with several drawn conditions is in the row of each." * several,
         )
 
 
 def _decision(row: Row) -> tuple[object, ...]:
     """What was decided about a session by hand, and why."""
-    rules = [rule for rule in _rules(row) if rule != BY_HAND]
+    failed = str(row["excluded_because"] or "").split(", ")
+    rules = [rule for rule in failed if rule and rule != BY_HAND]
     return (
         Verbatim(row["participant"]),
         Verbatim(row["session"]),
@@ -94,28 +102,45 @@ def _decision(row: Row) -> tuple[object, ...]:
     )
 
 
-def _percent(rows: Sequence[Row]) -> str:
-    return decimal(100 * sum(row["included"] for row in rows) / len(rows), 0)
+def _included(some: Sequence[TablePerson]) -> int:
+    return sum(person.state == "included" for person in some)
 
 
-def _failed(rows: Sequence[Row]) -> dict[str, int]:
-    """How many sessions did not meet each rule, in the order of the rules."""
-    counts = Counter(name for row in rows if not row["included"] for name in _rules(row))
+def _percent(some: Sequence[TablePerson]) -> str:
+    return decimal(100 * _included(some) / len(some), 0)
+
+
+def _failed(some: Sequence[TablePerson]) -> dict[str, int]:
+    """How many people did not meet each rule, in the order of the rules."""
+    out = (person for person in some if person.state != "included")
+    counts = Counter(name for person in out for name in failed_of(person))
     return {name: counts[name] for name in (*RULES, *sorted(counts.keys() - RULES)) if counts[name]}
 
 
-def _rules(row: Row) -> list[str]:
-    return row["excluded_because"].split(", ") if row["excluded_because"] else []
-
-
-def _by_condition(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Sessions by variable and its value or drawn cell, by name."""
-    result: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
+def _by_condition(some: Sequence[TablePerson]) -> dict[tuple[str, str], list[TablePerson]]:
+    """People by variable and its value or drawn cell, by name; who withdrew, by the place they
+    had."""
+    result: dict[tuple[str, str], list[TablePerson]] = {}
+    gone = []
+    for person in some:
+        row = next((each.row for each in person.sessions if each.row is not None), None)
+        if row is None:
+            gone.append(person)
+            continue
         for name, values in variables(json.loads(row["assignment"])):
             for value in values:
-                result.setdefault((name, value), []).append(row)
+                result.setdefault((name, value), []).append(person)
+    for person in gone:
+        had = {piece for each in person.sessions for cell in each.cells for piece in _pieces(cell)}
+        for (name, value), those in result.items():
+            if had & {value, f"{name}: {value}"}:
+                those.append(person)
     return dict(sorted(result.items(), key=lambda item: _natural(item[0])))
+
+
+def _pieces(cell: str) -> list[str]:
+    """The levels of a cell, `hint: with`, or the cell itself."""
+    return [cell, *cell.split(" #")[0].split(", ")]
 
 
 def _natural(key: tuple[str, str]) -> tuple[str, float, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +29,7 @@ from labapp.analysis.task_report import (
     default_analyses,
 )
 from labapp.analysis.titles import study_title
+from labapp.naming import natural
 from labapp.report.formats import clock, count, decimal
 from labapp.report.listing import NONE, limited, records
 from labapp.report.page import Html, details, heading, lines, paragraph, table, two_lines
@@ -81,7 +81,7 @@ def study(
     yield from coding_section(about.counted, name, anchor)
     yield from notes_section(tables.notes, len(own))
     yield from attention(tables.answers)
-    yield from retention(own, name, anchor)
+    yield from retention(own, name, anchor, tables.withdrawn)
     yield from recruitment(tables)
     yield heading(3, "Deviations and data quality", f"{anchor}-quality")
     yield quality(own)
@@ -95,12 +95,6 @@ def _rank(of: tuple[TaskReport[Any], Any]) -> int:
     if report is default_analyses():
         return 0
     return 1 if isinstance(report, Profile) else 2
-
-
-def natural(text: object) -> tuple[tuple[int, int, str], ...]:
-    """A key by which P2 comes before P10, and P10 before P100."""
-    parts = re.findall(r"\d+|\D+", str(text))
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
 
 
 def _began(utc: str) -> str:

@@ -9,13 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from labapp.analysis.beside import know_bundled_cards
-from labapp.analysis.folding.folded import Folded, continues, pieces
+from labapp.analysis.folding.folded import Folded, LeftOut, continues, pieces
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.folding.workers import fold_all
+from labapp.analysis.people import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who
 from labapp.errors import RecordError
-from labapp.journal.opening import places, session_places
+from labapp.journal.opening import SessionPlace, is_session, places, session_places
+from labapp.journal.sessions import sessions_in
+from labapp.journal.withdrawn import withdrawals
 from labapp.report.formats import count
 from labapp.representations.card import installed_sha256
 
@@ -34,16 +37,16 @@ def read_sessions(
     pilot: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
-) -> tuple[list[Read], SnapshotFile, list[str]]:
-    """Every session at the paths, folded, their snapshots, and notes on what the reader should
-    know.
+) -> tuple[list[Read], SnapshotFile, list[str], list[TableSession]]:
+    """Every session at the paths, folded, their snapshots, notes on what the reader should know,
+    and the sessions of people who withdrew, which are left out.
 
     A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
     the data root, the data root itself), or else a folder of bundles. withdrawn: read sessions too
-    whose participants withdrew and let the data be kept; they do not count. pilot: trial runs
-    alone, which are left out otherwise. workers, dask: who reads them (see `fold_all`). Raises
-    RecordError when a path holds no session, one cannot be read or is withdrawn, or two different
-    sessions have the same labels.
+    whose participants withdrew and let the data be kept; they do not count, and are left out
+    otherwise. pilot: trial runs alone, which are left out otherwise. workers, dask: who reads them
+    (see `fold_all`). Raises RecordError when a path holds no session, one cannot be read or should
+    be deleted, or two different sessions have the same labels.
     """
     sessions_found = [
         place for path in paths for item in places(path) for place in session_places(item)
@@ -54,6 +57,7 @@ def read_sessions(
     file = SnapshotFile()
     notes: list[str] = []
     others: list[str] = []
+    left: list[LeftOut] = []
     # Closed, so that workers end here whatever happens.
     with closing(
         fold_all(sessions_found, withdrawn=withdrawn, workers=workers, dask=dask)
@@ -62,6 +66,9 @@ def read_sessions(
             if progress is not None:
                 progress(done / len(sessions_found), f"reading {place.name}")
             folded = next(sessions)
+            if isinstance(folded, LeftOut):
+                left += [folded] if folded.pilot == pilot else []
+                continue
             if folded.pilot != pilot:
                 others.append(Path(folded.source).name)
                 continue
@@ -70,7 +77,20 @@ def read_sessions(
                 continue
             read[who] = Read(who, folded.tables, file.add(folded.snapshots), folded.cards)
             chosen[who] = replace(folded, tables={}, snapshots=b"")
+    names = ", ".join(each.name for each in left)
+    if left and not read:
+        raise RecordError(
+            f"Everybody here withdrew; the data were kept: {names}.",
+            safe="No analysis was made.",
+            todo="Where your consent form covers it, say --withdrawn: the sessions are in the "
+            "tables then and count in no metric.",
+        )
     _tell_left_out(others, bool(read), pilot, notes)
+    gone = _gone(sessions_found, chosen.values(), left)
+    if gone:
+        people = count(len({(each.study, each.participant) for each in gone}), "participant")
+        kept = f" Their data were kept: {names}. Add them with --withdrawn." if left else ""
+        notes.append(f"Withdrew and counted, but in no table: {people}.{kept}")
     if pilot:
         notes.insert(0, PILOTS)
     notes += [
@@ -80,7 +100,32 @@ def read_sessions(
     ]
     notes += [remark for session in chosen.values() for remark in session.remarks]
     notes += _other_cards(chosen.values())
-    return list(read.values()), file, notes
+    return list(read.values()), file, notes, gone
+
+
+def _gone(
+    places: Sequence[SessionPlace], chosen: Iterable[Folded], left: Sequence[LeftOut]
+) -> list[TableSession]:
+    """The sessions of people who withdrew that are in no table: those left out, and those that were
+    deleted, of each study of which everything else that it holds was given."""
+    given = {place.path.resolve() for place in places if not place.prefix}
+    known = {each.who for each in chosen}
+    studies = {
+        each.place.path.resolve().parent: each.who[0] for each in chosen if not each.place.prefix
+    }
+    gone = {each.who: each.cells for each in left}
+    for folder, study in studies.items():
+        withdrew = withdrawals(folder)
+        whole = (path for path in sessions_in(folder) if is_session(path))
+        if all(path in given or path.name in withdrew for path in whole):
+            gone |= {
+                (study, each.participant, each.session): each.cells for each in withdrew.values()
+            }
+    return [
+        TableSession(participant, session, "withdrawn", None, study, cells)
+        for (study, participant, session), cells in sorted(gone.items())
+        if (study, participant, session) not in known
+    ]
 
 
 def _other_cards(sessions: Iterable[Folded]) -> Iterator[str]:
@@ -138,7 +183,8 @@ def _better(known: Folded, other: Folded, notes: list[str]) -> Folded:
             f"{known.source} and {other.source} are different sessions, but both call "
             f"themselves participant {participant}, session {session} of {study}.",
             safe="Nothing was changed.",
-            todo="Analyse them apart, or leave one of them out.",
+            todo="Analyse them apart, or leave one of them out. Two data folders whose "
+            "participants have the same labels cannot be put together, even by renaming folders.",
         )
     worse, better = sorted((known, other), key=lambda read: read.fullness)
     missing = better.events - worse.events

@@ -17,6 +17,7 @@ from labapp.analysis.declared import DECLARED, with_declared
 from labapp.analysis.folding.pieces import frame, together, unpacked
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.items import TABLES as QUESTIONNAIRES
+from labapp.analysis.people import TableSession, counted_people, out_of_order
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
@@ -61,6 +62,7 @@ class Tables:
     more: tables of tasks that other packages bring, by their names.
     remarks: what the reader should know about the sources (a session given twice).
     cards: by session (study, participant and session) the hashes of its models' cards, by id.
+    withdrawn: sessions of people who withdrew, which are in no table.
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
 
@@ -90,6 +92,7 @@ class Tables:
     remarks: tuple[str, ...] = ()
     more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     cards: Mapping[Who, Mapping[str, str]] = field(default_factory=dict)
+    withdrawn: tuple[TableSession, ...] = ()
 
     @classmethod
     def of(
@@ -98,6 +101,7 @@ class Tables:
         snapshots: Snapshots | pd.DataFrame,
         remarks: tuple[str, ...] = (),
         cards: Mapping[Who, Mapping[str, str]] = NO_CARDS,
+        withdrawn: tuple[TableSession, ...] = (),
     ) -> Tables:
         """From frames by their names."""
         named = {field.name for field in fields(cls)}
@@ -106,6 +110,7 @@ class Tables:
             snapshots=snapshots,
             remarks=remarks,
             cards=cards,
+            withdrawn=withdrawn,
             more={name: frame for name, frame in frames.items() if name not in named},
         )
 
@@ -128,7 +133,8 @@ class Tables:
         """The rows of one study, or of several."""
         own = {name: frame[frame["study"].isin(studies)] for name, frame in self.small().items()}
         snapshots = self._snapshots(lambda who: who[0] in studies)
-        return Tables.of(own, snapshots, self.remarks, self.cards)
+        left = tuple(each for each in self.withdrawn if each.study in studies)
+        return Tables.of(own, snapshots, self.remarks, self.cards, left)
 
     def included(self) -> Tables:
         """The rows of the sessions that count; all of the sessions, of deviations, of
@@ -138,7 +144,8 @@ class Tables:
         frames = self.small()
         for name in frames.keys() - _OF_ALL - _distinct_tables().keys():
             frames[name] = _only(frames[name], who.__contains__)
-        return Tables.of(frames, self._snapshots(who.__contains__), self.remarks, self.cards)
+        kept = self._snapshots(who.__contains__)
+        return Tables.of(frames, kept, self.remarks, self.cards, self.withdrawn)
 
     def snapshots_of(self, study: str, participant: str, session: str) -> pd.DataFrame:
         """The snapshots of one session, without unpacking those of the others."""
@@ -201,7 +208,7 @@ def load(
     >>> stages.groupby("model")["completion_rate"].describe()  # doctest: +SKIP
     """
     given = [paths] if isinstance(paths, Path | str) else list(paths)
-    sessions, file, notes = read_sessions(
+    sessions, file, notes, left = read_sessions(
         [Path(path) for path in given],
         progress,
         withdrawn=withdrawn,
@@ -209,7 +216,7 @@ def load(
         workers=workers,
         dask=dask,
     )
-    return _tables(sessions, file, notes)
+    return _tables(sessions, file, notes, left)
 
 
 def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> Tables:
@@ -218,7 +225,12 @@ def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> 
     return _tables([Read.of(session, file) for session in sessions], file, notes)
 
 
-def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) -> Tables:
+def _tables(
+    sessions: Sequence[Read],
+    file: SnapshotFile,
+    notes: Sequence[str],
+    withdrawn: Sequence[TableSession] = (),
+) -> Tables:
     ordered = sorted(sessions, key=lambda session: session.who)
     made = {}
     distinct = _distinct_tables()
@@ -235,7 +247,19 @@ def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) 
         made[name] = frame(table, columns)
     snapshots = Snapshots([(session.who, session.snapshots) for session in ordered], file)
     cards = {session.who: session.cards for session in ordered}
-    return Tables.of(made, snapshots, tuple(notes), cards)
+    made["participants"] = counted_people(made["participants"])
+    if early := out_of_order(made["participants"]):
+        columns = with_declared(table_columns(), map(_declared_text, ordered))["deviations"]
+        known = made["deviations"]
+        added = typed([dict.fromkeys(known.columns) | row for row in early], columns)
+        made["deviations"] = pd.concat([known, added], ignore_index=True)
+        late = {tuple(row[key] for key in ("study", "participant", "session")) for row in early}
+        people = made["participants"]
+        keys = zip(people["study"], people["participant"], people["session"], strict=True)
+        made["participants"] = people.assign(
+            n_deviations=people["n_deviations"] + pd.array([who in late for who in keys], "Int64")
+        )
+    return Tables.of(made, snapshots, tuple(notes), cards, tuple(withdrawn))
 
 
 def _declared_text(session: Read) -> str:

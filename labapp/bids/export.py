@@ -21,7 +21,9 @@ from labapp.journal.integrity import check_chain
 from labapp.journal.layout import STUDY
 from labapp.journal.opening import is_session, iter_records, places
 from labapp.journal.record import Record
+from labapp.messages import Message
 from labapp.parallel.long_work import gc_paused
+from labapp.report.formats import count
 from labapp.resources import private_root
 from labapp.session.exports import clear
 from labapp.study.loading import files_digest
@@ -50,7 +52,8 @@ def export(
     out: the bundle's folder; with `zip` its archive, `.zip` added where it is missing.
     deidentify: withhold what identifies people and move all dates (see bundle.redaction). audio:
     with sound; where that is not said, with sound unless the bundle is de-identified, for a voice
-    identifies. withdrawn: sessions too whose participants withdrew and let the data be kept.
+    identifies. withdrawn: sessions too whose participants withdrew and let the data be kept, which
+    are left out otherwise.
     private: the lab's private folder, the usual one where it is None; a de-identified copy keeps
     there by how many days it moved the dates of each participant. format: see `exporters`.
 
@@ -60,8 +63,8 @@ def export(
     Raises
     ------
     ExportExists : there is something at the place of the bundle.
-    BundleError : a session is running, not whole or withdrawn, two have the same labels, or they
-        are of different studies; the disk is full or cannot be written.
+    BundleError : a session is running, not whole or to be deleted, two have the same labels, or
+        they are of different studies; the disk is full or cannot be written.
     DataFolderError : others could read the private folder.
     RecordError : a session cannot be read.
     AnnotationError : its annotations cannot be read, or redacted sound has no place in time.
@@ -159,32 +162,52 @@ def _write(
 
 
 def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) -> Iterator[Record]:
+    left: list[Record] = []
+    given = 0
     for index, path in enumerate(paths):
         if progress is not None:
             progress(index, len(paths), path.name)
         for record in iter_records(path):
-            _refuse_withdrawn(record, withdrawn)
+            _refuse_undeleted(record)
+            if record.withdrawn and not withdrawn:
+                left.append(record)
+                continue
+            given += 1
             yield record
     if progress is not None:
         progress(len(paths), len(paths), "")
+    if left:
+        _tell_withdrawn(left, any_given=bool(given))
 
 
-def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
-    """Refuse a session whose participant withdrew, unless they let the data be kept and `withdrawn`
-    asks for those. Raises BundleError."""
+def _refuse_undeleted(record: Record) -> None:
+    """Raises BundleError for a session whose participant wants the data deleted."""
     if record.withdrawn == "delete":
         raise BundleError(
             f"The participant of {record.name} withdrew and wants the data deleted.",
             safe="No bundle was made.",
             todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
         )
-    if record.withdrawn and not withdrawn:
+
+
+def _tell_withdrawn(left: Sequence[Record], *, any_given: bool) -> None:
+    """Tell which sessions are left out, because their participants withdrew. Raises BundleError
+    where nothing else was given."""
+    names = ", ".join(str(record.name) for record in left)
+    people = len({record.participant for record in left})
+    if not any_given:
         raise BundleError(
-            f"The participant of {record.name} withdrew; the data were kept.",
+            f"Everybody here withdrew; the data were kept: {names}.",
             safe="No bundle was made.",
-            todo="Leave the session out; or, where your consent form covers it, export it with "
-            "--withdrawn.",
+            todo="Where your consent form covers it, export them with --withdrawn.",
         )
+    _log.warning(
+        "Left out: %s of %s who withdrew and let the data be kept: %s. Where your consent form "
+        "covers it, --withdrawn puts them in.",
+        count(len(left), "session"),
+        count(people, "participant"),
+        names,
+    )
 
 
 def _refuse(record: Record, before: Sequence[tuple[str, str, str]]) -> None:
@@ -196,11 +219,13 @@ def _refuse(record: Record, before: Sequence[tuple[str, str, str]]) -> None:
             safe="The session goes on; no bundle was made.",
             todo="Export it when it is over.",
         )
-    if labels := record.other_labels:
+    if record.other_labels:
+        who = {"participant": record.participant, "session": record.session}
         raise BundleError(
-            f"The session folder {record.name} was renamed: its journal {labels}.",
+            Message("renamed", folder=str(record.name), **who),
             safe="No bundle was made; the session folder was not touched.",
-            todo="Give the folder its name back, and export it then.",
+            todo="Export it then. Two data folders whose participants have the same labels cannot "
+            "be put together; export each by itself.",
         )
     if broken := check_chain(record.rows):
         raise BundleError(

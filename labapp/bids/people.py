@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from labapp.analysis.declared import SessionFactors, between_columns, own_rules
+from labapp.analysis.declared import DECLARED, SessionFactors, between_columns, own_rules
 from labapp.analysis.inclusion import (
     RULES,
+    SESSIONS,
     InclusionStatus,
     conditions,
     fold_inclusion_status,
     inclusion_kinds,
 )
+from labapp.analysis.people import people_of
 from labapp.analysis.rows import SessionRecords
 from labapp.bids.tasks import described_column
 from labapp.bids.tsv import Table
@@ -41,8 +43,8 @@ PARTICIPANTS = (
     ),
     Column(
         "included",
-        "Whether every session in this bundle counts, by the study's rules.",
-        levels={"true": "All count.", "false": "At least one does not; see sessions.tsv."},
+        "Whether the participant counts, by the study's rules and all sessions in this bundle.",
+        levels={"true": "Counts.", "false": "Does not; see sessions.tsv."},
     ),
     Column("excluded_because", f"Rules that were not met. {_RULES}"),
     CONDITIONS,
@@ -192,20 +194,39 @@ def participants(lines: Sequence[Mapping[str, object]]) -> Table:
     """A row a participant, by their labels."""
     declared = [str(line["declared"]) for line in lines]
     factors = [column.name for column in between_columns(declared)]
+    states = {person.participant: person.state for person in people_of([*map(_row, lines)])}
     rows = [
         {
             "participant_id": f"sub-{participant}",
             "study": theirs[0]["study"],
             "sessions": len(theirs),
             "complete": all(line["state"] == "complete" for line in theirs),
-            "included": all(line["included"] for line in theirs),
-            "excluded_because": _joined(line["excluded_because"] for line in theirs),
+            "included": states[participant] == "included",
+            "excluded_because": _joined(line["excluded_because"] for line in theirs)
+            or (SESSIONS if states[participant] in ("missed", "awaited") else None),
             "conditions": _joined(line["conditions"] for line in theirs),
             **{name: _joined(line.get(name) for line in theirs) for name in factors},
         }
         for participant, theirs in by_participant(lines).items()
     ]
     return Table(participant_columns(declared), rows)
+
+
+def _row(line: Mapping[str, object]) -> Mapping[str, object]:
+    """A line as the table of participants has it, as far as people are counted by it."""
+    outcome = {"complete": "completed", "interrupted": "unfinished"}.get(
+        str(line["state"]), "ended"
+    )
+    return {
+        "participant": line["participant"],
+        "session": str(line["session_id"]).removeprefix("ses-"),
+        "outcome": outcome,
+        "included": line["included"],
+        "excluded_because": line["excluded_because"],
+        "started_utc": line["acq_time"],
+        "study_version": line["study_version"],
+        DECLARED.name: line["declared"],
+    }
 
 
 def _joined(values: Iterable[object]) -> str:

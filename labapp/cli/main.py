@@ -436,8 +436,8 @@ def simulate_(
     if covered is not None:
         for line in covered.lines():
             say(line, err=True)
-        if len(folders) != participants:
-            say(f"The study is full after {len(folders)} participants.", err=True)
+        if done != participants:
+            say(f"The study is full after {done} participants.", err=True)
     if json_:
         say_json([{"id": path.name, "path": path} for path in folders])
     else:

@@ -188,13 +188,13 @@ def sessions_withdraw(
     data: Data = None,
     private: Private = None,
 ) -> None:
-    """The participant of a session withdraws after it: delete the data, or keep them.
+    """The participant of a session withdraws, with all sessions: delete the data, or keep them.
 
     Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
     """
-    from labapp.journal.layout import LEAVING
+    from labapp.journal.layout import LEAVING, FolderName
     from labapp.resources import private_root
-    from labapp.session.withdrawal import withdraw
+    from labapp.session.withdrawal import others_of, withdraw
 
     if delete is None:
         raise UsageError(
@@ -208,8 +208,11 @@ def sessions_withdraw(
     study = next(begun, None)
     path = session_path(session, data) if study is None else study / given.name
     if not yes:
-        what = f"Delete {path} and its signed consent, for good?"
-        question = f"Write down that the participant of {path.name} withdrew?"
+        name = FolderName.parse(path.name)
+        others = others_of(path.parent, name.participant, path.name) if name else []
+        also = f", with {', '.join(others)}" if others else ""
+        what = f"Delete {path} and its signed consent{also}, for good?"
+        question = f"Write down that the participant of {path.name} withdrew{also}?"
         if not typer.confirm(shown(what if delete else question), err=True):
             say("Nothing was deleted, and no withdrawal was written down.")
             raise typer.Exit(1)

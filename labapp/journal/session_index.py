@@ -37,7 +37,7 @@ from labapp.journal.sessions import (
     study_folders,
     summary,
 )
-from labapp.journal.withdrawn import Withdrawal, listed
+from labapp.journal.withdrawn import Withdrawal, listed, of_person
 from labapp.reading import files
 from labapp.reading.values import json_value
 from labapp.resources import twin_of
@@ -281,10 +281,7 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
     if logs.withdrawn is None:
         return summary(folder)  # which says what is wrong with the log
     exported = logs.exported.get(folder.name, ())
-    withdrawal = logs.withdrawn.get(folder.name)
-    withdrawn = own.withdrawn
-    if withdrawal is not None:
-        withdrawn = "keep" if withdrawal.kept else "delete"
+    withdrawn = of_person(logs.withdrawn, folder.name) or own.withdrawn
     comments = logs.comments.get(folder.name, ())
     if (exported, withdrawn, comments) != (own.exported, own.withdrawn, own.comments):
         own = replace(own, exported=exported, withdrawn=withdrawn, comments=comments)

@@ -193,6 +193,11 @@ def _facts(folder: Path) -> dict[str, Any]:
     if not isinstance(planned, SessionPlanned):
         raise RecordError("The journal does not begin with the session's plan.")
     summary = outline(rows, last_ns)
+    name = _name(folder)
+    renamed = (planned.participant, planned.session) != (name.participant, name.session)
+    if renamed:
+        who = {"participant": planned.participant, "session": planned.session}
+        raise RecordError(Message("renamed", folder=folder.name, **who))
     return {
         "study": planned.study,
         "state": "running" if running and summary.state == "interrupted" else summary.state,

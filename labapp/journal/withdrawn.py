@@ -1,7 +1,8 @@
 """Who withdrew from a study: `withdrawn.jsonl`, beside its session folders.
 
 A finished journal is not written to, and a deleted one is no more, so that a withdrawal is kept
-here: a line a session, which keeps the participant's label taken. A folder whose name begins with
+here: a line a session, which keeps the participant's label taken. Who withdrew has withdrawn with
+all sessions, whichever of them the lines name (`of_person`). A folder whose name begins with
 `.withdrawn-` is one whose deletion was interrupted; it counts as withdrawn too.
 
 A damaged line forgets nobody: where it still names a session, that session counts as withdrawn,
@@ -12,7 +13,7 @@ whole in a later one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,12 +133,25 @@ def withdrawal_of(folder: Path, text: str = "", *, listed: bool = False) -> str:
     listed: for a list, in which what is damaged is told by itself; else it raises RecordError.
     """
     try:
-        known = _written(folder.parent, listed=listed).get(folder.name)
+        return of_person(_written(folder.parent, listed=listed), folder.name) or text
     except RecordError:
         if not listed:
             raise
-        known = None
-    return text if known is None else "keep" if known.kept else "delete"
+        return text
+
+
+def of_person(left: Mapping[str, Withdrawal], folder: str) -> str:
+    """Keep, delete, or empty where the participant of a session did not withdraw; left:
+    withdrawals by session folder. What was said of the session itself counts before what was said
+    of another one of the participant."""
+    name = FolderName.parse(folder)
+    own = left.get(folder)
+    said = (
+        [own]
+        if own
+        else [each for each in left.values() if name and each.participant == name.participant]
+    )
+    return "" if not said else "keep" if all(each.kept for each in said) else "delete"
 
 
 def _whole(line: str) -> Withdrawal | None:

@@ -30,6 +30,7 @@ from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestE
 from labapp.study.flow import items_of, placed_items
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import items, meanings, scores
+from labapp.study.people import Visits
 from labapp.study.plan import Plan
 
 YOURS = "[To be written by you: {}]"
@@ -269,6 +270,8 @@ class _Facts:
             yield f"{name}, within participants: {_listed(levels)}"
         if self.design.sessions:
             yield f"{SESSION}, within participants: {_listed(self.design.sessions)}"
+            needed = count(Visits.of(self.design).needed, "session")
+            yield f"A participant is analysed who completed at least {needed}"
 
     def _conditions(self) -> str:
         some = conditions(self.loaded)

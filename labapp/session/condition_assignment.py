@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from filelock import FileLock, Timeout
 
@@ -32,19 +32,16 @@ from labapp.journal.lock import held
 from labapp.journal.read import read_rows
 from labapp.journal.rows import payloads
 from labapp.journal.withdrawn import withdrawals
+from labapp.messages import Message
 from labapp.reading.values import json_value
 from labapp.resources import twin_of
 from labapp.session import folder
 from labapp.session.resuming import forbids_resume
-from labapp.study.allocation import SLOT, rule_of
-from labapp.study.conditions import RESERVED
+from labapp.study.allocation import drawn_cells, rule_of
 from labapp.study.loading import LoadedStudy
+from labapp.study.people import Person, SessionState, Visits, people
+from labapp.study.schema import Study
 
-State = Literal[
-    "reserved", "open", "included", "excluded", "declined", "ended", "withdrawn", "gone"
-]
-HOLDING = ("reserved", "open", "included")
-"""States in which a session holds its cells."""
 DECIDABLE = ("open", "included", "excluded", "ended")
 """States over which a decision by hand stands."""
 FINAL = ("included", "excluded", "declined", "withdrawn")
@@ -77,15 +74,21 @@ class ConditionTaken(SessionError):
 @dataclass(frozen=True, slots=True)
 class CellAssignment:
     """A session and its cells, or its slot. state: reserved until its first event is stored, then
-    open while it runs or can be resumed; gone where its folder vanished and nobody withdrew."""
+    open while it runs or can be resumed; gone where its folder vanished and nobody withdrew; owner:
+    whose session it is by its journal, where that is not what the folder's name says."""
 
     folder: str
     cells: tuple[str, ...]
-    state: State
+    state: SessionState
+    owner: tuple[str, str] | None = None
 
     @property
     def participant(self) -> str:
-        return self.name.participant
+        return self.owner[0] if self.owner else self.name.participant
+
+    @property
+    def session(self) -> str:
+        return self.owner[1] if self.owner else self.name.session
 
     @property
     def name(self) -> FolderName:
@@ -94,20 +97,28 @@ class CellAssignment:
         return parsed
 
 
-def held_counts(rows: Sequence[CellAssignment]) -> Counter[str]:
-    """How many participants hold each cell; one with several sessions holds it once."""
-    holding = (row for row in rows if row.state in HOLDING)
-    return Counter(cell for _, cell in {(r.participant, c) for r in holding for c in r.cells})
+def held_counts(everybody: Sequence[Person[CellAssignment]]) -> Counter[str]:
+    """How many people hold each cell; one with several sessions holds it once."""
+    return Counter(cell for person in everybody if person.holds for cell in cells_of(person))
 
 
-def cell_assignments(data: Path, loaded: LoadedStudy) -> list[CellAssignment]:
-    """Every session of a study that hands out places, in line with the folders; nothing is
-    written."""
-    study = data / loaded.study.id
-    if rule_of(loaded.study) is None or not study.is_dir():
+def cells_of(person: Person[CellAssignment]) -> tuple[str, ...]:
+    """The cells of a person, who has the same at every session."""
+    return tuple(dict.fromkeys(cell for row in person.sessions for cell in row.cells))
+
+
+def people_of(data: Path, study: Study) -> list[Person[CellAssignment]]:
+    """Everybody who came for a study, in line with the folders; nothing is written."""
+    return people(session_states(data / study.id), Visits.of(study.design))
+
+
+def session_states(study: Path) -> list[CellAssignment]:
+    """Every session of a study, oldest first; study: its folder, in which nothing is written. One
+    whose folder was renamed is still the session of the participant in its journal."""
+    if not study.is_dir():
         return []
     stored = {row.folder: row for row in _stored(study / ASSIGNMENTS)}
-    there = {home.path.name for home in folder.sessions_of(data, study.name)}
+    there = {home.path.name for home in folder.sessions_of(study.parent, study.name)}
     left = withdrawals(study)
     by_hand = decisions(study)
     elsewhere = twin_of(study)
@@ -126,9 +137,25 @@ def cell_assignments(data: Path, loaded: LoadedStudy) -> list[CellAssignment]:
         if row is not None and name in by_hand and row.state in DECIDABLE:
             # Laid over what the journal says, and so over a row that was stored before.
             row = replace(row, state="included" if by_hand[name].included else "excluded")
-        if row is not None and row.cells:
+        if row is not None:
             rows.append(row)
-    return rows
+    renamed = {str(FolderName(*row.owner, row.name.utc)) for row in rows if row.owner}
+    return [row for row in rows if row.state != "gone" or row.folder not in renamed]
+
+
+def folder_problems(everybody: Sequence[Person[CellAssignment]]) -> Iterator[str]:
+    """What is wrong with the folders of people's sessions, a sentence each."""
+    for person in everybody:
+        for row in person.sessions:
+            if row.owner:
+                yield Message(
+                    "renamed", folder=row.folder, participant=row.participant, session=row.session
+                )
+        for label in person.twice:
+            folders = ", ".join(row.folder for row in person.sessions if row.session == label)
+            yield Message(
+                "held_twice", participant=person.participant, session=label, folders=folders
+            )
 
 
 def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
@@ -145,22 +172,14 @@ def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     state = outcome(events, running=running)
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
-    return CellAssignment(path.name, drawn_cells(events[0]), state)
+    owner = (str(events[0].payload["participant"]), str(events[0].payload["session"]))
+    row = CellAssignment(path.name, drawn_cells(events[0].payload.get("assignment", {})), state)
+    return row if owner == (row.participant, row.session) else replace(row, owner=owner)
 
 
-def drawn_cells(planned: Event) -> tuple[str, ...]:
-    """The cells in the assignment of a session's first event: its slot, or the one variable with
-    several values."""
-    assignment = planned.payload.get("assignment", {})
-    if isinstance(slot := assignment.get(SLOT), list | tuple):
-        return tuple(map(str, slot))
-    lists = (cells for name, cells in assignment.items() if name not in RESERVED)
-    return next((tuple(map(str, cells)) for cells in lists if isinstance(cells, list | tuple)), ())
-
-
-def outcome(events: Sequence[Event], *, running: bool) -> State:
+def outcome(events: Sequence[Event], *, running: bool) -> SessionState:
     """What became of a session, by its plan, end and inclusion; running: a process holds it."""
-    end: State | None = None
+    end: SessionState | None = None
     included: bool | None = None
     declined = False
     for event in events:
@@ -227,7 +246,7 @@ class AssignmentLedger:
     def __init__(self, data: Path, loaded: LoadedStudy) -> None:
         self._study = loaded.study
         self._path = data / loaded.study.id / ASSIGNMENTS
-        self._rows = cell_assignments(data, loaded)
+        self._rows = session_states(self._path.parent) if rule_of(loaded.study) else []
 
     def draw(self, participant: str, seed: int | None = None) -> tuple[str, ...]:
         """The participant's cells; () in a study without. Raises StudyFull.
@@ -241,7 +260,8 @@ class AssignmentLedger:
             if row.participant == participant and rule.knows(row.cells):
                 return row.cells
         used = self._study.seed if seed is None else seed
-        return rule.draw(held_counts(self._rows), used, self._study.id, participant)
+        held = held_counts(people(self._rows, Visits.of(self._study.design)))
+        return rule.draw(held, used, self._study.id, participant)
 
     def enter(self, name: str, cells: tuple[str, ...]) -> None:
         """Enter a new session with the cells it holds; committed before it returns."""
@@ -266,7 +286,7 @@ def _stored(path: Path) -> list[CellAssignment]:
                 return []
             rows = connection.execute("SELECT folder, cells, state FROM allotted").fetchall()
         return [
-            CellAssignment(str(name), tuple(json_value(cells)), cast(State, state))
+            CellAssignment(str(name), tuple(json_value(cells)), cast(SessionState, state))
             for name, cells, state in rows
             if FolderName.parse(str(name))
         ]
@@ -277,7 +297,7 @@ def _stored(path: Path) -> list[CellAssignment]:
 
 
 def _store(path: Path, rows: Sequence[CellAssignment]) -> None:
-    values = [(row.folder, json.dumps(row.cells), row.state) for row in rows]
+    values = [(row.folder, json.dumps(row.cells), row.state) for row in rows if not row.owner]
     try:
         try:
             _replace_rows(path, values)

@@ -11,48 +11,51 @@ from pathlib import Path
 from typing import Any
 
 from labapp.errors import StudyFull
-from labapp.session.condition_assignment import (
-    HOLDING,
-    CellAssignment,
-    cell_assignments,
-    held_counts,
-)
+from labapp.session.condition_assignment import CellAssignment, cells_of, held_counts, people_of
 from labapp.study import allocation
 from labapp.study.allocation import Rule, Slot, Slots, rule_of
 from labapp.study.design import MODEL, Design
 from labapp.study.loading import LoadedStudy
+from labapp.study.people import HOLDING, PEOPLE_WORDS, Person, counted
 
-_SHOWN = ("included", "running", "excluded", "ended", "withdrawn", "declined", "gone")
-_WORDS = {"ended": "ended early"}
+NEVER = ("declined", "gone")
+"""States of people who were never recruited."""
+ALWAYS = ("running", "excluded", "ended", "withdrawn")
+"""States that are listed beside the included ones even where nobody is in them."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The sessions of a study by the places they hold.
+    """The people of a study by the places they hold.
 
     Attributes
     ----------
     rule : hands out the places.
-    sessions : every one so far, and its places.
+    people : everybody so far, with their sessions and places.
     """
 
     rule: Rule
-    sessions: Sequence[CellAssignment]
+    people: Sequence[Person[CellAssignment]]
+
+    @property
+    def sessions(self) -> list[CellAssignment]:
+        """Every session so far."""
+        return [row for person in self.people for row in person.sessions]
 
     def counts(self) -> dict[str, Counter[str]]:
-        """Participants by cell, then by state; one that can be resumed counts as running. Of
-        several sessions the one that counts most."""
-        best: dict[tuple[str, str], str] = {}
-        for row in self.sessions:
-            state = shown(row)
-            for cell in map(self.rule.cell_of, row.cells):
-                other = best.setdefault((cell, row.participant), state)
-                best[cell, row.participant] = min(state, other, key=_SHOWN.index)
+        """People by cell, then by state."""
         counts: dict[str, Counter[str]] = {cell: Counter() for cell in self.rule.cells}
-        for (cell, _), state in best.items():
-            if cell in counts:  # else see `former`
-                counts[cell][state] += 1
+        for person in self.people:
+            for cell in {self.rule.cell_of(place) for place in cells_of(person)}:
+                if cell in counts:  # else see `former`
+                    counts[cell][person.state] += 1
         return counts
+
+    def beyond(self) -> dict[str, int]:
+        """Cells that more people hold than are wanted, and how many do."""
+        held = {cell: sum(count[s] for s in HOLDING) for cell, count in self.counts().items()}
+        wanted = self.rule.wanted
+        return {cell: n for cell, n in held.items() if wanted is not None and n > wanted}
 
     def former(self) -> dict[str, int]:
         """Sessions by cells that the study had once, and has no more (or calls otherwise): they
@@ -69,16 +72,16 @@ class Coverage:
         return wanted is not None and all(count["included"] >= wanted for count in counts)
 
     def retention(self) -> tuple[int, int]:
-        """Sessions that are included, of all that came to an end. Who did not agree to take part
-        was never recruited, here as in the report."""
-        ends = Counter(row.state for row in self.sessions)
-        over = sum(ends[state] for state in ("included", "excluded", "ended", "withdrawn"))
-        return ends["included"], over
+        """People who are included, of all who came to an end. Who did not agree to take part was
+        never recruited, here as in the report."""
+        ends = counted(self.people)
+        over = sum(n for state, n in ends.items() if state not in ("running", "awaited", *NEVER))
+        return ends.get("included", 0), over
 
     def upcoming(self, labels: Iterable[str], seed: int, study: str) -> dict[str, tuple[str, ...]]:
         """The places the next participants would get if all of them were included, until the study
         is full."""
-        counts = held_counts(self.sessions)
+        counts = held_counts(self.people)
         out: dict[str, tuple[str, ...]] = {}
         for label in labels:
             try:
@@ -90,7 +93,7 @@ class Coverage:
 
     def to_json(self) -> dict[str, Any]:
         included, over = self.retention()
-        cells = {cell: {s: count[s] for s in _SHOWN} for cell, count in self.counts().items()}
+        cells = {cell: {s: of[s] for s in PEOPLE_WORDS} for cell, of in self.counts().items()}
         return {
             "variable": self.rule.variable,
             "draw": self.rule.draws,
@@ -100,6 +103,7 @@ class Coverage:
             "finished": over,
             "cells": cells,
             "former": self.former(),
+            "beyond": self.beyond(),
             "gone": [row.folder for row in self.sessions if row.state == "gone"],
         }
 
@@ -109,8 +113,11 @@ class Coverage:
         width = max(map(len, self.rule.cells))
         for cell, count in self.counts().items():
             of = f" of {wanted}" if wanted is not None else ""
-            others = [f"{count[s]} {_WORDS.get(s, s)}" for s in _SHOWN[1:5]]
-            others += [f"{count['declined']} declined"] * bool(count["declined"])
+            others = [
+                f"{count[state]} {words}"
+                for state, words in PEOPLE_WORDS.items()
+                if state in ALWAYS or (count[state] and state not in ("included", "gone"))
+            ]
             name = f"{cell:{width}}  " if cell else ""
             out.append(f"  {name}{count['included']}{of} included, {', '.join(others)}")
         if former := self.former():
@@ -119,18 +126,18 @@ class Coverage:
         included, over = self.retention()
         if over:
             share = f"{included / over * 100:.0f} %"
-            out.append(f"  Retention: {included} of {over} finished sessions ({share}).")
-        out += [
-            f"  {row.folder} is gone, and nobody withdrew: its condition is free again."
-            for row in self.sessions
-            if row.state == "gone"
-        ]
+            out.append(f"  Retention: {included} of {over} participants who finished ({share}).")
+        for cell, n in self.beyond().items():
+            named = f" of {cell}" if cell else ""
+            out.append(f"  {n} participants hold the {wanted} places{named}.")
+        for person in self.people:
+            free = "" if person.holds else ": its condition is free again"
+            out += [
+                f"  {row.folder} is gone, and nobody withdrew{free}."
+                for row in person.sessions
+                if row.state == "gone"
+            ]
         return out
-
-
-def shown(row: CellAssignment) -> str:
-    """The state of a session for people: one that can be resumed is running."""
-    return "running" if row.state in ("reserved", "open") else row.state
 
 
 @dataclass(frozen=True)
@@ -141,21 +148,21 @@ class SlotLine:
     ----------
     slot : its cell and number.
     orders : by factor within participants its levels in the slot's order.
-    sessions : those that have had it, oldest first.
+    people : those who have had it, the first one first.
     """
 
     slot: Slot
     orders: Mapping[str, tuple[str, ...]]
-    sessions: Sequence[CellAssignment]
+    people: Sequence[Person[CellAssignment]]
 
     @property
     def held(self) -> bool:
-        return any(row.state in HOLDING for row in self.sessions)
+        return any(person.holds for person in self.people)
 
     @property
     def open(self) -> bool:
         """Whether it was handed out and waits for a replacement."""
-        return bool(self.sessions) and not self.held
+        return bool(self.people) and not self.held
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -164,15 +171,12 @@ class SlotLine:
             "number": self.slot.number,
             "orders": {factor: list(levels) for factor, levels in self.orders.items()},
             "state": "held" if self.held else "open replacement" if self.open else "free",
-            "sessions": [
-                {"participant": row.participant, "session": row.name.session, "state": shown(row)}
-                for row in self.sessions
-            ],
+            "people": [person.to_json() for person in self.people],
         }
 
     def text(self) -> str:
         who = ", ".join(
-            f"{row.participant} {_WORDS.get(shown(row), shown(row))}" for row in self.sessions
+            f"{person.participant} {PEOPLE_WORDS[person.state]}" for person in self.people
         )
         state = who if self.held else f"{who}; open for a replacement" if who else "free"
         orders = "; ".join(" → ".join(levels) for levels in self.orders.values())
@@ -198,11 +202,11 @@ class Allocation(Coverage):
     @cached_property
     def slots(self) -> list[SlotLine]:
         """Every slot up to the last that was handed out, or that is wanted."""
-        rows: dict[Slot, list[CellAssignment]] = {}
-        for row in self.sessions:
-            for place in row.cells:
+        rows: dict[Slot, list[Person[CellAssignment]]] = {}
+        for person in sorted(self.people, key=lambda person: person.sessions[0].name.utc):
+            for place in cells_of(person):
                 if self.rule.knows((place,)):
-                    rows.setdefault(Slot.parse(place), []).append(row)
+                    rows.setdefault(Slot.parse(place), []).append(person)
         out = []
         for cell in self.rule.cells:
             last = max((slot.number for slot in rows if slot.cell == cell), default=0)
@@ -314,9 +318,9 @@ def coverage(data: Path, loaded: LoadedStudy) -> Coverage | None:
     rule = rule_of(loaded.study)
     if rule is None:
         return None
-    sessions = cell_assignments(data, loaded)
     study = loaded.study
+    everybody = people_of(data, study)
     if study.design is None or not isinstance(rule, Slots):
-        return Coverage(rule, sessions)
+        return Coverage(rule, everybody)
     models = allocation.models_by_cell(study) if MODEL in study.design.within_levels else {}
-    return Allocation(rule, sessions, study.design, models, study.seed, study.id)
+    return Allocation(rule, everybody, study.design, models, study.seed, study.id)

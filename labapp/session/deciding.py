@@ -3,13 +3,21 @@ moved from the pilots into the study, or back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from labapp import durable
 from labapp.annotations.codebook import store_version, versions_of
 from labapp.annotations.places import annotations_folder
-from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, UsageError
+from labapp.errors import (
+    DataFolderError,
+    LabappError,
+    ParticipantTaken,
+    RecordError,
+    SessionBusy,
+    UsageError,
+)
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal import anchor
 from labapp.journal.comments import forget_comments
@@ -22,8 +30,11 @@ from labapp.journal.withdrawn import withdrawals
 from labapp.messages import Message
 from labapp.resources import PILOT, pilot_root
 from labapp.session import folder as folder_module
+from labapp.session.condition_assignment import cells_of
+from labapp.session.coverage import coverage
 from labapp.session.folder import SessionFolder
 from labapp.session.new_folder import creating
+from labapp.session.resuming import recorded_study
 from labapp.study.schema import PILOT as PILOT_LABEL
 
 LONGEST = 1_000
@@ -50,9 +61,40 @@ def decide_by_hand(folder: Path, included: bool, reason: str) -> tuple[Decision,
     if before is not None:
         why = f" ({before.reason})" if before.reason else ""
         lines.append(Message("decided_before", verdict=before.verdict, why=why))
+    lines += _of_place(folder)
     if line.exported:
         lines.append(Message("decided_bundles", paths=", ".join(line.exported)))
     return decision, lines
+
+
+def _of_place(folder: Path) -> Iterator[str]:
+    """What a decision means for the participant and the place they had."""
+    record = open_record(folder)
+    try:
+        covered = coverage(folder.parent.parent, recorded_study(folder, record.planned))
+    except LabappError:  # of another version of labapp, or changed: its places are not known here
+        return
+    person = (
+        next((p for p in covered.people if p.participant == record.participant), None)
+        if covered
+        else None
+    )
+    if covered is None or person is None:
+        return
+    several = len(person.visits.labels) > 1
+    if not person.holds:
+        yield Message("place_free", participant=person.participant)
+    elif several:
+        yield Message("place_kept", participant=person.participant)
+    for cell, n in covered.beyond().items() if person.holds else ():
+        if cell in map(covered.rule.cell_of, cells_of(person)):
+            yield Message(
+                "place_beyond",
+                participant=person.participant,
+                cell=cell or covered.rule.title,
+                count=n,
+                wanted=covered.rule.wanted or 0,
+            )
 
 
 def _reason(given: str, needed: str) -> str:

@@ -7,6 +7,7 @@ event gets its own name instead, and is an interrupted session like any other.
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from labapp import access, durable
 from labapp.clock import Clock, utc_label
-from labapp.errors import LabappError, ParticipantTaken, SessionBusy
+from labapp.errors import LabappError, ParticipantTaken, SessionBusy, SessionError
 from labapp.journal.layout import (
     AUDIO,
     CREATING,
@@ -33,7 +34,9 @@ from labapp.journal.read import extent
 from labapp.session import folder
 from labapp.session.folder import SessionFolder, data_error
 from labapp.study.loading import LoadedStudy
+from labapp.study.people import Visits
 
+_log = logging.getLogger(__name__)
 PATIENCE_S = 10.0
 _MADE = frozenset({STUDY, STIMULI, AUDIO, LOCK})
 """What is in a folder before its first event, besides the files of the journal and environment."""
@@ -134,6 +137,9 @@ def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str
         with creating(data):
             _clear(study)
     _refuse(data, loaded, FolderName(participant, session, ""))
+    had = folder.taken(data, loaded.study.id).get(participant, ())
+    if skipped := Visits.of(loaded.study.design).skipped(session, had):
+        _log.warning("%s has not had session %s yet.", participant, ", ".join(skipped))
 
 
 def discard(path: Path) -> None:
@@ -187,7 +193,17 @@ def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
                 safe="It is untouched.",
                 todo="Move the folder elsewhere, and start again.",
             )
-    if session not in folder.taken(data, study).get(participant, ()):
+    had = folder.taken(data, study).get(participant, ())
+    if session not in had:
+        visits = Visits.of(loaded.study.design)
+        if visits.order == "refused" and (skipped := visits.skipped(session, had)):
+            raise SessionError(
+                f"{participant} has not had session {', '.join(skipped)} of {study}, and the study "
+                "wants its sessions in order.",
+                safe="No session was started.",
+                todo=f"Start session {skipped[0]}, or choose another participant. The study file "
+                "may allow it (session_order).",
+            )
         return
     raise ParticipantTaken(
         f"{participant} already has session {session} in {study}.",

@@ -11,12 +11,14 @@ from typing import Any
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.session import folder
+from labapp.session.condition_assignment import CellAssignment, folder_problems, people_of
 from labapp.session.coverage import Coverage, coverage
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.allocation import SLOT, variants
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
+from labapp.study.people import PEOPLE_WORDS, Person, Visits, counted
 from labapp.study.plan import Plan
 
 BEGINNING = 4
@@ -44,7 +46,7 @@ class Overview:
     """
 
     loaded: LoadedStudy
-    recorded: int
+    people: Sequence[Person[CellAssignment]]
     parts: Sequence[PlannedPart]
     plans: Mapping[str, Plan]
     wanted: int
@@ -57,7 +59,8 @@ class Overview:
             "title": study.title,
             "version": study.version,
             "sha256": self.loaded.sha256,
-            "recorded": self.recorded,
+            "recorded": len(self.people),
+            "people": [person.to_json() for person in self.people],
             "flow": [part.model_dump(mode="json") for part in self.parts],
             "next": {label: plan.assignment for label, plan in self.plans.items()},
             "coverage": None if self.covered is None else self.covered.to_json(),
@@ -67,7 +70,8 @@ class Overview:
         study = self.loaded.study
         out = [
             f"{study.title} ({study.id}, version {study.version})",
-            f"Participants recorded so far: {self.recorded}. Sound: {study.recording.audio}.",
+            f"Participants so far: {_numbers(self.people)}. Sound: {study.recording.audio}.",
+            *self._sessions(),
             "",
             "Flow:" if self.covered is None else "Flow, of one of the conditions:",
         ]
@@ -89,6 +93,20 @@ class Overview:
             out.append("  Then every condition has its participants: the study is full.")
         return out
 
+    def _sessions(self) -> list[str]:
+        """Who came for which session, and who is still to come, where there are several; and what
+        is wrong with the folders."""
+        visits, out = Visits.of(self.loaded.study.design), []
+        if len(visits.labels) > 1:
+            needed = f"{visits.needed} of {len(visits.labels)} are needed to count"
+            out = ["", f"Sessions ({needed}):"]
+            width = max((len(person.participant) for person in self.people), default=0)
+            out += [
+                f"  {person.participant:{width}}  {PEOPLE_WORDS[person.state]}: {person.text()}"
+                for person in self.people
+            ]
+        return out + [f"  {line}" for line in folder_problems(self.people)]
+
     def _assigned(self, plan: Plan) -> str:
         variable = SLOT if self.covered is None else self.covered.rule.variable
         places = plan.assignment.get(variable)
@@ -98,6 +116,12 @@ class Overview:
         begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]
         parts = (cells, models, begin)
         return ": ".join(" → ".join(part) for part in parts if part)
+
+
+def _numbers(everybody: Sequence[Person[CellAssignment]]) -> str:
+    """How many people took part, and what became of them."""
+    counts = ", ".join(f"{n} {PEOPLE_WORDS[state]}" for state, n in counted(everybody).items())
+    return f"{len(everybody)} ({counts})" if counts else "0"
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:
@@ -124,5 +148,5 @@ def overview(study: str, participants: int, data: Path) -> Overview:
     first = next(iter(plans.values()), None) or planned(
         loaded.study.participants.label(number), cells
     )
-    recorded = len(folder.taken(data, loaded.study.id))
-    return Overview(loaded, recorded, first.parts, plans, participants, covered)
+    everybody = people_of(data, loaded.study) if covered is None else covered.people
+    return Overview(loaded, everybody, first.parts, plans, participants, covered)

@@ -9,14 +9,16 @@ dates are moved are removed, and the folder's files last.
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import shutil
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from labapp import leftovers
+from labapp.analysis.declared import read_declared
 from labapp.annotations.codebook import quoting
 from labapp.annotations.forgetting import Kind, forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
@@ -28,7 +30,7 @@ from labapp.annotations.video_files import video_names
 from labapp.audio.pyramid import forget
 from labapp.audio.wav_samples import WavSamples
 from labapp.clock import utc_text
-from labapp.errors import AnnotationError, DataFolderError, RecordError, SessionBusy
+from labapp.errors import AnnotationError, DataFolderError, LabappError, RecordError, SessionBusy
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
 from labapp.events.lsl import LslOpened
@@ -45,8 +47,10 @@ from labapp.messages import Message
 from labapp.reading import files
 from labapp.resources import PILOT, twin_of
 from labapp.session import exports, private, shifts
-from labapp.session.condition_assignment import drawn_cells
+from labapp.session.condition_assignment import cells_of, session_states
 from labapp.session.folder import SessionFolder, sessions_of
+from labapp.study.allocation import drawn_cells
+from labapp.study.people import Visits, people
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +62,9 @@ class WithdrawalReport:
     Attributes
     ----------
     exported : bundles made of the session before, which are not touched.
-    others : session folders of the same participant, which are not touched either.
+    others : folders that were renamed and hold sessions of the participant; they are not touched.
+    more : what was done with the other sessions of the participant.
+    freed : the places that the participant held and that are free now.
     cleared : what killed exports had left, which was removed.
     unknown : what the logs of exports and of what was handed out do not tell.
     annotations : which of units, texts and codes there were, which were deleted.
@@ -79,6 +85,8 @@ class WithdrawalReport:
     source_id: str = ""
     videos: int = 0
     codebooks: tuple[str, ...] = ()
+    more: tuple[WithdrawalReport, ...] = ()
+    freed: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -90,8 +98,6 @@ class WithdrawalReport:
         done += [Message(f"withdrawn_{kind}") for kind in self.annotations]
         if self.videos and not left.kept:
             done.append(Message("withdrawn_videos", count=self.videos))
-        if left.cells:
-            done.append(Message("withdrawn_cells", cells=", ".join(left.cells)))
         if self.cleared:
             done.append(Message("withdrawn_cleared", paths=", ".join(self.cleared)))
         if self.exported and not left.kept:
@@ -105,13 +111,71 @@ class WithdrawalReport:
             done.append(Message("withdrawn_sent", source=self.source_id))
         if not left.kept:
             done += self.unknown
+        for report in self.more:
+            done += report.lines()
+        if self.freed:
+            done.append(Message("withdrawn_cells", cells=", ".join(self.freed)))
         if self.others:
             done.append(Message("withdrawn_others", folders=", ".join(self.others)))
-        return done
+        return list(dict.fromkeys(done))
 
 
 def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalReport:
-    """Write down that the participant of a session withdrew, and delete the data if so wanted.
+    """Withdraw the participant of a session, with all their sessions, and delete the data if so
+    wanted. Arguments and errors: see `_withdraw`, which does it session by session, this one first.
+    """
+    held = _held(folder)
+    report = _withdraw(folder, private_root, delete=delete)
+    study, participant = folder.parent, report.withdrawal.participant
+    more = []
+    for name in others_of(study, participant, folder.name):
+        try:
+            more.append(_withdraw(study / name, private_root, delete=not report.withdrawal.kept))
+        except LabappError as error:
+            raise type(error)(
+                error.what,
+                safe=f"{participant} has withdrawn, and none of their sessions counts any more. "
+                f"{name} is still there.",
+                todo=f"{error.todo} Then: labapp sessions withdraw {name}".strip(),
+            ) from error
+    homes = [home for home in sessions_of(study.parent, study.name) if home.path.is_dir()]
+    others = tuple(
+        home.path.name
+        for home in homes
+        if home.name.participant != participant
+        and (planned := _first(home.path, SessionPlanned)) is not None
+        and planned.payload["participant"] == participant
+    )
+    return replace(report, more=tuple(more), others=others, freed=held)
+
+
+def others_of(study: Path, participant: str, but: str) -> list[str]:
+    """Names of the other session folders of a participant, also of those whose deletion was
+    interrupted."""
+    names = (child.name.removeprefix(LEAVING) for child in study.iterdir() if child.is_dir())
+    parsed = (FolderName.parse(name) for name in names)
+    return sorted(
+        {str(name) for name in parsed if name and name.participant == participant} - {but}
+    )
+
+
+def _held(folder: Path) -> tuple[str, ...]:
+    """The places that the participant of a session holds."""
+    planned, name = _first(folder, SessionPlanned), FolderName.parse(folder.name)
+    if planned is None or name is None:
+        return ()
+    try:
+        design = read_declared(json.dumps(planned.payload.get("declared", {}))).design
+        everybody = people(session_states(folder.parent), Visits.of(design))
+    except RecordError:  # nobody can tell who withdrew before
+        return drawn_cells(planned.payload.get("assignment", {}))
+    return next(
+        (cells_of(p) for p in everybody if p.holds and p.participant == name.participant), ()
+    )
+
+
+def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalReport:
+    """Write down that the participant of a session withdrew, and delete its data if so wanted.
 
     folder: the session folder, even if its journal is damaged or lost, for its sound may be there;
     or the former path of one whose deletion was interrupted. Raises SessionBusy while it is open or
@@ -138,7 +202,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         name.session,
         utc_text(datetime.now(UTC)),
         not delete and not interrupted,
-        () if planned is None else drawn_cells(planned),
+        () if planned is None else drawn_cells(planned.payload.get("assignment", {})),
     )
     cleared: list[Path] = []
     if not left.kept:
@@ -168,11 +232,6 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
             pilot = moved or study.parent.name.endswith(PILOT)
         consented = private.book_of(consented, pilot=pilot)
         consents = private.forget_consent(private_root, consented, left.participant, left.session)
-    others = tuple(
-        home.path.name
-        for home in sessions_of(study.parent, study.name)
-        if home.name.participant == left.participant and home.path.name != left.folder
-    )
     handed_out, unknown = _handed_out(folder)
     quoted = () if left.kept else tuple(quoting(study, _said(folder)))
     annotated: tuple[Kind, ...] = ()
@@ -182,21 +241,20 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         for path in (folder, twin_of(study) / folder.name):  # also what a broken-off move left
             forget_comments(path)
             forget_comments(path, DECISIONS)
-        if not others:
+        if not others_of(study, left.participant, left.folder):
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)
     return WithdrawalReport(
         left,
         consents,
         exports_of(folder),
-        others,
-        tuple(map(str, cleared)),
-        (*export_problems(study), *unknown),
-        annotated,
-        handed_out,
-        "" if sent is None else str(sent.payload["source_id"]),
-        videos,
-        quoted,
+        cleared=tuple(map(str, cleared)),
+        unknown=(*export_problems(study), *unknown),
+        annotations=annotated,
+        handed_out=handed_out,
+        source_id="" if sent is None else str(sent.payload["source_id"]),
+        videos=videos,
+        codebooks=quoted,
     )
 
 

@@ -16,6 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 from labapp.errors import StudyFull
@@ -28,9 +29,10 @@ from labapp.simulation import jobs
 from labapp.simulation.simulation_job import SimulatedSession, SimulationJob, run_job
 from labapp.simulation.workers import Workers, workers
 from labapp.study import overview, planner
-from labapp.study.allocation import rule_of, variants
+from labapp.study.allocation import rule_of, sessions_of, variants
 from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
+from labapp.study.people import Visits
 
 FEW = 4
 """Sessions that one process simulates in the time another takes to start."""
@@ -90,7 +92,8 @@ def simulate_at_scale(
                     for consent in simulated.consents:  # first: no session is without its own
                         private.store_consent(out / "private", loaded.study.id, consent)
                     folders.append(simulated.move(sessions))
-                    progress(simulated.job.label)
+                    if simulated.job.session in (None, sessions_of(loaded.study)[-1]):
+                        progress(simulated.job.label)
     finally:
         # Unfinished sessions are removed; where none was finished, so is `out`, which can be
         # named again then. The folder decides, not the list: a signal can come between the two.
@@ -126,10 +129,11 @@ def in_order(workers: Workers, sessions: Iterable[SimulationJob]) -> Iterator[Si
 def wanted_models(loaded: LoadedStudy) -> dict[str, str]:
     """SHA-256 of the cards of every model that a participant of the study may meet."""
     models: dict[str, None] = {}
-    for number, drawn in variants(loaded.study):
+    for (number, drawn), session in product(variants(loaded.study), sessions_of(loaded.study)):
         made = planner.realise(
             loaded,
             loaded.study.participants.label(number),
+            session,
             space_of=overview.space_of,
             prior_of=overview.prior_of,
             drawn=drawn,
@@ -140,8 +144,10 @@ def wanted_models(loaded: LoadedStudy) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Pending:
-    job: SimulationJob
-    future: Future[SimulatedSession]
+    """The sessions of one participant."""
+
+    jobs: list[SimulationJob]
+    futures: list[Future[SimulatedSession]]
 
 
 class _JobQueue:
@@ -170,6 +176,7 @@ class _JobQueue:
             keep="folder" if workers.here else "packed",
         )
         self._rule = rule_of(loaded.study)
+        self._needed = Visits.of(loaded.study.design).needed
         self._counts: Counter[str] = Counter()
         self._done = 0
         self._pending: deque[_Pending] = deque()
@@ -183,19 +190,20 @@ class _JobQueue:
                 if not self._pending:
                     return
                 first = self._pending.popleft()
-                simulated = first.future.result()
+                simulated = [future.result() for future in first.futures]
                 self._done += 1
-                if simulated.included:
-                    self._counts.update(simulated.job.drawn)
+                included = sum(each.included for each in simulated) >= self._needed
+                if included:
+                    self._counts.update(first.jobs[0].drawn)
                 elif self._rule is not None:
                     self._assign_again()
-                yield simulated
-                in_vain = 0 if simulated.included else in_vain + 1
+                yield from simulated
+                in_vain = 0 if included else in_vain + 1
                 if self._participants is None and in_vain == jobs.IN_VAIN:
                     raise jobs.does_not_fill()
         finally:
-            for session in self._pending:
-                _drop(session.future)
+            for person in self._pending:
+                _drop(person)
 
     def _fill(self) -> None:
         """Ask for sessions until there is enough to do, or the study is full for now."""
@@ -203,13 +211,14 @@ class _JobQueue:
             number = self._done + len(self._pending) + 1
             if self._participants is not None and number > self._participants:
                 return
-            job = self._job(number)
-            if job is None:
+            jobs_of = self._jobs(number)
+            if not jobs_of:
                 return
-            self._pending.append(_Pending(job, self._found.executor.submit(run_job, job)))
+            submit = self._found.executor.submit
+            self._pending.append(_Pending(jobs_of, [submit(run_job, job) for job in jobs_of]))
 
-    def _job(self, number: int) -> SimulationJob | None:
-        """The session of a participant as things stand; None where the study is full."""
+    def _jobs(self, number: int) -> list[SimulationJob]:
+        """The sessions of a participant as things stand; none where the study is full."""
         study = self._loaded.study
         label = study.participants.label(number)
         seed = study.seed if self._seed is None else self._seed
@@ -218,31 +227,35 @@ class _JobQueue:
             try:
                 drawn = self._rule.draw(self._held(), seed, study.id, label)
             except StudyFull:
-                return None
+                return []
         lot = generator(seed, label, "careless")
-        return self._make(label=label, drawn=drawn, careless=bool(lot.random() < self._careless))
+        careless = bool(lot.random() < self._careless)
+        return [
+            self._make(label=label, drawn=drawn, careless=careless, session=session)
+            for session in sessions_of(study)
+        ]
 
     def _held(self) -> Counter[str]:
         return self._counts + Counter(
-            cell for session in self._pending for cell in session.job.drawn
+            cell for person in self._pending for cell in person.jobs[0].drawn
         )
 
     def _assign_again(self) -> None:
         """After an exclusion: participants whose cells are the same keep their sessions."""
         before, self._pending = self._pending, deque()
-        for place, session in enumerate(before):
-            job = self._job(self._done + place + 1)
-            if job is None or job != session.job:
+        for place, person in enumerate(before):
+            if self._jobs(self._done + place + 1) != person.jobs:
                 for stale in list(before)[place:]:
-                    _drop(stale.future)
+                    _drop(stale)
                 return
-            self._pending.append(session)
+            self._pending.append(person)
 
 
-def _drop(future: Future[SimulatedSession]) -> None:
-    """Nobody waits for this session any more."""
-    if not future.cancel():
-        future.add_done_callback(_discard)
+def _drop(person: _Pending) -> None:
+    """Nobody waits for these sessions any more."""
+    for future in person.futures:
+        if not future.cancel():
+            future.add_done_callback(_discard)
 
 
 def _discard(future: Future[SimulatedSession]) -> None:

@@ -38,6 +38,7 @@ class Decoders:
         drawn: Sequence[str],
         seed: int | None,
         private: Path,
+        session: str | None = None,
     ) -> SessionDependencies:
         """What the session of a participant needs. drawn: the participant's cells.
 
@@ -46,6 +47,7 @@ class Decoders:
         made = planner.realise(
             loaded,
             label,
+            session,
             space_of=self._space_of,
             prior_of=self._prior_of,
             tasks_of=self._tasks_of,

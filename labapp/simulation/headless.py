@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from labapp.clock import Clock, FakeClock
@@ -14,6 +15,7 @@ from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import HUMAN, Pace
+from labapp.study.allocation import sessions_of
 from labapp.study.loading import LoadedStudy
 
 
@@ -22,6 +24,7 @@ def simulate(
     participant: str,
     dependencies: SessionDependencies,
     *,
+    session: str | None = None,
     data: Path,
     strategy: str,
     seed: int | None = None,
@@ -39,13 +42,17 @@ def simulate(
 
     Raises SessionError when the session stands still before `until` holds.
     """
-    clock = FakeClock()
+    first = loaded.study.first_session
+    label = first if session is None else session
+    labels = sessions_of(loaded.study)
+    later = timedelta(days=labels.index(label) if label in labels else len(labels))
+    clock = FakeClock(utc=FakeClock().utc() + later)  # people come again on another day
     scheduler = VirtualScheduler(clock)
 
     def make_scheduler(_: Clock) -> VirtualScheduler:
         return scheduler
 
-    session = opening.create(
+    opened = opening.create(
         loaded,
         participant,
         replace(
@@ -59,37 +66,38 @@ def simulate(
             no_sound="simulated on a virtual clock",
         ),
         data=data,
+        session=label,
         seed=seed,
         cells=cells,
         make_clock=lambda start: clock,
     )
     try:
         driver = Driver(
-            session.runner,
-            session.give_consent,
+            opened.runner,
+            opened.give_consent,
             strategy,
-            session.planned.seed,
-            session.planned.participant,
+            opened.planned.seed,
+            participant if label == first else f"{participant}/{label}",
             pace,
             careless=careless,
             paints=True,
             options=options,
-            language=session.planned.language,
+            language=opened.planned.language,
             thinks_aloud=thinks_aloud,
         )
-        session.begin()
+        opened.begin()
         driver.start()
-        scheduler.run(lambda: until(session))
+        scheduler.run(lambda: until(opened))
         driver.stop()
     except BaseException:
-        session.close("interrupted")
+        opened.close("interrupted")
         raise
-    if not until(session):
-        session.close("stood still")
+    if not until(opened):
+        opened.close("stood still")
         raise SessionError(
             f"The simulated session of {participant} stood still.",
-            safe=f"What happened until then is in {session.folder.path}.",
+            safe=f"What happened until then is in {opened.folder.path}.",
             todo="Report this with the folder.",
         )
-    session.close("simulated")
-    return session.folder.path
+    opened.close("simulated")
+    return opened.folder.path

@@ -14,9 +14,10 @@ from labapp.session.gate import gate
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
-from labapp.study.allocation import rule_of
+from labapp.study.allocation import rule_of, sessions_of
 from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
+from labapp.study.people import Visits
 
 IN_VAIN = 100
 """A study does not fill when so many participants in a row are excluded."""
@@ -34,7 +35,7 @@ def simulate_study(
     thinks_aloud: bool = False,
     options: Options = NO_OPTIONS,
 ) -> list[Path]:
-    """Sessions of the first participants under `out`, which must not exist; returns their folders.
+    """All sessions of the first participants under `out`, which must not exist; their folders.
 
     strategy: a name, or shares of several (see `mixtures`). participants: how many; fewer where
     the study is full before, None for until it is full. careless: share of participants who do not
@@ -45,29 +46,36 @@ def simulate_study(
     folders: list[Path] = []
     in_vain = 0
     for number in count(1):
-        if len(folders) == participants:
+        if number - 1 == participants:
             break
         label = loaded.study.participants.label(number)
         try:
             drawn = condition_assignment.preview(out, loaded, label, seed)
         except StudyFull:
             break
-        dependencies = decoders.dependencies(loaded, label, drawn, seed, out / "private")
         lot = generator(loaded.study.seed if seed is None else seed, label, "careless")
-        path = simulate(
-            loaded,
-            label,
-            dependencies,
-            data=out,
-            strategy=strategy,
-            seed=seed,
-            careless=bool(lot.random() < careless),
-            thinks_aloud=thinks_aloud,
-            options=options,
-        )
-        folders.append(path)
+        tries_not = bool(lot.random() < careless)
+        counting = 0
+        for session in sessions_of(loaded.study):
+            dependencies = decoders.dependencies(
+                loaded, label, drawn, seed, out / "private", session
+            )
+            path = simulate(
+                loaded,
+                label,
+                dependencies,
+                session=session,
+                data=out,
+                strategy=strategy,
+                seed=seed,
+                careless=tries_not,
+                thinks_aloud=thinks_aloud,
+                options=options,
+            )
+            folders.append(path)
+            counting += included(path)
         progress(label)
-        in_vain = 0 if included(path) else in_vain + 1
+        in_vain = 0 if counting >= Visits.of(loaded.study.design).needed else in_vain + 1
         if participants is None and in_vain == IN_VAIN:
             raise does_not_fill()
     return folders

@@ -33,6 +33,8 @@ class SimulationJob:
     ----------
     drawn
         The participant's cells.
+    session
+        Its label; by default the first.
     models
         SHA-256 of the cards of the models that are wanted, by name; empty for any.
     scratch
@@ -50,6 +52,7 @@ class SimulationJob:
     seed: int | None
     careless: bool = False
     thinks_aloud: bool = False
+    session: str | None = None
     models: Mapping[str, str] | None = None
     scratch: Path | None = None
     keep: Keep = "nothing"
@@ -121,12 +124,13 @@ def run_job(job: SimulationJob) -> SimulatedSession:
     try:
         secret = scratch / "private"
         dependencies = _decoders(job.models).dependencies(
-            job.loaded, job.label, job.drawn, job.seed, secret
+            job.loaded, job.label, job.drawn, job.seed, secret, job.session
         )
         path = simulate(
             job.loaded,
             job.label,
             dependencies,
+            session=job.session,
             data=scratch,
             strategy=job.strategy,
             seed=job.seed,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count, product
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from labapp.errors import StudyFull
 from labapp.plugins.item import Item
@@ -240,6 +240,14 @@ def rule_of(study: Study) -> Rule | None:
         return slots_of(study.design) if study.design.assign == "slots" else None
     drawn = conditions.cells_of(study.assignment)
     return None if drawn is None else DrawnCells(*drawn)
+
+
+def drawn_cells(assignment: Mapping[str, Any]) -> tuple[str, ...]:
+    """The cells in a session's assignment: its slot, or the one variable with several values."""
+    if isinstance(slot := assignment.get(SLOT), list | tuple):
+        return tuple(map(str, slot))
+    lists = (cells for name, cells in assignment.items() if name not in conditions.RESERVED)
+    return next((tuple(map(str, cells)) for cells in lists if isinstance(cells, list | tuple)), ())
 
 
 def slots_of(design: Design) -> Slots | None:

@@ -76,6 +76,18 @@ class Design(Strict):
     sessions: tuple[str | int, ...] = Field(
         default=(), max_length=20, description="Labels of the sessions for which people come again."
     )
+    needed_sessions: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many of the `sessions` a participant must complete to count; without it "
+        "all of them. Until then a participant holds a place and is still to come.",
+    )
+    session_order: Literal["told", "refused", "any"] = Field(
+        default="told",
+        description="What happens when somebody comes for a session and has missed an earlier one. "
+        "`told`: it runs, and the checklist and the deviations say so; `refused`: it does not "
+        "start; `any`: sessions may be held in any order.",
+    )
     order: Order = Field(
         default="williams",
         description="In which order participants meet the levels of a factor within them. "
@@ -134,7 +146,11 @@ class Design(Strict):
         return within
 
     @model_validator(mode="after")
-    def _once(self) -> Self:
+    def _possible(self) -> Self:
+        if self.needed_sessions is not None and self.needed_sessions > len(self.sessions):
+            raise ValueError(
+                f"at most {len(self.sessions)} as `needed_sessions`: there are not more `sessions`"
+            )
         if both := sorted(self.between.keys() & self.within_levels.keys()):
             raise ValueError(f"each factor either between or within; {both[0]!r} is both")
         return self

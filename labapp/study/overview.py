@@ -351,7 +351,9 @@ def _plans(
     return plans
 
 
-OF_EVERY_STUDY = frozenset({"completed", "practice_correct", "min_solved", "withdrawn", "by_hand"})
+OF_EVERY_STUDY = frozenset(
+    {"completed", "practice_correct", "min_solved", "withdrawn", "by_hand", "sessions"}
+)
 """Reasons that labapp itself gives, and that no rule of a study can be called."""
 
 

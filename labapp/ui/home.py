@@ -25,6 +25,7 @@ from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
+from labapp.study.people import Visits
 from labapp.study.plan import pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes
@@ -191,7 +192,7 @@ class HomeController(QObject):
             self._needed = None
             self.microphone.set_policy(None)
             self.view.set_no_study(tr("This study file cannot be used."))
-            self.lists.show_study("")
+            self.lists.show_study(None)
             return
         self.view.forget_error()
         self._show_chosen(study)
@@ -207,7 +208,7 @@ class HomeController(QObject):
         self._show_consent()
         self._show_plan()
         self.microphone.set_policy(study_.recording.audio)
-        self.lists.show_study(study_.id)
+        self.lists.show_study(study_)
         self.lists.refresh()
 
     def _described(self, study: str) -> Described:
@@ -295,7 +296,13 @@ class HomeController(QObject):
         except LabappError as error:  # nobody can tell who withdrew: no session can begin
             self.view.show_error(error)
             taken, refused = {}, {}
-        self.view.set_participants(study.participants, taken, refused, pilot=self.view.pilot)
+        self.view.set_participants(
+            study.participants,
+            taken,
+            refused,
+            pilot=self.view.pilot,
+            visits=Visits.of(study.design),
+        )
 
     @property
     def _root(self) -> Path:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from labapp.console import say
-from labapp.errors import RecordError
+from labapp.errors import LabappError, RecordError
 from labapp.journal.comments import add_comment
 from labapp.journal.read import last_utc
 from labapp.journal.session_index import SessionIndex
 from labapp.journal.sessions import SessionSummary
 from labapp.resources import pilot_root
 from labapp.session import resuming
+from labapp.session.condition_assignment import people_of
 from labapp.session.deciding import decide_by_hand, move_pilot
 from labapp.session.withdrawal import withdraw
+from labapp.study.people import PersonState, counted
+from labapp.study.schema import Study
 from labapp.ui import mistakes
 from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator.choices import Interrupted
@@ -39,12 +42,14 @@ PARTIAL_S = 0.5
 @dataclass(frozen=True, slots=True)
 class Listing:
     """sessions: newest first; pilots: those that are kept apart; interrupted: those of the sessions
-    that can be asked about; whole: all were read, and none are left out."""
+    that can be asked about; whole: all were read, and none are left out; people: how many took part
+    in the chosen study, by what became of them."""
 
     sessions: tuple[SessionSummary, ...] = ()
     pilots: tuple[SessionSummary, ...] = ()
     interrupted: tuple[Interrupted, ...] = ()
     whole: bool = True
+    people: Mapping[PersonState, int] = field(default_factory=dict)
 
     @property
     def all(self) -> list[SessionSummary]:
@@ -62,12 +67,19 @@ class Reader:
     """Reads in whatever thread calls it; what did not change is not read again."""
 
     def __init__(self, data: Path) -> None:
+        self._data = data
         self._index = SessionIndex(data)
         self._pilots = SessionIndex(pilot_root(data))
         self._asked: dict[Path, tuple[SessionSummary, Interrupted]] = {}
 
-    def read(self, partly: Callable[[Listing], None], stop: threading.Event) -> Listing:
-        """All sessions; partly: is told of the first ones while the others are read."""
+    def read(
+        self,
+        partly: Callable[[Listing], None],
+        stop: threading.Event,
+        study: Study | None = None,
+    ) -> Listing:
+        """All sessions, and the people of a study; partly: is told of the first ones while the
+        others are read."""
         told = monotonic()
 
         def progress(so_far: Callable[[], list[SessionSummary]]) -> None:
@@ -82,7 +94,14 @@ class Reader:
         lines = tuple(self._index.read(progress))
         pilots = tuple(self._pilots.read())
         self._asked = {line.path: self._ask(line) for line in lines if _open_ended(line)}
-        return Listing(lines, pilots, tuple(asked for _, asked in self._asked.values()))
+        interrupted = tuple(asked for _, asked in self._asked.values())
+        return Listing(lines, pilots, interrupted, people=self._people(study))
+
+    def _people(self, study: Study | None) -> Mapping[PersonState, int]:
+        try:
+            return {} if study is None else counted(people_of(self._data, study))
+        except LabappError:  # a damaged list of withdrawals, which the page of sessions reports
+            return {}
 
     def _ask(self, line: SessionSummary) -> tuple[SessionSummary, Interrupted]:
         known = self._asked.get(line.path)
@@ -122,7 +141,7 @@ class SessionLists(QObject):
         self._reader = Reader(data)
         self._listing = self._shown = Listing(whole=False)
         self._left: set[Path] = set()
-        self._study = ""
+        self._study: Study | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._withdrawals: list[Future[list[str]]] = []
         self._stop = threading.Event()
@@ -147,8 +166,8 @@ class SessionLists(QObject):
         self.coding = CodingWork(view.coding, self)
         view.coding_opened.connect(self.coding.set_shown)
 
-    def show_study(self, study: str) -> None:
-        """The sessions of which study stand on the first page; empty for none."""
+    def show_study(self, study: Study | None) -> None:
+        """The sessions of which study stand on the first page."""
         self._study = study
         self._show(self._listing, anew=True)
 
@@ -163,7 +182,8 @@ class SessionLists(QObject):
             self.coding.set_shown(self._view.coding_shown)  # a session is over
         self._reading, self._again = True, False
         self._stop = stop = threading.Event()
-        done = self._thread().submit(lambda: self._reader.read(self._partly.emit, stop))
+        study = self._study
+        done = self._thread().submit(lambda: self._reader.read(self._partly.emit, stop, study))
         done.add_done_callback(self._ended.emit)
 
     def hold(self) -> None:
@@ -275,7 +295,8 @@ class SessionLists(QObject):
         self._view.set_all_sessions(listing.all, listing.forbidden, whole=listing.whole)
         self._researcher.set_sessions(listing.sessions, whole=listing.whole)
         self.coding.set_sessions(listing.sessions)
-        own = [line for line in listing.sessions if line.study == self._study]
-        self._view.set_sessions(own, whole=listing.whole)
+        study = self._study.id if self._study else ""
+        own = [line for line in listing.sessions if line.study == study]
+        self._view.set_sessions(own, whole=listing.whole, people=listing.people)
         asked = [line for line in listing.interrupted if line.path not in self._left]
         self._view.set_interrupted(asked if self._fresh else ())

@@ -14,7 +14,7 @@ from labapp.analysis.exclusion import Given, Judged, failed_rules, values_of
 from labapp.bids.export import export
 from labapp.journal.read import read_rows
 from labapp.journal.rows import payloads
-from labapp.session.condition_assignment import cell_assignments
+from labapp.session.condition_assignment import session_states
 from labapp.simulation.jobs import simulate_study
 from labapp.study import loading, overview
 from labapp.study.design import ExcludeRule
@@ -128,7 +128,7 @@ def test_the_session_and_the_tables_decide_alike(data: Path) -> None:
 
 def test_who_fails_is_replaced(data: Path, tmp_path: Path) -> None:
     loaded = loading.load(ruled(tmp_path))
-    states = {row.participant: row.state for row in cell_assignments(data, loaded)}
+    states = {row.participant: row.state for row in session_states(data / loaded.study.id)}
     people = load([data]).participants
     included = people.set_index("participant")["included"]
     assert {who for who, state in states.items() if state == "included"} == set(

@@ -73,7 +73,6 @@ def test_a_session_stands_under_its_first_reason() -> None:
     drawn += [("completed", ["slow", "attention"], "without"), ("completed", [], "without")]
     flow = flow_of(rows(drawn))
     assert flow == Flow(
-        "participants",
         4,
         0,
         {
@@ -89,7 +88,7 @@ def test_a_session_stands_under_its_first_reason() -> None:
 @pytest.mark.parametrize("width", [10.0, 3.33])
 def test_no_text_leaves_its_box(width: float) -> None:
     reasons = {"Withdrew": 1, "a-rule-with-a-long-name: the participant has a time below 2 s": 12}
-    flow = Flow("participants", 800, 3, reasons, 784, {f"with, dose {n}": 196 for n in range(4)})
+    flow = Flow(800, 3, reasons, 784, {f"with, dose {n}": 196 for n in range(4)})
     with looking(Look(width_in=width)):
         figure = _drawn(flow)
     figure.canvas.draw()
@@ -113,7 +112,7 @@ def drawn_paths(width: float, cells: int) -> tuple[list[Ends], list[Ends]]:
     """The boxes of a diagram (left, top, right, bottom) and its lines (from x, y to x, y), in the
     points of its SVG."""
     reasons = {"Withdrew": 1, "slow": 2}
-    flow = Flow("participants", 800, 3, reasons, 794, {f"cell {n}": 1 for n in range(cells)})
+    flow = Flow(800, 3, reasons, 794, {f"cell {n}": 1 for n in range(cells)})
     with looking(Look(width_in=width)):
         svg = ReportFigure("flow", _drawn(flow), "", "").svg
     boxes, lines = [], []

@@ -18,7 +18,6 @@ from labapp.analysis import load
 from labapp.analysis.analyze import FIGURES, REPORT, analyze
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.report import DEFINITIONS, report
-from labapp.analysis.sections import natural
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from labapp.analysis.writing import file_names
@@ -32,6 +31,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
 )
 from labapp.events.undoing import CloseRequested
+from labapp.naming import natural
 from labapp.report import strips
 from labapp.report.formats import clock, decimal
 from labapp.report.listing import SHOWN_ROWS

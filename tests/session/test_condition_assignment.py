@@ -23,7 +23,13 @@ from labapp.events import Event
 from labapp.events.commands import DeclineConsent, EndSession, Resume
 from labapp.journal.layout import MAKING
 from labapp.session import condition_assignment, folder, new_folder, opening
-from labapp.session.condition_assignment import cell_assignments, held_counts, outcome, preview
+from labapp.session.condition_assignment import (
+    held_counts,
+    outcome,
+    people_of,
+    preview,
+    session_states,
+)
 from labapp.session.coverage import coverage
 from labapp.session.overview import next_free, overview
 from labapp.session.recovery import recover
@@ -87,7 +93,9 @@ def test_a_start_that_was_killed_before_it_had_its_name_holds_its_place(tmp_path
     path.rename(path.with_name(f"{MAKING}{path.name}"))
     session = begun(loaded, tmp_path, "P02")
     session.close("test over")
-    held = {row.participant: row.cells for row in cell_assignments(tmp_path / "data", loaded)}
+    held = {
+        row.participant: row.cells for row in session_states(tmp_path / "data" / loaded.study.id)
+    }
     assert sorted(held.values()) == [("a",), ("b",)]
 
 
@@ -130,7 +138,10 @@ def test_what_becomes_of_a_session(events: list[Event], state: str) -> None:
 
 
 def states(tmp_path: Path, loaded: LoadedStudy) -> dict[str, str]:
-    return {row.name.participant: row.state for row in cell_assignments(tmp_path / "data", loaded)}
+    return {
+        row.name.participant: row.state
+        for row in session_states(tmp_path / "data" / loaded.study.id)
+    }
 
 
 def test_who_may_not_resume_holds_nothing(tmp_path: Path) -> None:
@@ -162,7 +173,7 @@ def test_a_further_session_is_in_the_same_condition(tmp_path: Path) -> None:
     assert again.planned.assignment["condition"] == cells, "though the study is full"
     again.runner.send(EndSession("tired"))
     again.close("ended")
-    assert set(held_counts(cell_assignments(data, loaded)).values()) == {1}, "one person, one place"
+    assert set(held_counts(people_of(data, loaded.study)).values()) == {1}, "one person, one place"
     covered = coverage(data, loaded)
     assert covered is not None
     assert {cell: dict(count) for cell, count in covered.counts().items()} == {
@@ -189,7 +200,8 @@ def test_a_condition_of_another_name_is_told(tmp_path: Path) -> None:
     data = tmp_path / "data"
     interrupted(drawn_study(tmp_path, cells="ab", draw=1), tmp_path, "P01")
     ((cell,),) = (
-        row.cells for row in cell_assignments(data, drawn_study(tmp_path, cells="ab", draw=1))
+        row.cells
+        for row in session_states(data / drawn_study(tmp_path, cells="ab", draw=1).study.id)
     )
     later = drawn_study(tmp_path, cells="xy", draw=1)
     covered = coverage(data, later)
@@ -197,7 +209,7 @@ def test_a_condition_of_another_name_is_told(tmp_path: Path) -> None:
     told = f"Of conditions that the study does not have any more: {cell} (1)."
     assert told in "\n".join(covered.lines())
     assert covered.to_json()["former"] == {cell: 1}
-    assert held_counts(covered.sessions) == {cell: 1}
+    assert held_counts(covered.people) == {cell: 1}
     assert len(overview(str(later.path), 6, data).plans) == 2, "both places are open"
 
 
@@ -212,7 +224,7 @@ def test_who_did_not_agree_was_not_recruited(tmp_path: Path) -> None:
     assert states(tmp_path, loaded) == {"P01": "declined", "P02": "ended"}
     assert covered.retention() == (0, 1)
     assert "1 declined" in "\n".join(covered.lines())
-    assert not held_counts(covered.sessions)
+    assert not held_counts(covered.people)
 
 
 def test_sessions_hold_their_cells_until_they_end_otherwise(tmp_path: Path) -> None:
@@ -230,8 +242,8 @@ def test_sessions_hold_their_cells_until_they_end_otherwise(tmp_path: Path) -> N
         "P03": "open",
         "P04": "withdrawn",
     }
-    assert set(held_counts(cell_assignments(data, loaded)).values()) == {1}
-    assert len(held_counts(cell_assignments(data, loaded))) == 4
+    assert set(held_counts(people_of(data, loaded.study)).values()) == {1}
+    assert len(held_counts(people_of(data, loaded.study))) == 4
     running.close("interrupted")
     last = begun(loaded, tmp_path, "P05")
     with pytest.raises(StudyFull):
@@ -251,16 +263,16 @@ def test_a_lost_or_damaged_table_is_made_anew(tmp_path: Path, damage: bytes | No
     ended(loaded, tmp_path, "P01", "delete")
     ended(loaded, tmp_path, "P02")
     interrupted(loaded, tmp_path, "P03")
-    before = cell_assignments(data, loaded)
+    before = session_states(data / loaded.study.id)
     table = data / "drawn" / condition_assignment.ASSIGNMENTS
     table.unlink()
     if damage is not None:
         table.write_bytes(damage)
-    assert [(row.folder, set(row.cells), row.state) for row in cell_assignments(data, loaded)] == [
-        (row.folder, set(row.cells), row.state) for row in before
-    ]
+    assert [
+        (row.folder, set(row.cells), row.state) for row in session_states(data / loaded.study.id)
+    ] == [(row.folder, set(row.cells), row.state) for row in before]
     interrupted(loaded, tmp_path, "P04")
-    assert len(held_counts(cell_assignments(data, loaded))) == 4
+    assert len(held_counts(people_of(data, loaded.study))) == 4
 
 
 def killed_in_the_midst(table: Path) -> None:
@@ -280,9 +292,9 @@ def killed_in_the_midst(table: Path) -> None:
 def test_a_program_that_was_killed_while_it_stored_stops_nobody(tmp_path: Path) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
     interrupted(loaded, tmp_path, "P01")
-    before = cell_assignments(data, loaded)
+    before = session_states(data / loaded.study.id)
     killed_in_the_midst(data / "drawn" / condition_assignment.ASSIGNMENTS)
-    assert cell_assignments(data, loaded) == before
+    assert session_states(data / loaded.study.id) == before
     killed_in_the_midst(data / "drawn" / condition_assignment.ASSIGNMENTS)
     interrupted(loaded, tmp_path, "P02")
     assert set(states(tmp_path, loaded)) == {"P01", "P02"}
@@ -291,14 +303,14 @@ def test_a_program_that_was_killed_while_it_stored_stops_nobody(tmp_path: Path) 
 def test_a_table_of_something_else_is_passed_over(tmp_path: Path) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
     interrupted(loaded, tmp_path, "P01")
-    before = cell_assignments(data, loaded)
+    before = session_states(data / loaded.study.id)
     for row in (("notes", '["a"]', "open"), ("sub-P09_ses-1_20260102T030405Z", "?", "open")):
         with (
             closing(sqlite3.connect(data / "drawn" / condition_assignment.ASSIGNMENTS)) as table,
             table,
         ):
             table.execute("INSERT INTO allotted VALUES (?, ?, ?)", row)
-        assert cell_assignments(data, loaded) == before
+        assert session_states(data / loaded.study.id) == before
 
 
 def test_a_table_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
@@ -319,7 +331,7 @@ def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
 ) -> None:
     loaded, data = drawn_study(tmp_path), tmp_path / "data"
     interrupted(loaded, tmp_path, "P01")
-    before = cell_assignments(data, loaded)
+    before = session_states(data / loaded.study.id)
 
     def small(path: Path, values: Any) -> None:
         with closing(sqlite3.connect(path)) as table, table:
@@ -332,7 +344,7 @@ def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
         with pytest.raises(DataFolderError, match="The disk is full"):
             begun(loaded, tmp_path, "P02")
     assert list(folder.taken(data, "drawn")) == ["P01"]
-    assert cell_assignments(data, loaded) == before
+    assert session_states(data / loaded.study.id) == before
     interrupted(loaded, tmp_path, "P02")
 
 
@@ -428,7 +440,7 @@ def test_several_programs_at_once_fill_the_cells_evenly(tmp_path: Path) -> None:
     everyone = [name for own in names for name in own]
     assert len(everyone) == 16
     assert len({name.split("_")[0] for name in everyone}) == 16, "no participant twice"
-    counts = held_counts(cell_assignments(tmp_path / "data", loaded))
+    counts = held_counts(people_of(tmp_path / "data", loaded.study))
     assert counts == {"a": 4, "b": 4, "c": 4, "d": 4}
 
 
@@ -443,6 +455,6 @@ def test_a_program_that_is_killed_keeps_no_more_than_it_began(tmp_path: Path) ->
     last = started(loaded, tmp_path)
     last.communicate(timeout=100)
     assert last.returncode == 0
-    rows = cell_assignments(tmp_path / "data", loaded)
+    rows = session_states(tmp_path / "data" / loaded.study.id)
     assert {row.state for row in rows} == {"open"}
-    assert held_counts(rows) == dict.fromkeys("abcd", 12)
+    assert held_counts(people_of(tmp_path / "data", loaded.study)) == dict.fromkeys("abcd", 12)

@@ -18,7 +18,7 @@ from labapp.journal.decisions import decision_problems, decisions
 from labapp.journal.layout import DECISIONS
 from labapp.journal.session_index import SessionIndex
 from labapp.journal.sessions import list_problems, summary
-from labapp.session.condition_assignment import cell_assignments, held_counts, preview
+from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
 from labapp.session.deciding import decide_by_hand
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
@@ -56,13 +56,16 @@ def test_an_exclusion_is_followed_everywhere_and_can_be_taken_back(
     made: tuple[LoadedStudy, Path], data: Path, tmp_path: Path
 ) -> None:
     loaded, path = made[0], session(data)
-    (held,) = [row for row in cell_assignments(data, loaded) if row.folder == path.name]
+    (held,) = [row for row in session_states(data / loaded.study.id) if row.folder == path.name]
     with pytest.raises(StudyFull):
         preview(data, loaded, "P05")
     index = SessionIndex(data)
     index.read()
     _, lines = decide_by_hand(path, False, " fire \n alarm ")
-    assert lines == [f"{path.name}: excluded by hand. Its data stay; its place is free again."]
+    assert lines == [
+        f"{path.name}: excluded by hand. Its data stay.",
+        "P01 does not count now and holds no place of the study.",
+    ]
     assert included(data) == {"P01": False, "P02": True, "P03": True, "P04": True}
     person = load([data]).participants.set_index("participant").loc["P01"]
     assert person["excluded_because"] == "by_hand"
@@ -173,9 +176,9 @@ def test_places_and_tables_follow_every_decision(
         label = f"P0{who + 1}"
         decide_by_hand(session(data, f"sub-{label}_"), counted, f"step {number}")
         counts[label] = counted
-    rows = cell_assignments(data, loaded)
+    rows = session_states(data / loaded.study.id)
     assert {row.participant: row.state == "included" for row in rows} == counts
-    assert sum(held_counts(rows).values()) == sum(counts.values())
+    assert sum(held_counts(people_of(data, loaded.study)).values()) == sum(counts.values())
     if all(counts.values()):
         with pytest.raises(StudyFull):
             preview(data, loaded, "P05")

@@ -24,7 +24,7 @@ from labapp.journal.session_index import SessionIndex
 from labapp.journal.sessions import list_problems, list_sessions, summary
 from labapp.resources import pilot_root
 from labapp.session import deciding
-from labapp.session.condition_assignment import cell_assignments, held_counts
+from labapp.session.condition_assignment import held_counts, people_of, session_states
 from labapp.session.deciding import decide_by_hand, move_pilot
 from labapp.session.folder import next_free, next_pilot, taken
 from labapp.session.opening import OpenSession
@@ -182,15 +182,15 @@ def test_a_moved_pilot_holds_its_place(tmp_path: Path) -> None:
     session.give_consent("Somebody")
     session.close("interrupted")
     path = session.folder.path
-    assert cell_assignments(data, loaded) == []
+    assert session_states(data / loaded.study.id) == []
     moved, _ = move_pilot(path, True, "it counts")
-    (row,) = cell_assignments(data, loaded)
+    (row,) = session_states(data / loaded.study.id)
     assert (row.folder, row.state) == (path.name, "open")
-    assert held_counts([row])[row.cells[0]] == 1
-    assert cell_assignments(pilot_root(data), loaded) == []
+    assert held_counts(people_of(data, loaded.study))[row.cells[0]] == 1
+    assert session_states(pilot_root(data) / loaded.study.id) == []
     move_pilot(moved, False, "it does not")
-    assert cell_assignments(data, loaded) == []
-    assert [row.state for row in cell_assignments(pilot_root(data), loaded)] == ["open"]
+    assert session_states(data / loaded.study.id) == []
+    assert [row.state for row in session_states(pilot_root(data) / loaded.study.id)] == ["open"]
 
 
 def test_a_label_stays_one_persons(tmp_path: Path) -> None:

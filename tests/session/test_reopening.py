@@ -19,7 +19,7 @@ from labapp.journal.opening import open_record
 from labapp.journal.sessions import list_sessions
 from labapp.journal.withdrawn import withdrawals
 from labapp.session import opening
-from labapp.session.condition_assignment import cell_assignments
+from labapp.session.condition_assignment import session_states
 from labapp.session.opening import EmitBody, OpenSession
 from labapp.session.recovery import recover
 from labapp.session.verified_events import finished, read_verified_events
@@ -149,7 +149,7 @@ def test_the_place_is_held_until_the_console_is_closed(tmp_path: Path) -> None:
     session.begin()
 
     def state() -> str:
-        (row,) = cell_assignments(tmp_path / "data", loaded)
+        (row,) = session_states(tmp_path / "data" / loaded.study.id)
         return row.state
 
     for withdrawal in ("", "keep"):
@@ -161,7 +161,7 @@ def test_the_place_is_held_until_the_console_is_closed(tmp_path: Path) -> None:
     killed = copied(session, tmp_path / "killed")
     session.close("over")
     assert state() == "ended"
-    (row,) = cell_assignments(killed.parent.parent, loaded)
+    (row,) = session_states(killed.parent.parent / loaded.study.id)
     assert row.state == "ended", "looked at again after a crash"
 
 

@@ -18,7 +18,7 @@ from labapp.errors import StudyFull
 from labapp.events.commands import EndSession, Resume
 from labapp.planning.people import fold, people
 from labapp.session import condition_assignment, opening
-from labapp.session.condition_assignment import cell_assignments, held_counts, preview
+from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
 from labapp.session.coverage import Allocation, coverage
 from labapp.session.overview import overview
 from labapp.session.recovery import recover
@@ -97,15 +97,15 @@ def test_a_lost_ledger_is_made_anew_from_the_first_events(
     ended(loaded, tmp_path, "P01", "delete")
     ended(loaded, tmp_path, "P02")
     interrupted(loaded, tmp_path, "P03")
-    before = cell_assignments(data, loaded)
+    before = session_states(data / loaded.study.id)
     assert all(Slot.parse(row.cells[0]) for row in before)
     ledger = data / "drawn" / condition_assignment.ASSIGNMENTS
     ledger.unlink()
     if damage is not None:
         ledger.write_bytes(damage)
-    assert cell_assignments(data, loaded) == before
+    assert session_states(data / loaded.study.id) == before
     interrupted(loaded, tmp_path, "P04")
-    assert max(held_counts(cell_assignments(data, loaded)).values()) == 1
+    assert max(held_counts(people_of(data, loaded.study)).values()) == 1
 
 
 def test_a_further_session_keeps_condition_and_order(tmp_path: Path) -> None:
@@ -117,20 +117,20 @@ def test_a_further_session_keeps_condition_and_order(tmp_path: Path) -> None:
     second = begun(loaded, tmp_path, "P01", session="2")
     assert second.planned.assignment == first.planned.assignment, "though the study is full"
     second.close("interrupted")
-    assert sorted(held_counts(cell_assignments(tmp_path / "data", loaded)).values()) == [1, 1]
+    assert sorted(held_counts(people_of(tmp_path / "data", loaded.study)).values()) == [1, 1]
 
 
 def test_a_killed_session_goes_on_in_its_slot(tmp_path: Path) -> None:
     loaded = slotted(tmp_path)
     path = interrupted(loaded, tmp_path, "P01")
-    (row,) = cell_assignments(tmp_path / "data", loaded)
+    (row,) = session_states(tmp_path / "data" / loaded.study.id)
     recover(path)
     again = opening.resume(path, lambda study, models: surroundings(tmp_path))
     again.begin()
     again.runner.send(Resume("goes on"))
     assert tuple(again.planned.assignment["slot"]) == row.cells
     again.close("interrupted")
-    assert cell_assignments(tmp_path / "data", loaded) == [row]
+    assert session_states(tmp_path / "data" / loaded.study.id) == [row]
 
 
 @settings(
@@ -166,7 +166,7 @@ def test_two_programs_at_once_hand_out_each_slot_once(tmp_path: Path) -> None:
     assert [program.returncode for program in programs] == [0, 0]
     assert sum(map(len, names)) == 12
     now = allocation(tmp_path / "data", loaded)
-    assert held_counts(now.sessions) == {str(line.slot): 1 for line in now.slots}
+    assert held_counts(now.people) == {str(line.slot): 1 for line in now.slots}
     assert [now.apart(cell, "model") for cell in now.rule.cells] == [0, 0]
     assert [now.follow_apart(cell, "model") for cell in now.rule.cells] == [0, 0]
 
@@ -215,7 +215,7 @@ def test_the_careless_are_replaced_in_their_slots(
     assert now.complete
     assert len(paths) > 6
     assert [now.apart(cell, "model") for cell in now.rule.cells] == [0, 0]
-    replaced = [line for line in now.slots if len(line.sessions) > 1]
+    replaced = [line for line in now.slots if len(line.people) > 1]
     assert replaced
     tables = load(paths)
     orders = tables.participants.assign(

@@ -18,15 +18,17 @@ from labapp.bids.export import export
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
 from labapp.events.commands import EndSession
+from labapp.journal import anchor
 from labapp.journal.layout import EXPORTS, LEAVING, WITHDRAWN
-from labapp.journal.opening import places
+from labapp.journal.opening import open_record, places
 from labapp.journal.sessions import list_problems, list_sessions
-from labapp.journal.withdrawn import withdrawal_problems, withdrawals
+from labapp.journal.withdrawn import Withdrawal, withdrawal_problems, withdrawals
 from labapp.session import folder, opening
 from labapp.session.opening import OpenSession
 from labapp.session.private import consents
 from labapp.session.withdrawal import withdraw
 from labapp.study.loading import load
+from tests.helpers.drawn import begun
 from tests.helpers.trees import snapshot
 from tests.session.sessions import new_session, opened, surroundings
 
@@ -169,14 +171,51 @@ def test_the_consent_goes_wherever_the_session_lies(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_other_sessions_of_the_participant_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("delete", [True, False])
+def test_a_person_withdraws_with_all_sessions(tmp_path: Path, delete: bool) -> None:
     path = agreed(tmp_path).folder.path
-    second = path.with_name(path.name.replace("ses-1", "ses-2"))
-    shutil.copytree(path, second)
-    third = path.with_name(path.name.replace("P01", "P11"))
-    shutil.copytree(path, third)
-    done = withdraw(path, tmp_path / "private", delete=True)
-    assert done.lines()[-1] == f"Other sessions of the participant: {second.name}."
+    again = begun(load("quickstart"), tmp_path, "P01", session="2")
+    again.give_consent("Name of P01")
+    again.close("interrupted")
+    agreed(tmp_path, "P02")
+    renamed = path.with_name(path.name.replace("P01", "P11"))
+    shutil.copytree(path, renamed)
+    done = withdraw(path, tmp_path / "private", delete=delete)
+    assert [each.withdrawal.session for each in done.more] == ["2"]
+    assert done.lines()[-1] == (
+        "Folders that were renamed and hold sessions of the participant. They are as they were: "
+        f"{renamed.name}. Give them their names back and withdraw them."
+    )
+    left = {line.id: line.withdrawn for line in list_sessions(tmp_path / "data")}
+    here = {line.participant for line in list_sessions(tmp_path / "data")}
+    assert here == ({"P02", "P11"} if delete else {"P01", "P02", "P11"})
+    assert set(left.values()) == ({""} if delete else {"", "keep"})
+    assert names(tmp_path) == (["Name of P02"] if delete else ["Name of P01"] * 2 + ["Name of P02"])
+
+
+def test_a_withdrawal_of_one_session_by_an_older_program_holds_for_all(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    agreed(tmp_path, "P02")
+    again = begun(load("quickstart"), tmp_path, "P01", session="2")
+    again.close("interrupted")
+    line = Withdrawal(path.name, "P01", "1", "2026-01-02T03:04:05Z", kept=True)
+    anchor.add_line(path.parent / WITHDRAWN, line.to_json())
+    told = {line.id: line.withdrawn for line in list_sessions(tmp_path / "data")}
+    assert told[path.name] == told[again.folder.path.name] == "keep"
+    assert open_record(again.folder.path).withdrawn == "keep"
+
+
+def test_what_keeps_another_session_is_told(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    again = begun(load("quickstart"), tmp_path, "P01", session="2")
+    with pytest.raises(SessionBusy) as caught:
+        withdraw(path, tmp_path / "private", delete=True)
+    assert not path.exists()
+    assert "P01 has withdrawn" in str(caught.value.safe)
+    assert again.folder.path.name in str(caught.value.todo)
+    again.close("interrupted")
+    withdraw(again.folder.path, tmp_path / "private", delete=True)
+    assert list_sessions(tmp_path / "data") == []
 
 
 def test_exports_that_the_log_does_not_tell_are_not_passed_over(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def told(session: Path) -> list[tuple[Any, ...]]:
 def cells(data: Path, study: Path) -> dict[str, tuple[tuple[str, ...], str]]:
     return {
         row.folder: (row.cells, row.state)
-        for row in condition_assignment.cell_assignments(data, load(study))
+        for row in condition_assignment.session_states(data / load(study).study.id)
     }
 
 

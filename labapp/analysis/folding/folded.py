@@ -23,7 +23,9 @@ from labapp.journal.integrity import check_chain
 from labapp.journal.opening import SessionPlace
 from labapp.journal.record import Record
 from labapp.journal.rows import Row
+from labapp.messages import Message
 from labapp.parallel.long_work import gc_paused
+from labapp.study.allocation import drawn_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +85,37 @@ def pieces(session: SessionRecords) -> dict[str, bytes]:
     return {name: piece(rows, columns[name]) for name, rows in session.rows().items()}
 
 
-def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A session whose participant withdrew and let the data be kept: nothing of it is read."""
+
+    name: str
+    who: tuple[str, str, str]
+    pilot: bool
+    cells: tuple[str, ...]
+
+
+def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | LeftOut:
     """Read, check and fold one session.
 
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
-    Raises RecordError when it cannot be read, is not what was written, or is withdrawn.
+    Raises RecordError when it cannot be read, is not what was written, or its data are to be
+    deleted.
     """
     with gc_paused(), readable(str(place.path / place.prefix)):
         # In a function of its own, whose events are gone before the collector looks for any.
         return _fold(place, withdrawn=withdrawn)
 
 
-def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
+def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
     record = place.open()
-    _refuse_withdrawn(record, withdrawn)
+    # A bundle was made with leave to keep such data; a session folder needs that leave here.
+    if record.kind == "session" and (wish := record.withdrawn):
+        _refuse_undeleted(record, wish)
+        if not withdrawn:
+            planned = record.planned
+            who = (planned.study, planned.participant, planned.session)
+            return LeftOut(str(record.name), who, record.pilot, drawn_cells(planned.assignment))
     if broken := check_chain(record.rows):
         raise RecordError(
             f"{record.source}: the journal is not what was written ({broken}).",
@@ -122,7 +141,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         for _, payload in events
         if isinstance(payload, DecoderWarmed) and payload.card_sha256
     }
-    remarks = (*speech.annotations.remarks, *_moved(record))
+    remarks = (*speech.annotations.remarks, *_moved(record), *_renamed(record))
     return Folded.of(session, place, record, cards, remarks)
 
 
@@ -134,22 +153,20 @@ def _moved(record: Record) -> tuple[str, ...]:
     return (f"{record.name} was recorded as a pilot and moved into the study{why}.",)
 
 
-def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
-    """A bundle was made with leave to keep such data; a session folder needs that leave here."""
-    if record.kind == "bundle" or not record.withdrawn:
-        return
-    if record.withdrawn == "delete":
+def _renamed(record: Record) -> tuple[str, ...]:
+    """That the folder of a session has another name than it was recorded under."""
+    if not record.other_labels:
+        return ()
+    who = {"participant": record.participant, "session": record.session}
+    return (Message("renamed", folder=str(record.name), **who),)
+
+
+def _refuse_undeleted(record: Record, wish: str) -> None:
+    if wish == "delete":
         raise RecordError(
             f"The participant of {record.name} withdrew and wants the data deleted.",
             safe="No analysis was made.",
             todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
-        )
-    if not withdrawn:
-        raise RecordError(
-            f"The participant of {record.name} withdrew; the data were kept.",
-            safe="No analysis was made.",
-            todo="Leave the session out; or, where your consent form covers it, say --withdrawn: "
-            "it is in the tables then and counts in no metric.",
         )
 
 

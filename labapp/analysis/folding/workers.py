@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from labapp.analysis.folding.folded import Folded, fold
+from labapp.analysis.folding.folded import Folded, LeftOut, fold
 from labapp.journal.opening import SessionPlace
 from labapp.parallel.cluster import cluster
 from labapp.parallel.processes import cores, processes
@@ -27,7 +27,7 @@ SAFE = "The sessions were only read."
 class Waiting(Protocol):
     """Of something under way."""
 
-    def result(self) -> Folded: ...
+    def result(self) -> Folded | LeftOut: ...
 
 
 def fold_all(
@@ -36,7 +36,7 @@ def fold_all(
     withdrawn: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
-) -> Generator[Folded, None, None]:
+) -> Generator[Folded | LeftOut, None, None]:
     """Every session folded, in the order given; to be closed, which ends the workers.
 
     workers: processes, 1 for this one alone, None for as many as are worth it on this machine.
@@ -67,7 +67,7 @@ def fitting(sessions: int) -> int:
 
 def _in_order(
     places: Iterable[SessionPlace], submit: Callable[[SessionPlace], Waiting], ahead: int
-) -> Iterator[Folded]:
+) -> Iterator[Folded | LeftOut]:
     under_way: deque[Waiting] = deque()
     for place in places:
         under_way.append(submit(place))

@@ -19,6 +19,7 @@ from labapp.plugins.texts import placeholders
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.session.network import network_warning
 from labapp.study.label import LABEL
+from labapp.study.people import Visits
 from labapp.study.schema import Participants
 from labapp.ui import room
 from labapp.ui.language import N_, counted, number, tr, translate_message
@@ -49,6 +50,9 @@ NEEDED = {
 SESSION_BYTES_WITH_SOUND = 380_000_000
 SESSION_BYTES_WITHOUT = 40_000_000
 """An hour: 48 kHz mono at 16 bit is 346 MB, a journal with all dial movements below 40 MB."""
+
+
+ANY_VISIT = Visits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +108,13 @@ def participant_row(
     refused: Mapping[str, str] | None = None,
     *,
     pilot: bool = False,
+    visits: Visits = ANY_VISIT,
 ) -> Row:
     """Whether this participant can have this session.
 
     taken: the participants that have sessions in this study, with their session labels; refused:
-    those who may have no further one (`session.folder.refused`); pilot: all of this is of pilots.
+    those who may have no further one (`session.folder.refused`); pilot: all of this is of pilots;
+    visits: the study's sessions.
     """
     refused = refused or {}
     free = participants.next_free([*taken, *refused], pilot=pilot)
@@ -132,6 +138,18 @@ def participant_row(
     if session in known:
         text = tr("{id} is taken. The next free id is {free}.", id=label, free=free)
         return Row("participant", "missing", text)
+    if skipped := visits.skipped(session, known):
+        text = counted(
+            len(skipped),
+            "{id} has not had session {sessions} yet.",
+            "{id} has not had sessions {sessions} yet.",
+            id=label,
+            sessions=wording.listed(list(skipped)),
+        )
+        refused_here = visits.order == "refused"
+        return Row(
+            "participant", "missing" if refused_here else "warn", text, required=refused_here
+        )
     if known:
         before = wording.listed(sorted(known))
         text = counted(

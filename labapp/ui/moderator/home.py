@@ -28,6 +28,7 @@ from labapp.journal.sessions import SessionSummary
 from labapp.lsl import library
 from labapp.plugins.part import PlannedPart
 from labapp.representations.sheets import TraversalSheet
+from labapp.study.people import PersonState, Visits
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
 from labapp.ui.fitting import Fitted
@@ -50,6 +51,7 @@ from labapp.ui.widgets.markdown import MarkdownView
 PALETTE = theme.LIGHT
 LEAST_HEIGHT = 240
 """Of what is chosen for a session, in logical pixels: it scrolls beside the checklist."""
+NOBODY: Mapping[PersonState, int] = {}
 NEW, SESSIONS, STUDY, RESULTS, CODING, READER = range(6)
 HELP_KEY = "F1"
 TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"), N_("Coding"))
@@ -116,6 +118,7 @@ class HomeView(QWidget):
         self.error = ErrorBanner(PALETTE)
         self.so_far = SessionTable(PALETTE, wide=False)
         self.none_yet = bits.label(tr("Checking …"), "secondary")
+        self.people = bits.label("", "secondary")
         self.sessions_page = SessionsPage(PALETTE)
         self.reader = MarkdownView()
         self.study = StudyPage(PALETTE)
@@ -182,6 +185,7 @@ class HomeView(QWidget):
         body = so_far.layout()
         assert body is not None
         body.addWidget(self.none_yet)
+        body.addWidget(self.people)
         body.addWidget(self.so_far)
         left.addWidget(so_far, 1)
         left.addStretch(0)
@@ -298,10 +302,13 @@ class HomeView(QWidget):
         refused: Mapping[str, str] | None = None,
         *,
         pilot: bool = False,
+        visits: Visits = checklist.ANY_VISIT,
     ) -> None:
         """The study's naming, `session.folder.taken` and `refused`; proposes the next free id.
-        pilot: all of this is of pilots."""
-        self.session.set_participants(participants, taken, refused or {}, pilot=pilot)
+        pilot: all of this is of pilots; visits: the study's sessions."""
+        self.session.set_participants(
+            participants, taken, refused or {}, pilot=pilot, visits=visits
+        )
         self._judge()
 
     def participant(self) -> tuple[str, str]:
@@ -356,8 +363,17 @@ class HomeView(QWidget):
         if markdown is None and self.pages.currentIndex() == READER:
             self._close_reader()
 
-    def set_sessions(self, lines: Sequence[SessionSummary], *, whole: bool = True) -> None:
-        """The sessions of the chosen study, newest first; whole: all were read."""
+    def set_sessions(
+        self,
+        lines: Sequence[SessionSummary],
+        *,
+        whole: bool = True,
+        people: Mapping[PersonState, int] = NOBODY,
+    ) -> None:
+        """The sessions of the chosen study, newest first; whole: all were read; people: how many
+        took part, by what became of them."""
+        bits.set_text(self.people, wording.people_text(people))
+        self.people.setVisible(bool(people))
         self.so_far.set_lines(lines)
         self.so_far.setVisible(bool(lines))
         self.none_yet.setVisible(not lines)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.plugins.part import PlannedPart, stages_of
+from labapp.study.people import Visits
 from labapp.study.schema import Participants
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
@@ -43,6 +44,7 @@ class SessionCard(QFrame):
         self._participants = Participants()
         self._taken: Mapping[str, Sequence[str]] = {}
         self._refused: Mapping[str, str] = {}
+        self._visits = checklist.ANY_VISIT
         self._drawn: Sequence[str] = ()
         self._parts: Sequence[PlannedPart] = ()
         self._problem = ""
@@ -130,11 +132,13 @@ class SessionCard(QFrame):
         refused: Mapping[str, str],
         *,
         pilot: bool = False,
+        visits: Visits = checklist.ANY_VISIT,
     ) -> None:
         """How participants are named, which have sessions, and which may have none (see
         `session.folder.refused`); proposes the next free id unless the person typed one. pilot: all
-        of this is of pilots."""
+        of this is of pilots; visits: the study's sessions."""
         self._participants, self._taken, self._refused = participants, taken, refused
+        self._visits = visits
         untouched = self.participant.text() in ("", self._proposed) or pilot != self._pilots
         self._pilots = pilot
         self._proposed = participants.next_free([*taken, *refused], pilot=pilot)
@@ -159,6 +163,7 @@ class SessionCard(QFrame):
             self.session_label,
             self._refused,
             pilot=self._pilots,
+            visits=self._visits,
         )
 
     def plan_row(self) -> Row:

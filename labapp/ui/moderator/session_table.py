@@ -6,7 +6,6 @@ can be seen.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,23 +14,12 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QColor
 
 from labapp.journal.sessions import SessionSummary
+from labapp.naming import natural
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.choices import length_text, state_text, voice_text
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.row_table import RowModel, RowTable
-
-_DIGITS = re.compile(r"(\d+)")
-
-Natural = tuple[tuple[int, int, str], ...]
-
-
-def natural(text: str) -> Natural:
-    """A key that sorts as people count: P2 before P10, whatever the case."""
-    pieces = _DIGITS.split(text.casefold())
-    return tuple(
-        (0, int(piece), "") if piece.isdecimal() else (1, 0, piece) for piece in pieces if piece
-    )
 
 
 @dataclass(frozen=True)

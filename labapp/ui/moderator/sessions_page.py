@@ -273,7 +273,8 @@ class SessionsPage(QFrame):
         forbidden = line is not None and line.path in self._forbidden
         over = line is not None and line.state != "running" and not line.withdrawn
         self.resume.setEnabled(over and line.state == "interrupted" and not forbidden)  # type: ignore[union-attr]
-        self.withdraw.setEnabled(over)
+        undeleted = line is not None and line.withdrawn == "delete"
+        self.withdraw.setEnabled(over or undeleted)
         self.exclude.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
         counts = line is None or _counts(line)
         self.exclude.setText(tr("Exclude…") if counts else tr("Include…"))

@@ -10,7 +10,17 @@ from typing import Any
 from labapp.audio import portaudio
 from labapp.clock import NS
 from labapp.messages import decoded
-from labapp.ui.language import N_, Phrases, number, phrases, tr, translate_message, translate_phrase
+from labapp.study.people import PersonState
+from labapp.ui.language import (
+    N_,
+    Phrases,
+    counted,
+    number,
+    phrases,
+    tr,
+    translate_message,
+    translate_phrase,
+)
 
 GAPS = {
     "overflow": N_("the computer was too slow"),
@@ -133,6 +143,31 @@ NOT_COUNTED = {
 def not_counted(rule: str) -> str:
     """Why a session does not count; a rule of the study's own by its name."""
     return tr(NOT_COUNTED[rule]) if rule in NOT_COUNTED else tr("rule {rule}", rule=rule)
+
+
+PEOPLE: Mapping[PersonState, str] = {
+    "included": N_("included"),
+    "running": N_("running"),
+    "awaited": N_("still to come"),
+    "missed": N_("missed a session"),
+    "excluded": N_("excluded"),
+    "ended": N_("ended early"),
+    "withdrawn": N_("withdrawn"),
+    "declined": N_("declined"),
+    "gone": N_("gone"),
+}
+"""What became of people, as `labapp.study.people` counts them."""
+
+
+def people_text(people: Mapping[PersonState, int]) -> str:
+    """How many people took part, such as `7 participants: 5 included, 2 withdrawn`."""
+    states = ", ".join(f"{n} {tr(PEOPLE[state])}" for state, n in people.items())
+    return counted(
+        sum(people.values()),
+        "{n} participant: {states}",
+        "{n} participants: {states}",
+        states=states,
+    )
 
 
 WITHDRAWN = {
