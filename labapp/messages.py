@@ -95,6 +95,10 @@ FORMS: Mapping[str, str] = {
         "The session folder {folder} was renamed. Its journal is of participant {participant}, "
         "session {session}, and counts as theirs. Give the folder its name back."
     ),
+    "unread_session": (
+        "Nobody is counted for the session folder {folder}: its journal is missing or damaged. Its "
+        "label is not given to anybody else. `labapp sessions show {folder}` says what is wrong."
+    ),
     "held_twice": (
         "Session {session} of {participant} is there twice and counts once: {folders}. If two data "
         "folders were put together, keep them apart: labels that stand for two people cannot be "

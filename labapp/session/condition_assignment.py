@@ -143,8 +143,9 @@ def session_states(study: Path) -> list[CellAssignment]:
     return [row for row in rows if row.state != "gone" or row.folder not in renamed]
 
 
-def folder_problems(everybody: Sequence[Person[CellAssignment]]) -> Iterator[str]:
-    """What is wrong with the folders of people's sessions, a sentence each."""
+def folder_problems(study: Path, everybody: Sequence[Person[CellAssignment]]) -> Iterator[str]:
+    """What is wrong with the session folders of a study, a sentence each; study: its folder,
+    everybody: who was found in it."""
     for person in everybody:
         for row in person.sessions:
             if row.owner:
@@ -156,6 +157,10 @@ def folder_problems(everybody: Sequence[Person[CellAssignment]]) -> Iterator[str
             yield Message(
                 "held_twice", participant=person.participant, session=label, folders=folders
             )
+    known = {row.folder for person in everybody for row in person.sessions}
+    for home in folder.sessions_of(study.parent, study.name):
+        if home.path.name not in known and not held(home.path):
+            yield Message("unread_session", folder=home.path.name)
 
 
 def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:

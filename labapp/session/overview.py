@@ -43,6 +43,7 @@ class Overview:
     plans : of the next ones, by label.
     wanted : how many plans were asked for.
     covered : None in a study that draws no cells.
+    problems : what is wrong with session folders, a sentence each.
     """
 
     loaded: LoadedStudy
@@ -51,6 +52,7 @@ class Overview:
     plans: Mapping[str, Plan]
     wanted: int
     covered: Coverage | None
+    problems: Sequence[str]
 
     def to_json(self) -> dict[str, Any]:
         study = self.loaded.study
@@ -61,6 +63,7 @@ class Overview:
             "sha256": self.loaded.sha256,
             "recorded": len(self.people),
             "people": [person.to_json() for person in self.people],
+            "problems": list(self.problems),
             "flow": [part.model_dump(mode="json") for part in self.parts],
             "next": {label: plan.assignment for label, plan in self.plans.items()},
             "coverage": None if self.covered is None else self.covered.to_json(),
@@ -105,7 +108,7 @@ class Overview:
                 f"  {person.participant:{width}}  {PEOPLE_WORDS[person.state]}: {person.text()}"
                 for person in self.people
             ]
-        return out + [f"  {line}" for line in folder_problems(self.people)]
+        return out + [f"  {line}" for line in self.problems]
 
     def _assigned(self, plan: Plan) -> str:
         variable = SLOT if self.covered is None else self.covered.rule.variable
@@ -149,4 +152,5 @@ def overview(study: str, participants: int, data: Path) -> Overview:
         loaded.study.participants.label(number), cells
     )
     everybody = people_of(data, loaded.study) if covered is None else covered.people
-    return Overview(loaded, everybody, first.parts, plans, participants, covered)
+    problems = list(folder_problems(data / loaded.study.id, everybody))
+    return Overview(loaded, everybody, first.parts, plans, participants, covered, problems)

@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -146,6 +146,14 @@ class SessionBuilder:
             "audio": "optional",
         }
         self.at(0, SessionPlanned(**(values | changes), plan=tuple(plan)))
+
+    def of(self, participant: str) -> None:
+        """Make it another participant's: the plan names the participant as the folder does."""
+        seconds, source, planned = self.rows[0]
+        assert isinstance(planned.payload, SessionPlanned)
+        payload = replace(planned.payload, participant=participant)
+        self.rows[0] = (seconds, source, replace(planned, payload=payload))
+        self.participant = participant
 
     def segment(self, seconds: float, number: int, gap_from: float | None = None) -> None:
         """A run of the program begins."""

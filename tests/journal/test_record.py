@@ -85,8 +85,7 @@ def test_a_bundle_reads_like_its_session(tmp_path: Path, zipped: bool) -> None:
 def test_a_bundle_of_several_sessions(tmp_path: Path) -> None:
     folders = [golden_session(tmp_path / "a")]
     other = golden_builder()
-    other.rows[0] = _planned_for(other, "P02")
-    other.participant = "P02"
+    other.of("P02")
     folders.append(other.write(tmp_path / "b"))
     bundle = export(folders, tmp_path / "bundle")
     assert [record.participant for record in open_records(bundle)] == ["P01", "P02"]
@@ -175,14 +174,3 @@ def _short() -> SessionBuilder:
     builder.segment(0, 1)
     builder.at(5, NoteAdded("hello", 0))
     return builder
-
-
-def _planned_for(builder: SessionBuilder, participant: str) -> tuple:  # type: ignore[type-arg]
-    from dataclasses import replace
-
-    t_ns, source, unstamped = builder.rows[0]
-    return (
-        t_ns,
-        source,
-        replace(unstamped, payload=replace(unstamped.payload, participant=participant)),
-    )

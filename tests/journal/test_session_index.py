@@ -38,7 +38,7 @@ def study_of(data: Path) -> list[Path]:
     """Three sessions of two studies: over, interrupted, and one that is none."""
     whole = golden_session(data)
     killed = golden_builder()
-    killed.participant = "P02"
+    killed.of("P02")
     killed.rows = [row for row in killed.rows if row[0] <= 72_250_000_000]
     (data / "other").mkdir()
     interrupted = killed.write(data, wal=True)

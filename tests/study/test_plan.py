@@ -113,7 +113,9 @@ def test_the_overview_names_the_next_free_participants(tmp_path: Path) -> None:
     (tmp_path / "quickstart" / "notes").mkdir()
     assert next_free(load("quickstart"), tmp_path, 3) == ["P01", "P03", "P04"]
     shown = overview("quickstart", 2, tmp_path)
-    assert shown.recorded == 1
+    assert not shown.people, "an empty folder is no session"
+    (problem,) = shown.problems
+    assert "Nobody is counted for the session folder sub-P02_" in problem
     assert list(shown.plans) == ["P01", "P03"]
     assert any("P03" in line and "→" in line for line in shown.lines())
 

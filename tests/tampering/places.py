@@ -24,7 +24,7 @@ from labapp.bids.export import export
 from labapp.bids.folder import write_zip
 from labapp.bids.manifest import FileEntry, hash_stream, manifest_text
 from labapp.clock import NS
-from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
+from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.stimuli import StimuliStored
 from labapp.journal.arrow import parquet_bytes, rows_of
 from labapp.journal.comments import add_comment
@@ -65,11 +65,7 @@ def make(root: Path) -> Places:
     """Build them below `root`."""
     session = _write(_builder(), root / "data")
     other = _builder()
-    seconds, source, unstamped = other.rows[0]
-    assert isinstance(unstamped.payload, SessionPlanned)
-    planned = replace(unstamped.payload, participant="P02")
-    other.rows[0] = (seconds, source, replace(unstamped, payload=planned))
-    other.participant = "P02"
+    other.of("P02")
     killed = _builder()
     killed.rows = [row for row in killed.rows if row[0] <= 72_250_000_000]
     killed.sounds.pop(WAV_2)
