@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NoReturn, get_args
 
@@ -95,7 +96,7 @@ class RatingTable:
         text = cell.replace(",", ".") if self.decimal_comma else cell
         if not _NUMBER.fullmatch(cell) or "," in text or not math.isfinite(float(text)):
             return cell or None
-        return f"{float(text):.15g}"
+        return str((Decimal(text) + 0).normalize())
 
     def _number(self, level: Level, line: int, rater: str, cell: str) -> float:
         text = cell.replace(",", ".") if self.decimal_comma else cell
@@ -195,7 +196,7 @@ def read_table(path: Path) -> RatingTable:
         if unit in seen:
             _refuse(
                 path,
-                f"the unit {_cut(unit)} stands in line {seen[unit]} and in line {line}",
+                f"the unit {_cut(unit)} is in line {seen[unit]} and in line {line}",
                 "Give each unit one line, with a column for each rater; or name three columns "
                 "unit, rater and code, and give each rating a line",
             )

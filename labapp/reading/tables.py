@@ -169,7 +169,7 @@ def _lines(
         unclosed = "unexpected end of data" in str(error)
         what = "begins a quoted cell that never ends" if unclosed else f"is not CSV ({error})"
         raise TableError(
-            f"line {at} {what}", "Correct the quotes in this line, or save the table anew as CSV"
+            f"line {at} {what}", "Correct the quotes in this line, or save the table again as CSV"
         ) from error
 
 

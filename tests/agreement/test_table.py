@@ -64,7 +64,7 @@ def test_whatever_a_program_made_of_it(tmp_path: Path, content: bytes) -> None:
         ("unit,A,B\nu1,x,y,z\n", "line 2 has 4 cells, and line 1 has 3"),
         ("unit,A,A\nu1,x,y\n", "two columns are called “A”"),
         ("unit,A,,B\nu1,x,y,z\n", "column 3 has no name"),
-        ("unit,A,B\nu1,x,y\nu1,y,x\n", "“u1” stands in line 2 and in line 3"),
+        ("unit,A,B\nu1,x,y\nu1,y,x\n", "“u1” is in line 2 and in line 3"),
         ("unit,A,B\n,x,y\n", "line 2 names no unit"),
         ('unit,A,B\nu1,"x,y\n', "line 2 begins a quoted cell that never ends"),
         (b"PK\3\4", "a workbook of a spreadsheet program"),
