@@ -87,15 +87,15 @@ class OtherProcess:
 
     def stood_still(self) -> tuple[int, int] | None:
         """When it last stood still, by `time.perf_counter_ns`; None where it does not answer, for
-        then it stands still now."""
+        then it stands still now. One that somebody ended saw nothing stand still."""
         while not self._answers.empty():
             self._answers.get_nowait()
         try:
             assert self._child.stdin is not None
             self._child.stdin.write(b"?")
             began, ended = map(int, self._answers.get(timeout=ANSWER_S).split())
-        except (OSError, queue.Empty):  # OSError: it has just ended; the next beat starts another
-            return None
+        except (OSError, queue.Empty):
+            return None if self._child.poll() is None else (0, 0)  # the next beat starts another
         return began, ended
 
     def close(self) -> None:

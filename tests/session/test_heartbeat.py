@@ -137,6 +137,17 @@ def test_real_processes_that_are_stopped_and_killed() -> None:
             told, seconds = program.stdout.readline().split()
             assert told == who
             assert float(seconds) > 1.9
+        os.kill(program.pid, signal.SIGSTOP)
+        os.kill(other, signal.SIGKILL)
+        time.sleep(2.0)
+        os.kill(program.pid, signal.SIGCONT)
+        assert program.stdout.readline().split()[0] == "program", "nobody saw the computer stop"
+        children = Path(f"/proc/{program.pid}/task/{program.pid}/children")
+        until = time.monotonic() + 10
+        while (started := children.read_text().split()) in ([], [str(other)]):
+            assert time.monotonic() < until, "no other one was started"
+            time.sleep(0.05)
+        other = int(started[-1])
         program.kill()
         program.wait()
         until = time.monotonic() + 10
