@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.simulation.jobs import simulate_study
-from labapp.ui import theme
+from labapp.ui import language, theme
 from labapp.ui.moderator.console import LINES
 from labapp.ui.moderator.home import CODING, NEW, RESULTS, SESSIONS, STUDY, HomeWindow
 from labapp.ui.replay.coding_request import CodingRequest
@@ -50,7 +51,9 @@ def widest_text(window: QWidget) -> int:
 
 
 @pytest.fixture
-def home(qtbot: QtBot, tmp_path: Path) -> Iterator[HomeWindow]:
+def home(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[HomeWindow]:
+    language.speak(getattr(request, "param", "en"))
+    request.addfinalizer(partial(language.speak, "en"))
     window = ready_home()
     figure = tmp_path / "figure.png"
     QPixmap(900, 240).save(str(figure))
@@ -94,6 +97,7 @@ def test_the_home_and_its_results_use_the_width(
 
 
 @pytest.mark.parametrize("width", [900, 960])
+@pytest.mark.parametrize("home", ["en", "de"], indirect=True)
 def test_no_number_is_cut_off_in_a_small_window(home: HomeWindow, width: int) -> None:
     """960: a display of 1920 x 1080 at 200 %."""
     home.view.tabs[RESULTS].click()
