@@ -261,7 +261,7 @@ def test_who_counts_and_how_many_of_each_condition(tmp_path: Path) -> None:
     with_decision("P03", "ae", 10, "min_solved").write(tmp_path)
     with_decision("P04", "ae", 5, "practice_correct", "min_solved").write(tmp_path)
     text = Page(report(load(tmp_path), MADE)).text
-    assert "Included: 2 of 4 sessions (50 %)." in text
+    assert "Included: 2 of 4 participants (50 %)." in text
     assert "practice_correct a practice question was not answered correctly 1 min_solved" in text
     table = text[text.index("Not included because") :]
     for row in (

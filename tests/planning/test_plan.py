@@ -175,13 +175,13 @@ def test_strategies_that_can_do_a_study_of_both_kinds_are_named(
     labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dials = load("quickstart").path.read_text("utf-8")
-    judged = "task: heatmap-distinction, stimuli: mine, set: 1, intro: a.md, description: a.md"
+    judged = "task: heatmap-distinction, stimuli: birds-gradcam, set: 1, intro: a.md, description: a.md"
     study = f"  - stages: {{{judged}}}\n  - debrief"
     both = put_beside(tmp_path) / "both.yaml"
     both.write_text(dials.replace("  - debrief", study), "utf-8")
     (tmp_path / "a.md").write_text("Look.", "utf-8")
     status, out, err = labapp(str(both))
-    assert (status, out) == (2, "")
+    assert (status, out) == (2, ""), err
     assert "--strategies understanding,random." in err
 
 

@@ -174,5 +174,5 @@ def test_a_report_compares_the_models_of_its_sessions(tmp_path: Path) -> None:
     simulate_study(str(tmp_path / "own.yaml"), 2, "understanding", tmp_path / "data")
     page = analyze([tmp_path / "data"], tmp_path / "report", registrations=[tmp_path / RECORD])
     text = page.read_text("utf-8")
-    assert "2 sessions of 2 had another model sinelines/vae than the one" in text
+    assert "4 sessions of 4 had another model sinelines/vae than the one" in text, "two each"
     assert "another model sinelines/gt" not in text
