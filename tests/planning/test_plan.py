@@ -175,7 +175,8 @@ def test_strategies_that_can_do_a_study_of_both_kinds_are_named(
     labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dials = load("quickstart").path.read_text("utf-8")
-    judged = "task: heatmap-distinction, stimuli: birds-gradcam, set: 1, intro: a.md, description: a.md"
+    judged = "task: heatmap-distinction, stimuli: birds-gradcam, set: 1"
+    judged += ", intro: a.md, description: a.md"
     study = f"  - stages: {{{judged}}}\n  - debrief"
     both = put_beside(tmp_path) / "both.yaml"
     both.write_text(dials.replace("  - debrief", study), "utf-8")
