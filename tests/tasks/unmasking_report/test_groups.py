@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pandas as pd
 import pytest
 
@@ -13,15 +11,11 @@ SMALL = World(images=4, percents=(5.0, 8.0, 15.0, 26.0, 60.0))
 
 
 def together(*tables: Tables) -> Tables:
-    names = [
-        field.name for field in fields(Tables) if field.name not in ("remarks", "more", "cards")
-    ]
-    return Tables(
-        **{
-            name: pd.concat([getattr(one, name) for one in tables], ignore_index=True)
-            for name in names
-        }
-    )
+    frames = [one.by_name() for one in tables]
+    all_of = {
+        name: pd.concat([frame[name] for frame in frames], ignore_index=True) for name in frames[0]
+    }
+    return Tables.of(all_of, all_of["snapshots"])
 
 
 def changed(tables: Tables, **values: object) -> Tables:
