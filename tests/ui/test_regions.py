@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -53,7 +52,6 @@ def widest_text(window: QWidget) -> int:
 @pytest.fixture
 def home(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[HomeWindow]:
     language.speak(getattr(request, "param", "en"))
-    request.addfinalizer(partial(language.speak, "en"))
     window = ready_home()
     figure = tmp_path / "figure.png"
     QPixmap(900, 240).save(str(figure))
@@ -65,6 +63,7 @@ def home(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
     yield window
     window.close()
     window.deleteLater()
+    language.speak("en")
 
 
 @pytest.mark.parametrize(("width", "height", "regions"), WIDTHS)
