@@ -75,8 +75,8 @@ def _ranges(loaded: LoadedStudy) -> dict[str, tuple[float, float]]:
     known |= {
         called: known for called, known in scores(loaded).items() if inf not in map(abs, known)
     }
-    found = {name: meanings(name, known) for name in loaded.study.analysis.smallest_effect}
-    return {name: known[own[0]] for name, own in found.items() if len(own) == 1}
+    possible = {name: meanings(name, known) for name in loaded.study.analysis.smallest_effect}
+    return {name: known[own[0]] for name, own in possible.items() if len(own) == 1}
 
 
 def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
@@ -90,11 +90,11 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
         )
         todo = "The tables are under “Tables” in the documentation (labapp docs)."
         try:
-            found = resolve(loaded, place, name, known, unknown, todo)
+            outcome = resolve(loaded, place, name, known, unknown, todo)
         except StudyError as error:
             yield error
             continue
-        if place[1] == "outcomes" and (first := outcomes.setdefault(found, name)) != name:
+        if place[1] == "outcomes" and (first := outcomes.setdefault(outcome, name)) != name:
             yield StudyError.at(
                 loaded.path,
                 loaded.located.line(place),

@@ -146,12 +146,10 @@ def of_person(left: Mapping[str, Withdrawal], folder: str) -> str:
     of another one of the participant."""
     name = FolderName.parse(folder)
     own = left.get(folder)
-    said = (
-        [own]
-        if own
-        else [each for each in left.values() if name and each.participant == name.participant]
-    )
-    return "" if not said else "keep" if all(each.kept for each in said) else "delete"
+    if own is not None:
+        return "keep" if own.kept else "delete"
+    theirs = [each for each in left.values() if name and each.participant == name.participant]
+    return "" if not theirs else "keep" if all(each.kept for each in theirs) else "delete"
 
 
 def _whole(line: str) -> Withdrawal | None:

@@ -38,13 +38,13 @@ def meanings(measure: str, known: Iterable[Called]) -> list[Called]:
     A name without a dot is the number of a table where there is one, such as the mean of a score
     in each stage; the score itself is then named with its questionnaire.
     """
-    found = [each for each in dict.fromkeys(known) if is_called(measure, *each)]
-    return [("", measure)] if ("", measure) in found else found
+    possible = [each for each in dict.fromkeys(known) if is_called(measure, *each)]
+    return [("", measure)] if ("", measure) in possible else possible
 
 
-def several(measure: str, found: Iterable[Called]) -> str:
+def several(measure: str, possible: Iterable[Called]) -> str:
     """That a name is not clear, in words."""
-    return f"{measure!r} has several meanings: {' and '.join(map('.'.join, found))}"
+    return f"{measure!r} has several meanings: {' and '.join(map('.'.join, possible))}"
 
 
 def resolve(
@@ -60,11 +60,11 @@ def resolve(
     unknown: what is wrong where it stands for nothing. Raises StudyError.
     """
     known = list(known)
-    found = meanings(measure, known)
-    if len(found) == 1:
-        return found[0]
-    what = several(measure, found) if found else unknown
-    if found:
+    possible = meanings(measure, known)
+    if len(possible) == 1:
+        return possible[0]
+    what = several(measure, possible) if possible else unknown
+    if possible:
         todo = "Write the questionnaire, a dot and the name, or rename one of them."
     else:
         names = sorted({own for _, own in known} | {f"{of}.{own}" for of, own in known if of})
@@ -84,18 +84,18 @@ def items(loaded: LoadedStudy) -> dict[Called, Item]:
 
 def scores(loaded: LoadedStudy) -> dict[Called, Limits]:
     """Every score of the questionnaires of a study's flow, and its lowest and highest value."""
-    found: dict[Called, Limits] = {}
+    limits: dict[Called, Limits] = {}
     for instrument in loaded.instruments.values():
         scoring = declared(instrument.planned_scores())
         if isinstance(scoring, str):
             own = ((item.id, item.bounds()) for item in instrument.items)
-            found |= {(instrument.id, name): ends for name, ends in own if ends is not None}
+            limits |= {(instrument.id, name): ends for name, ends in own if ends is not None}
         elif scoring is not None:
-            found |= {
+            limits |= {
                 (instrument.id, name): (
                     -inf if score.low is None else score.low,
                     inf if score.high is None else score.high,
                 )
                 for name, score in scoring.items()
             }
-    return found
+    return limits

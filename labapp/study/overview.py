@@ -391,7 +391,7 @@ def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
     if asked - loaded.instruments.keys():
         return  # what cannot be read is told where it stands, and may have what is named
     known = list(dict.fromkeys((*scores(loaded), *items(loaded))))
-    found: dict[Called, str] = {}
+    names: dict[Called, str] = {}
     for index, name in enumerate(measured):
         place: Place = ("design", "measured", index)
         try:
@@ -399,7 +399,7 @@ def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
         except StudyError as error:
             yield error
             continue
-        if (first := found.setdefault(of, name)) != name:
+        if (first := names.setdefault(of, name)) != name:
             what = f"{name!r} is {first!r} again: each is measured once"
             yield _fault(loaded, place, what, "Leave one of them out.")
 

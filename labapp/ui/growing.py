@@ -66,11 +66,11 @@ def factor_for(size: QSize) -> float:
 def _set_factor() -> Callable[[int, float], None] | None:
     library, name = _LIBRARIES.get(sys.platform, ("", ""))
     try:
-        found = getattr(ctypes.CDLL(str(Path(PySide6.__file__).parent / library)), name)
+        function = getattr(ctypes.CDLL(str(Path(PySide6.__file__).parent / library)), name)
     except (OSError, AttributeError):
         return None
-    found.argtypes, found.restype = [ctypes.c_void_p, ctypes.c_double], None
-    return lambda screen, factor: found(screen, factor)
+    function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_double], None
+    return lambda screen, factor: function(screen, factor)
 
 
 def can_grow() -> bool:

@@ -166,11 +166,11 @@ class _Names:
         )
 
     def _own(self, name: str) -> str:
-        found = meanings(name, self._known)
-        if len(found) == 1:
-            return self._called.setdefault(found[0], name)
-        if found:
-            self.unclear[name] = several(name, found)
+        possible = meanings(name, self._known)
+        if len(possible) == 1:
+            return self._called.setdefault(possible[0], name)
+        if possible:
+            self.unclear[name] = several(name, possible)
         return name
 
     def of_score(self, instrument: str, score: str) -> str:
@@ -295,8 +295,8 @@ class _Measured:
             scores, many = _named_rows(counted.scores, "score", name)
             answers, more = _named_rows(submitted, "item", name)
             # A score may be called like the item of which it is made.
-            if found := dict.fromkeys((*many, *more)) if len({*many, *more}) > 1 else {}:
-                self.missing.append(f"{several(name, found)}; it is in no analysis")
+            if possible := dict.fromkeys((*many, *more)) if len({*many, *more}) > 1 else {}:
+                self.missing.append(f"{several(name, possible)}; it is in no analysis")
             elif len(scores):
                 self.covariates[name] = _by_participant(scores, "value")
             elif answers["value"].notna().any():
@@ -312,12 +312,12 @@ class _Measured:
 def _named_rows(rows: pd.DataFrame, column: str, measure: str) -> tuple[pd.DataFrame, list[Called]]:
     """The rows of the scores or items that a name may stand for, and these."""
     pairs = rows[["instrument", column]].drop_duplicates().to_numpy()
-    found = meanings(measure, [(str(of), str(name)) for of, name in pairs])
+    possible = meanings(measure, [(str(of), str(name)) for of, name in pairs])
     own = [
-        (of, name) in found
+        (of, name) in possible
         for of, name in zip(rows["instrument"].astype(str), rows[column].astype(str), strict=True)
     ]
-    return rows[own], found
+    return rows[own], possible
 
 
 def _by_participant(rows: pd.DataFrame, column: str) -> dict[str, float]:
