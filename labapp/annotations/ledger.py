@@ -25,6 +25,7 @@ from labapp import durable, leftovers
 from labapp.annotations.lines import (
     Line,
     Lines,
+    after,
     as_bytes,
     checked,
     encode,
@@ -218,10 +219,10 @@ class Ledger:
         AnnotationError : they cannot be stored or written; none of them is in the file then.
         """
         lines: list[Line] = []
-        utc = self.lines[-1].utc if self.lines else ""
+        utc = next_utc(self.lines[-1].utc if self.lines else "")
         for seq, (kind, body) in enumerate(entries, start=len(self.lines) + 1):
-            utc = next_utc(utc)
             lines.append(Line(seq, utc, kind, 1, body))
+            utc = after(utc)
         with self._guard:
             above, content = self._above.copy(), b""
             for line in lines:

@@ -231,10 +231,11 @@ def as_bytes(lines: Iterable[Line], *, chained: bool = False) -> bytes:
 def next_utc(last: str) -> str:
     """Now, and later than the last line's time also where the clock was set back."""
     now = utc_text(datetime.now(UTC))
-    return now if now > last else _after(last)
+    return now if now > last else after(last)
 
 
-def _after(utc: str) -> str:
+def after(utc: str) -> str:
+    """The next time that a line can have; lines of one change are so close to each other."""
     return utc_text(datetime.fromisoformat(utc) + timedelta(microseconds=1))
 
 

@@ -6,12 +6,15 @@ import errno
 import os
 import threading
 import time
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from labapp import durable
 from labapp.annotations import ledger
+from labapp.annotations.editing import TOGETHER
 from labapp.annotations.ledger import Ledger, held, read, rewrite
 from labapp.errors import AnnotationError, AnnotationsBusy
 
@@ -164,3 +167,21 @@ def test_writing_a_whole_file(path: Path) -> None:
     with held(other) as file_:
         file_.replace(lines)
     assert other.read_bytes() == path.read_bytes()
+
+
+def test_lines_of_one_change_are_close_however_slow_the_computer_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the file is opened again, they are taken back together, by their times."""
+    seconds = count()
+
+    class Slow(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=next(seconds))
+
+    monkeypatch.setattr("labapp.annotations.lines.datetime", Slow)
+    with Ledger(path) as file:
+        lines = [*file.append_all([("a", {}), ("b", {})]), file.append("c", {})]
+    first, second, third = (datetime.fromisoformat(line.utc) for line in lines)
+    assert second - first <= TOGETHER < third - second

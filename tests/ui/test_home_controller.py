@@ -95,7 +95,7 @@ def test_a_check_leaves_the_window_free(
         assert go_on.wait(30)
         return check_all(study)
 
-    monkeypatch.setattr(study_checker, "check_study", slow)
+    monkeypatch.setattr(study_checker, "look_at", slow)
     making.check.click()
     assert making.check.text() == "Checking …"
     assert not making.check.isEnabled()
