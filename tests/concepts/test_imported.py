@@ -115,7 +115,7 @@ def test_other_pictures_than_those_of_the_card_are_refused(
     ("changed", "error", "said"),
     [
         ({"size": 16}, ModelError, "cannot be used"),
-        ({"concepts": [{"id": "a", "name": "A", "off": "x", "on": "y"}]}, DatasetError, "has no column a"),
+        ({"concepts": [{"id": "a", "name": "A", "off": "x", "on": "y"}]}, DatasetError, "no col"),
         ({"predictor": "encoder.bin"}, ModelError, "cannot be used"),
         (
             {"classes": [{"id": f"k{n}", "name": "Kind"} for n in range(8)]},

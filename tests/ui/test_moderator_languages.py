@@ -376,19 +376,20 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     lost = (Message("exports_unreadable", file="/e", error="I/O"),)
     torn = (Message("exports_damaged", file="/e", number=3),)
     done = WithdrawalReport(
-        left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",), lost + torn
+        left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",), lost + torn, freed=("a",)
     ).lines()
     assert list(map(translate_message, done)) == done
     speaks("de")
     assert list(map(translate_message, done)) == [
         "sub-P01_ses-1: zurückgezogen, die Daten sind gelöscht.",
         "Name und Unterschrift sind gelöscht.",
-        "Wieder frei: a.",
         "Entfernt wurde, was ein abgebrochenes Programm hinterlassen hatte: /b.partial.",
         "Bündel, die sie noch enthalten: /a.zip",
         "/e lässt sich nicht lesen (I/O): Exporte sind nicht bekannt",
         "/e, Zeile 3: beschädigt; was sie von einem Export sagt, ist nicht bekannt",
-        "Weitere Sitzungen der Person: sub-P01_ses-2.",
+        "Wieder frei: a.",
+        "Umbenannte Ordner mit Sitzungen der Person. Sie sind, wie sie waren: sub-P01_ses-2. "
+        "Geben Sie ihnen ihren Namen zurück und ziehen Sie sie dann zurück.",
     ]
 
 

@@ -136,6 +136,7 @@ NOT_COUNTED = {
     "min_solved": N_("too few questions were solved"),
     "withdrawn": N_("the participant withdrew"),
     "by_hand": N_("excluded by hand"),
+    "sessions": N_("too few sessions were completed"),
 }
 """Why a session that came to its end does not count in the analysis, by the study's rule."""
 
