@@ -388,8 +388,10 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
         "/e lässt sich nicht lesen (I/O): Exporte sind nicht bekannt",
         "/e, Zeile 3: beschädigt; was sie von einem Export sagt, ist nicht bekannt",
         "Wieder frei: a.",
-        "Umbenannte Ordner mit Sitzungen der Person. Sie sind, wie sie waren: sub-P01_ses-2. "
-        "Geben Sie ihnen ihren Namen zurück und ziehen Sie sie dann zurück.",
+        (
+            "Umbenannte Ordner mit Sitzungen der Person. Sie sind, wie sie waren: sub-P01_ses-2. "
+            "Geben Sie ihnen ihren Namen zurück und ziehen Sie sie dann zurück."
+        ),
     ]
 
 
