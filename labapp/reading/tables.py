@@ -20,8 +20,6 @@ from labapp.text_tables import original
 
 SEPARATORS = ",;\t"
 _SEPARATOR_LINE = "sep="
-LONGEST = 1_000_000
-"""Characters of a cell."""
 
 
 class TableError(ValueError):
@@ -166,8 +164,11 @@ def _lines(
     except TooMuch as error:
         raise TableError(str(error), "Check that it is the right file, or split it") from error
     except csv.Error as error:
-        unclosed = "unexpected end of data" in str(error)
-        what = "begins a quoted cell that never ends" if unclosed else f"is not CSV ({error})"
+        what = f"is not CSV ({error})"
+        if "unexpected end of data" in str(error):
+            what = "begins a quoted cell that never ends"
+        elif "field limit" in str(error):
+            what = f"has a cell of more than {csv.field_size_limit():,} characters"
         raise TableError(
             f"line {at} {what}", "Correct the quotes in this line, or save the table again as CSV"
         ) from error

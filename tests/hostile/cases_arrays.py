@@ -65,7 +65,7 @@ def _(tmp: Path) -> Any:
     return read(tmp / "codes.csv", "c")
 
 
-@case("codes: a cell of 200 KB", "no CSV text")
+@case("codes: a cell of 200 KB", "a cell of more than")
 def _(tmp: Path) -> Any:
     from labapp.metrics.evaluation.files import read
 
@@ -225,7 +225,7 @@ def _(tmp: Path) -> Any:
 
 @case("ratings: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.tasks.reconstruction.report.labels.ratings import _text
+    from labapp.tasks.reconstruction.report.labels.ratings import check_files
 
     os.mkfifo(tmp / "a.csv")
-    return _text(tmp / "a.csv")
+    return check_files([tmp / "a.csv"])
