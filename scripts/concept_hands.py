@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.two_hands import Hands, key, middle, on_monitors, typed
+from tests.helpers.beside import put_beside
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -67,13 +68,11 @@ ITEMS = {"repair": 2, "control": 1, "natural": 1}
 
 
 def study(folder: Path, name: str, language: str) -> Path:
-    """The shipped study with a few pictures and without sound, beside links to what it names."""
+    """The shipped study with a few pictures and without sound, beside what it names."""
     import yaml
 
     from labapp.resources import assets
 
-    for each in ("texts", "instruments", "stimuli"):
-        (folder / each).symlink_to(assets() / each)
     rows = yaml.safe_load((assets() / "studies" / f"{name}.yaml").read_text("utf-8"))
     rows |= {"id": "concept-hands", "recording": {"audio": "off"}, "language": language}
     rows.pop("related", None)
@@ -82,8 +81,7 @@ def study(folder: Path, name: str, language: str) -> Path:
             stages["items"] = dict(ITEMS)
             if practice := stages.get("practice"):
                 practice["items"] = 2
-    path = folder / "studies" / "concept-hands.yaml"
-    path.parent.mkdir()
+    path = put_beside(folder) / "concept-hands.yaml"
     path.write_text(yaml.safe_dump(rows, sort_keys=False, allow_unicode=True), "utf-8")
     return path
 

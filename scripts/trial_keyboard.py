@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.two_hands import Hands, key, middle, on_monitors, typed
+from tests.helpers.beside import put_beside
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -60,8 +61,6 @@ def study(folder: Path) -> Path:
     """A study of the three kinds of part, beside links to what it names."""
     import yaml
 
-    from labapp.resources import assets
-
     flow = [
         {
             "stages": {
@@ -80,13 +79,9 @@ def study(folder: Path) -> Path:
         },
         {"debrief": "texts/{language}/debrief-unmasking.md"},
     ]  # fmt: skip
-    for name in ("texts", "instruments", "stimuli"):
-        (folder / name).symlink_to(assets() / name)
-    path = folder / "studies" / "keyboard-trial.yaml"
-    path.parent.mkdir()
+    path = put_beside(folder) / "keyboard-trial.yaml"
     reply = {
         "id": "keyboard-trial", "title": "One keyboard, two people", "version": 1,
-        "unnamed_texts": "shipped",
         "language": "en", "presentation": "improved", "recording": {"audio": "off"},
         "flags": {1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}, "flow": flow,
     }  # fmt: skip

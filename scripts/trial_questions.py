@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.two_hands import Hands, key, middle, on_monitors, typed
+from tests.helpers.beside import put_beside
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -342,15 +343,12 @@ class Trial:
 
 
 def without_sound(study: str, folder: Path) -> Path:
-    """A shipped study that needs no microphone, in a folder of its own."""
+    """A shipped study that needs no microphone, in a folder of its own with what it names."""
     import yaml
 
     from labapp.resources import assets
 
-    for name in ("texts", "instruments", "stimuli"):
-        (folder / name).symlink_to(assets() / name)
-    path = folder / "studies" / f"{study}.yaml"
-    path.parent.mkdir()
+    path = put_beside(folder) / f"{study}.yaml"
     asked = yaml.safe_load((assets() / "studies" / path.name).read_text("utf-8"))
     asked.setdefault("recording", {})["audio"] = "off"
     path.write_text(yaml.safe_dump(asked, sort_keys=False, allow_unicode=True), "utf-8")
