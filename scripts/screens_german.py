@@ -9,6 +9,7 @@ from labapp.study.loading import find
 from labapp.tasks.reconstruction.commands import ToggleOverlay
 from scripts.screens_participant import Shot, opened, quickstart
 from scripts.screens_single_dimension import answer
+from tests.helpers.beside import put_beside
 from tests.helpers.languages import translated
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import skip_to
@@ -17,7 +18,7 @@ from tests.helpers.studies import ring_decoder, write_study
 
 
 def shots(folder: Path) -> Iterator[Shot]:
-    study = folder / "quickstart.yaml"
+    study = put_beside(folder) / "quickstart.yaml"
     study.write_text(find("quickstart").read_text())
     for name, window in quickstart(folder / "quickstart", translated(study, "de")):
         yield f"de-{name}", window

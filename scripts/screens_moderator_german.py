@@ -9,11 +9,12 @@ from labapp.study.loading import find
 from labapp.ui import language
 from scripts import screens_moderator, screens_unmasking_console
 from scripts.screens_moderator import Shot
+from tests.helpers.beside import put_beside
 from tests.helpers.languages import translated
 
 
 def shots(folder: Path) -> Iterator[Shot]:
-    study = folder / "quickstart.yaml"
+    study = put_beside(folder) / "quickstart.yaml"
     study.write_text(find("quickstart").read_text("utf-8"), "utf-8")
     language.speak("de")
     try:

@@ -11,6 +11,7 @@ from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from scripts.screens_participant import Shot, opened
 from scripts.screens_unmasking import painted, step, until
+from tests.helpers.beside import put_beside
 from tests.helpers.languages import translated
 from tests.helpers.rooms import skip_to
 
@@ -24,7 +25,7 @@ GERMAN = {
 
 def shots(folder: Path) -> Iterator[Shot]:
     for language in ("en", "de"):
-        study = folder / f"{language}.yaml"
+        study = put_beside(folder) / f"{language}.yaml"
         text = find("unmasking-faces").read_text()
         if language == "de":
             for english, german in GERMAN.items():
