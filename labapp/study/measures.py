@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from labapp.documents import dotted
 from labapp.errors import StudyError
+from labapp.study.flow import items_of
 from labapp.study.instruments.scoring import declared
 
 if TYPE_CHECKING:
@@ -71,6 +72,13 @@ def resolve(
         near = difflib.get_close_matches(measure, names, 3)
         todo = f"Perhaps {' or '.join(near)}? {todo}" if near else todo
     raise StudyError.at(loaded.path, loaded.located.line(place), dotted(place), what, todo)
+
+
+def unread(loaded: LoadedStudy) -> bool:
+    """Whether a questionnaire of the flow could not be read, which is told where it stands: it may
+    have what is named elsewhere."""
+    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
+    return not asked <= loaded.instruments.keys()
 
 
 def items(loaded: LoadedStudy) -> dict[Called, Item]:

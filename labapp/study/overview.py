@@ -31,7 +31,7 @@ from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.asking import withheld
 from labapp.study.instruments.items import Item
 from labapp.study.loading import LoadedStudy
-from labapp.study.measures import Called, Limits, items, resolve, scores
+from labapp.study.measures import Called, Limits, items, resolve, scores, unread
 from labapp.study.plan import Plan
 from labapp.study.shown_texts import set_faults, text_faults
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
@@ -359,15 +359,13 @@ OF_EVERY_STUDY = frozenset(
 
 def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
     """Every mistake in the rules, with its line. plans: of every condition."""
-    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
-    unread = asked - loaded.instruments.keys()
     for name, rule in loaded.study.exclude.items():
         at: Place = ("exclude", name)
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
         of_answers = (rule.item, rule.score, rule.failed_checks_above)
-        if unread and any(criterion is not None for criterion in of_answers):
-            continue  # what cannot be read is told where it stands, and may have what is named
+        if unread(loaded) and any(criterion is not None for criterion in of_answers):
+            continue
         if rule.item is not None:
             yield from _item(loaded, at, rule, rule.item)
         elif rule.score is not None:
@@ -387,9 +385,8 @@ def _resolved(
 def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Covariates and measured groups that no questionnaire gives, or that are named twice."""
     measured = () if loaded.study.design is None else loaded.study.design.measured
-    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
-    if asked - loaded.instruments.keys():
-        return  # what cannot be read is told where it stands, and may have what is named
+    if unread(loaded):
+        return
     known = list(dict.fromkeys((*scores(loaded), *items(loaded))))
     found: dict[Called, str] = {}
     for index, name in enumerate(measured):
@@ -459,8 +456,8 @@ def _task(
     loaded: LoadedStudy, at: Place, rule: ExcludeRule, plans: Sequence[Plan]
 ) -> Iterator[StudyError]:
     (key,) = rule.model_fields_set
-    if key == "interrupted_s_above":
-        return
+    if key == "interrupted_s_above" or loaded.origin:
+        return  # what could not be read may hold the questions
     if key == "failed_checks_above":
         yield from _checks(loaded, (*at, key), rule.failed_checks_above or 0, plans)
         return
