@@ -167,8 +167,8 @@ class Located:
             quoted = f'{word} in quotes, "{word}": without them it is {str(value).lower()}'
             return Problem(line, key, f"found {word}; allowed: {quoted}")
         if kind == "value_error" and isinstance(value, dict | list):
-            # Of several values together: what is said of them is no value that is allowed.
-            return Problem(line, key, allowed)
+            # Of several values together, each of which is long.
+            return Problem(line, key, f"allowed: {allowed}")
         return Problem(line, key, f"found {_short(value)}; allowed: {allowed}")
 
 

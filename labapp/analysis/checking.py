@@ -38,7 +38,7 @@ def _unfit_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
     yield from impossible_transforms(loaded)
 
 
-_DEFINED = {
+_DEFINED: dict[str, tuple[str, float, float]] = {
     "log": ("above 0", 0.0, inf),
     "sqrt": ("from 0", 0.0, inf),
     "logit": ("from 0 to 1", 0.0, 1.0),
@@ -114,6 +114,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
     several, each with its line."""
     known = [*{("", column.name) for _, column in outcome_columns()}, *scores(loaded)]
     outcomes: dict[Called, str] = {}
+    whole = not loaded.origin
     for place, name in _named(loaded.study):
         unknown = (
             f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow"
@@ -122,11 +123,12 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
         try:
             found = resolve(loaded, place, name, known, unknown, todo)
         except StudyError as error:
+            whole = False
             if not unread(loaded) or meanings(name, known):
                 yield error
             continue
         if place[1] != "outcomes":
-            if outcomes and found not in outcomes and not loaded.origin:
+            if place[0] == "hypotheses" and whole and outcomes and found not in outcomes:
                 yield StudyError.at(
                     loaded.path,
                     loaded.located.line(place),

@@ -39,8 +39,8 @@ def names(text: str) -> list[str]:
 
 
 def near_names(text: str) -> list[str]:
-    """What was meant as a {name}, once each: with spaces, a hyphen or nothing between its braces, or
-    with one brace alone."""
+    """What was meant as a {name}, once each: with spaces, a hyphen or nothing between its braces,
+    or with one brace alone."""
     alone = _ONE_BRACE.findall(_BRACES.sub(" ", text))
     return list(dict.fromkeys([*_NEARLY.findall(text), *alone]))
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
 from labapp.errors import LabappError, StudyError
-from labapp.plugins.item import Item
 from labapp.plugins import texts
+from labapp.plugins.item import Item
 from labapp.plugins.texts import pages
 from labapp.reading import files as reading
 from labapp.reading.values import STEERING, steering_in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
@@ -12,6 +13,7 @@ from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.lsl import library as lsl
 from labapp.plugins import registry
+from labapp.plugins.texts import names
 from labapp.representations import card as cards
 from labapp.representations import python_backend
 from labapp.representations.package import find as find_model
@@ -217,11 +219,26 @@ def _solved_differently(plans: Sequence[Plan]) -> list[str]:
 
 
 def _uneven(loaded: LoadedStudy) -> list[str]:
-    """Of a design whose orders cannot come out even, with the line."""
+    """Of a design whose orders cannot come out even, a factor that nothing depends on and related
+    studies that are not known, with the line."""
+    read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
+    read |= {name for content in loaded.files.values() for name in names(loading.decoded(content))}
     return [
         f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
-        for place, what in uneven(loaded.study)
+        for place, what in (*uneven(loaded.study, read), *_unknown_related(loaded))
     ]
+
+
+def _unknown_related(loaded: LoadedStudy) -> Iterator[tuple[Place, str]]:
+    """Related studies that are neither installed nor beside this one."""
+    near = (*loading.installed(), *loaded.path.parent.glob("*.yaml"))
+    known = sorted({path.stem for path in near} - {loaded.study.id})
+    for index, name in enumerate(loaded.study.related):
+        if name not in known:
+            meant = difflib.get_close_matches(name, known, 1)
+            hint = f" (did you mean {meant[0]!r}?)" if meant else ""
+            what = f"There is no study {name!r} on this computer{hint}. People who took part in it"
+            yield ("related", index), f"{what} are noticed only by its sessions in the data folder."
 
 
 def check(

@@ -6,7 +6,8 @@ nothing is refused. What is missed then because it was left out is no mistake of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+import difflib
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -74,26 +75,21 @@ def read_partly(
             return Partial(made, tuple(sorted(every)), unread, rest.origin)
         errors = [(_place(error, rest), error) for error in told]
         before = len(instead) + len(left_out)
-        misspelt: dict[Path_, str] = {}
-        for place, error in errors:
-            spot, name = _spot(error, place), meant(error, model)
-            if name and spot not in instead and (*spot[:-1], name) not in located.lines:
-                misspelt[spot] = name
-        instead |= misspelt
-        named = {(*place[:-1], name) for place, name in instead.items()}
-        errors = [
+        renamed = _misspelt(errors, model, located, instead)
+        instead |= renamed
+        # What else is wrong beside a misspelt key may follow from it: see what is left of it then.
+        kept = [
             (place, error)
             for place, error in errors
-            if error["type"] != "missing" or (*place, error["loc"][-1]) not in named
+            if _spot(error, place) in renamed
+            or not any(place[: len(spot) - 1] == spot[:-1] for spot in renamed)
         ]
-        own = [error for place, error in errors if not _follows(error, place, left_out)]
+        own = [error for place, error in kept if not _follows(error, place, left_out)]
         every |= dict.fromkeys(problems(rest, own, model))
-        left_out |= {
-            place for place, error in errors if place and _spot(error, place) not in misspelt
-        }
+        left_out |= {place for place, error in kept if place and _spot(error, place) not in renamed}
         left_out |= {
             error["loc"]
-            for place, error in errors
+            for place, error in kept
             if not place and error["type"] == "missing" and error["loc"][0] in stand_ins
         }
         if len(instead) + len(left_out) == before:
@@ -104,6 +100,24 @@ def read_partly(
 def _place(error: Mapping[str, Any], rest: Located) -> Path_:
     """Where in the whole document an error is."""
     return rest.origin[rest.resolve(error["loc"])]
+
+
+def _misspelt(
+    errors: Sequence[tuple[Path_, Mapping[str, Any]]],
+    model: type[BaseModel],
+    located: Located,
+    instead: Mapping[Path_, str],
+) -> dict[Path_, str]:
+    """What is read next in place of an unknown key or kind, the likeliest one of a place."""
+    likely: dict[Path_, tuple[float, Path_, str]] = {}
+    for place, error in errors:
+        spot, name = _spot(error, place), meant(error, model)
+        if not name or spot in instead or (*spot[:-1], name) in located.lines:
+            continue
+        written = str(error["loc"][-1]) if spot == place else error["ctx"]["tag"]
+        found = difflib.SequenceMatcher(None, written, name).ratio(), spot, name
+        likely[spot[:-1]] = max(found, likely.get(spot[:-1], found), key=lambda each: each[0])
+    return {spot: name for _, spot, name in likely.values()}
 
 
 def _spot(error: Mapping[str, Any], place: Path_) -> Path_:

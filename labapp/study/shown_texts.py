@@ -22,7 +22,7 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import ClassWords, ConceptWords
 from labapp.stimuli.sources import read as read_set
-from labapp.study import checks, loading, words
+from labapp.study import loading, words
 from labapp.study.flow import items_of
 from labapp.study.instruments.wording import USUAL
 from labapp.study.loading import LoadedStudy
