@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -184,14 +184,14 @@ def meant(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     return next(iter(difflib.get_close_matches(error["ctx"]["tag"], known, 1, 0.75)), "")
 
 
-def allowed_words(error: Mapping[str, Any]) -> str:
-    """What one of pydantic's errors says would be allowed."""
+def allowed_words(error: Mapping[str, Any], patterns: Mapping[str, str] | None = None) -> str:
+    """What one of pydantic's errors says would be allowed. patterns: in words."""
     kind, value = error["type"], error["input"]
     allowed = str(error["msg"]).removeprefix("Value error, ")
     allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
     allowed = _TYPES.get(kind, _SIZE.sub(r"\1", allowed))
     if kind == "string_pattern_mismatch":
-        allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
+        allowed = (patterns or PATTERNS).get(error["ctx"]["pattern"], allowed)
     if kind == "string_too_short" and error["ctx"]["min_length"] == 1:
         allowed = "a text that is not empty"
     if kind.endswith("_parsing") and isinstance(value, str):
@@ -509,17 +509,18 @@ def _merged(problems: Sequence[Problem]) -> list[Problem]:
     ]
 
 
-def innermost(located: Located, every: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def innermost(
+    every: Sequence[Mapping[str, Any]],
+    place: Callable[[Sequence[str | int]], Sequence[str | int]] = tuple,
+) -> list[Mapping[str, Any]]:
     """The errors without those about the size or the kind of a whole of which a part is refused:
-    pydantic does not count refused items, and names what else a value could have been."""
-    places = [located.resolve(error["loc"]) for error in every]
+    pydantic does not count refused items, and names what else a value could have been. place: of
+    an error in the document, by its location."""
+    places = [tuple(place(error["loc"])) for error in every]
     around = {place[:depth] for place in places for depth in range(len(place))}
-    return [
-        error
-        for place, error in zip(places, every, strict=True)
-        if place not in around
-        or not error["type"].endswith(("_type", "too_short", "literal_error"))
-    ]
+    of_wholes = ("_type", "too_short", "literal_error")
+    found = zip(places, every, strict=True)
+    return [e for at, e in found if at not in around or not e["type"].endswith(of_wholes)]
 
 
 _MOST = 4 * PROBLEMS
@@ -530,7 +531,10 @@ def problems(
     located: Located, every: Sequence[Mapping[str, Any]], model: type[BaseModel]
 ) -> list[Problem]:
     """What pydantic's errors say, by line."""
-    errors = sorted(innermost(located, every), key=lambda fault: located.line(fault["loc"]))
+    errors = sorted(innermost(every, located.resolve), key=lambda fault: located.line(fault["loc"]))
+    # A key that is missing because it is misspelt is told once.
+    misspelt = {(*fault["loc"][:-1], meant(fault, model)) for fault in errors}
+    errors = [f for f in errors if f["type"] != "missing" or f["loc"] not in misspelt]
     named = _merged([located.problem(fault, model) for fault in errors[:_MOST]])
     if left := errors[_MOST:]:
         place = located.resolve(left[0]["loc"])

@@ -69,7 +69,7 @@ def read_partly(
                 rest.value, context={**(context or {}), INCOMPLETE: bool(left_out)}
             )
         except ValidationError as invalid:
-            told = innermost(rest, invalid.errors(include_url=False))
+            told = innermost(invalid.errors(include_url=False), rest.resolve)
         else:
             unread = frozenset(left_out | instead.keys())
             return Partial(made, tuple(sorted(every)), unread, rest.origin)
