@@ -398,6 +398,7 @@ _YAML_ADVICE = {
     "unexpected end of stream": "Close the quotation mark that stands in this line.",
     "expected ',' or": "Close the bracket that is opened in this line, or put in the comma.",
     "\\t": "Indent with spaces: there is a tab in this line.",
+    "found '<scalar>'": "Close the quotation mark before this text, in this line or above it.",
     "block end": "Indent this line exactly like its neighbours.",
     "block mapping start": "Indent this line exactly like its neighbours.",
     "mapping values are not allowed": f"Correct this line or its indentation. {_QUOTE}",
@@ -517,7 +518,7 @@ def innermost(
     pydantic does not count refused items, and names what else a value could have been. place: of
     an error in the document, by its location."""
     places = [tuple(place(error["loc"])) for error in every]
-    around = {place[:depth] for place in places for depth in range(len(place))}
+    around = {at[:depth] for at in places for depth in range(len(at))}
     of_wholes = ("_type", "too_short", "literal_error")
     found = zip(places, every, strict=True)
     return [e for at, e in found if at not in around or not e["type"].endswith(of_wholes)]
@@ -533,7 +534,7 @@ def problems(
     """What pydantic's errors say, by line."""
     errors = sorted(innermost(every, located.resolve), key=lambda fault: located.line(fault["loc"]))
     # A key that is missing because it is misspelt is told once.
-    misspelt = {(*fault["loc"][:-1], meant(fault, model)) for fault in errors}
+    misspelt = {(*fault["loc"][:-1], meant(fault, model)) for fault in errors[:_MOST]}
     errors = [f for f in errors if f["type"] != "missing" or f["loc"] not in misspelt]
     named = _merged([located.problem(fault, model) for fault in errors[:_MOST]])
     if left := errors[_MOST:]:

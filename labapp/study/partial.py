@@ -14,8 +14,9 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from labapp.documents import Located, Path_, Problem, innermost, meant, problems
+from labapp.reading.values import PROBLEMS
 
-ROUNDS = 100
+ROUNDS = 2 * PROBLEMS
 """At most; each leaves something out."""
 _MISSED = frozenset({"missing", "union_tag_not_found", "union_tag_invalid", "too_short"})
 """What pydantic calls that something is not there."""
@@ -110,7 +111,7 @@ def _misspelt(
 ) -> dict[Path_, str]:
     """What is read next in place of an unknown key or kind, the likeliest one of a place."""
     likely: dict[Path_, tuple[float, Path_, str]] = {}
-    for place, error in errors:
+    for place, error in errors if len(errors) <= PROBLEMS else ():
         spot, name = _spot(error, place), meant(error, model)
         if not name or spot in instead or (*spot[:-1], name) in located.lines:
             continue

@@ -371,7 +371,12 @@ class Study(Strict):
         for place, item in placed_items(flow):
             wrong += [(place[1:], problem) for problem in item.problems(study)]
         if wrong:
-            raise faults_at({place: f"not possible here; allowed: {what}" for place, what in wrong})
+            told: dict[Place, str] = {}
+            for place, what in wrong:
+                told[place] = f"{told[place]}, and {what}" if place in told else what
+            raise faults_at(
+                {at: f"not possible here; allowed: {what}" for at, what in told.items()}
+            )
         return flow
 
     @field_validator("assignment")
