@@ -363,14 +363,14 @@ def _compose(content: bytes) -> yaml.MappingNode:
         problem = getattr(error, "problem", None) or str(error).split("\n")[0]
         if _BEGUN.match(getattr(error, "context", None) or ""):
             mark = getattr(error, "context_mark", mark)
-        line = mark.line + 1 if mark else None
-        for number in (line, line - 1) if line else ():
+        at = mark.line + 1 if mark else None
+        for number in (at, at - 1) if at else ():
             written = content.decode().split("\n")[number - 1 : number]
             if space := _NO_SPACE.search("".join(written)):
                 raise _odd_space(space[1], number) from error
         advice = (said for fragment, said in _YAML_ADVICE.items() if fragment in problem)
         todo = next(advice, _ANY_YAML_ADVICE)
-        raise _Refused(f"not readable as YAML ({problem})", line, todo) from error
+        raise _Refused(f"not readable as YAML ({problem})", at, todo) from error
     if not isinstance(node, yaml.MappingNode):
         raise _Refused("found no keys; expected 'key: value' lines", None, "Correct the file.")
     return node
@@ -488,10 +488,11 @@ class _Values:
             return None
         if isinstance(value, str) and (steering := STEERING.search(value)):
             # Written as an escape, for YAML refuses most of them as they are.
-            what = f"the character U+{ord(steering[0]):04X} is not allowed"
-            if node.style == '"':
+            what, todo = f"the character U+{ord(steering[0]):04X} is not allowed", "Delete it."
+            if getattr(node, "style", None) == '"':
                 what += ", and in double quotes a backslash stands for one"
-            refuse(what, _NO_BACKSLASH if node.style == '"' else "Delete it.")
+                todo = _NO_BACKSLASH
+            refuse(what, todo)
         if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
             # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
             refuse(f"{node.value:.40} is larger than any number that is read", "Correct it.")

@@ -127,7 +127,7 @@ def examine(
     named = _named_in(located, partial.left_out)
     reader.texts(named.texts)
     reader.instruments(named.instruments)
-    if not partial.left_out:
+    if not partial.problems:
         reader.shipped_names(as_written)
     if checks.factors_known(partial) and not partial.left_out:
         errors.extend(asking_faults(partial.model, reader.read_instruments()))
@@ -138,7 +138,7 @@ def examine(
         reader.parsed,
         files_digest(reader.files),
         reader.fallbacks,
-        partial.origin if partial.left_out else {},
+        partial.origin if partial.problems else {},
         reader.places,
         frozenset(reader.from_package),
     )

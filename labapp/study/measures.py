@@ -75,9 +75,11 @@ def resolve(
 
 
 def unread(loaded: LoadedStudy) -> bool:
-    """Whether a questionnaire of the flow could not be read, which is told where it stands: it may
-    have what is named elsewhere."""
+    """Whether a questionnaire could not be read, which is told where it stands: it may have what is
+    named elsewhere."""
     asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
+    files = (name.partition("instruments/") for name in loaded.files)
+    asked |= {file.removesuffix(".yaml") for _, folder, file in files if folder}
     return not asked <= loaded.instruments.keys()
 
 

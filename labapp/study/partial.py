@@ -72,8 +72,7 @@ def read_partly(
         except ValidationError as invalid:
             told = innermost(invalid.errors(include_url=False), rest.resolve)
         else:
-            unread = frozenset(left_out | instead.keys())
-            return Partial(made, tuple(sorted(every)), unread, rest.origin)
+            return Partial(made, tuple(sorted(every)), frozenset(left_out), rest.origin)
         errors = [(_place(error, rest), error) for error in told]
         before = len(instead) + len(left_out)
         renamed = _misspelt(errors, model, located, instead)
@@ -95,7 +94,7 @@ def read_partly(
         }
         if len(instead) + len(left_out) == before:
             break
-    return Partial(None, tuple(sorted(every)), frozenset(left_out | instead.keys()), {})
+    return Partial(None, tuple(sorted(every)), frozenset(left_out), {})
 
 
 def _place(error: Mapping[str, Any], rest: Located) -> Path_:

@@ -219,7 +219,7 @@ OF_STUDIES = [
     of_study("version: 1", "version:1", 3, "not readable as YAML (could not find expected ':')"),
     of_study("[before, clear]", "[before, clear", 10, "not readable as YAML (expected ',' or ']'"),
     of_study(
-        "title: My study", 'title: "My study', 2, "not readable as YAML (found unexpected end"
+        "title: My study", "title: 'My study", 2, "not readable as YAML (found unexpected end"
     ),
     of_study("title: My study", "title: My: study", 2, "mapping values are not allowed here"),
     of_study("trials: 3", "trials: 3\n      trials: 4", 33, "the key 'trials' is given twice"),
@@ -366,9 +366,7 @@ def test_several_are_reported_at_once(tmp_path: Path, without: int) -> None:
     chosen = [m for m in every for start in TOGETHER if m.new.startswith(start)]
     chosen = [mistake for at, mistake in enumerate(chosen) if at % 3 != without]
     told = faults(tmp_path, *chosen)
-    assert len(told) == len(chosen), told
-    for mistake in chosen:
-        assert any(mistake.line == line and mistake.said[:20] in what for _, line, what in told)
+    assert sorted(place[:2] for place in told) == sorted((m.file, m.line) for m in chosen), told
 
 
 @pytest.mark.parametrize(
@@ -450,7 +448,7 @@ def test_a_mistake_in_a_stimulus_set(place: Sequence[str | int], value: object, 
 )
 def test_a_mistake_in_a_table(content: str, said: str) -> None:
     with pytest.raises(tables.TableError) as caught:
-        tables.read(content.encode())
+        list(tables.read(content.encode()).rows)
     assert said in str(caught.value)
 
 

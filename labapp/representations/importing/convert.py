@@ -136,7 +136,8 @@ def refuse_other_kind(path: Path | str, content: bytes, kind: str) -> None:
 
 
 _SAVED_BY = {
-    "onnx": "Build the decoder in Python, load its weights, and export it as ONNX (torch.onnx.export).",
+    "onnx": "Build the decoder in Python, load its weights, and export it as ONNX, with "
+    "torch.onnx.export.",
     "torchscript": "Build the decoder in Python, load its weights, and save it with "
     "torch.jit.save(torch.jit.trace(decoder.eval(), latents), FILE); or export it as ONNX.",
     "torch-export": "Build the decoder in Python, load its weights, and save it with "
