@@ -184,14 +184,14 @@ def meant(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     return next(iter(difflib.get_close_matches(error["ctx"]["tag"], known, 1, 0.75)), "")
 
 
-def allowed_words(error: Mapping[str, Any], patterns: Mapping[str, str] | None = None) -> str:
-    """What one of pydantic's errors says would be allowed. patterns: in words."""
+def allowed_words(error: Mapping[str, Any]) -> str:
+    """What one of pydantic's errors says would be allowed."""
     kind, value = error["type"], error["input"]
     allowed = str(error["msg"]).removeprefix("Value error, ")
     allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
     allowed = _TYPES.get(kind, _SIZE.sub(r"\1", allowed))
     if kind == "string_pattern_mismatch":
-        allowed = (patterns or PATTERNS).get(error["ctx"]["pattern"], allowed)
+        allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
     if kind == "string_too_short" and error["ctx"]["min_length"] == 1:
         allowed = "a text that is not empty"
     if kind.endswith("_parsing") and isinstance(value, str):
@@ -396,7 +396,7 @@ _YAML_ADVICE = {
     "could not find expected ':'": "Put a colon and a space behind the key, as in `key: value`.",
     "escape character": _NO_BACKSLASH,
     "unexpected end of stream": "Close the quotation mark that stands in this line.",
-    "expected ',' or": "Close the bracket that is opened in this line, or put in the comma.",
+    "expected ',' or": f"Close the bracket of this line, or put in the comma. {_QUOTE}",
     "\\t": "Indent with spaces: there is a tab in this line.",
     "found '<scalar>'": "Close the quotation mark before this text, in this line or above it.",
     "block end": "Indent this line exactly like its neighbours.",

@@ -192,7 +192,9 @@ def schema_fault(error: Mapping[str, Any]) -> str:
         return f"found {len(error['input'])}; at least {error['ctx']['min_length']} needed"
     value = repr(error["input"])
     value = value if len(value) <= 60 else value[:57] + "…"
-    return f"found {value}; allowed: {allowed_words(error, PATTERNS)}"
+    if error["type"] == "string_pattern_mismatch":
+        return f"found {value}; {PATTERNS[error['ctx']['pattern']]}"
+    return f"found {value}; allowed: {allowed_words(error)}"
 
 
 def named_path(loc: Iterable[str | int], value: Any) -> str:
