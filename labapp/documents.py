@@ -7,7 +7,8 @@ Plain values only: no tags, no aliases (a few can swell to gigabytes), no key tw
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -85,6 +86,8 @@ class Located:
 
     def within(self, place: Path_) -> Iterator[tuple[Path_, str]]:
         """The texts below a place of the document, with where each stands."""
+        if place not in self.lines:
+            return
         value = self.value
         for step in place:
             value = value[step]
@@ -128,10 +131,9 @@ class Located:
         if kind == TOLD:
             return Problem(line, key, str(error["msg"]))
         value = error["input"]
+        hint = f" (did you mean {near!r}?)" if (near := meant(error, model)) else ""
         if kind == "extra_forbidden":
             fields = sorted(fields_at(model, loc[:-1]))
-            near = difflib.get_close_matches(str(loc[-1]), fields, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
             kind_of = loc[-2] if len(loc) > 1 else ""  # the tag of a union, or a key
             named = kind_of and (kind_of,) != self.resolve(loc[:-1])[-1:]
             of = f" for {kind_of}" if named and isinstance(kind_of, str) else ""
@@ -147,7 +149,7 @@ class Located:
                 if "tag" not in context:
                     return Problem(line, self.key(path), "missing; it is required")
                 tags = context["expected_tags"].replace("', '", "' or '")
-                text = f"found {context['tag']!r}; allowed: {tags}"
+                text = f"found {context['tag']!r}{hint}; allowed: {tags}"
                 return Problem(line, self.key(path), text)
             first = next(iter(value), value) if isinstance(value, dict) else value
             if isinstance(value, dict) and "tag" in context:
@@ -159,23 +161,51 @@ class Located:
             value = context.get("tag", first) if isinstance(value, dict) else first
             tags = context.get("expected_tags")
             allowed = tags.replace("'", "") if tags else ", ".join(fields_at(model, loc))
-            return Problem(line, key, f"found {value!r}; allowed: one of {allowed}")
-        allowed = str(error["msg"]).removeprefix("Value error, ")
-        allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
-        allowed = _TYPES.get(kind, allowed)
-        if kind == "string_pattern_mismatch":
-            allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
-        if kind == "string_too_short" and error["ctx"]["min_length"] == 1:
-            allowed = "a text that is not empty"
+            return Problem(line, key, f"found {value!r}{hint}; allowed: one of {allowed}")
+        allowed = allowed_words(error)
         if isinstance(value, bool) and kind == "string_type" and (word := self.switches.get(path)):
             quoted = f'{word} in quotes, "{word}": without them it is {str(value).lower()}'
             return Problem(line, key, f"found {word}; allowed: {quoted}")
         if kind == "value_error" and isinstance(value, dict | list):
-            # Of several values together: what is said of them is no value that is allowed.
-            return Problem(line, key, allowed)
+            # Of several values together, each of which is long.
+            return Problem(line, key, f"allowed: {allowed}")
         return Problem(line, key, f"found {_short(value)}; allowed: {allowed}")
 
 
+def meant(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """The key, or the name of a kind, that was probably meant by one that is unknown; else empty.
+    model: of the document."""
+    if error["type"] == "extra_forbidden":
+        known = sorted(fields_at(model, error["loc"][:-1]))
+        return next(iter(difflib.get_close_matches(str(error["loc"][-1]), known, 1)), "")
+    if error["type"] != "union_tag_invalid":
+        return ""
+    known = error["ctx"]["expected_tags"].strip("'").split("', '")
+    return next(iter(difflib.get_close_matches(error["ctx"]["tag"], known, 1, 0.75)), "")
+
+
+def allowed_words(error: Mapping[str, Any]) -> str:
+    """What one of pydantic's errors says would be allowed."""
+    kind, value = error["type"], error["input"]
+    allowed = str(error["msg"]).removeprefix("Value error, ")
+    allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
+    allowed = _TYPES.get(kind, _SIZE.sub(r"\1", allowed))
+    if kind == "string_pattern_mismatch":
+        allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
+    if kind == "string_too_short" and error["ctx"]["min_length"] == 1:
+        allowed = "a text that is not empty"
+    if kind.endswith("_parsing") and isinstance(value, str):
+        if ODD_SPACE.search(value):
+            allowed += ", without a no-break space in it"
+        elif kind == "float_parsing" and _DECIMAL_COMMA.fullmatch(value):
+            allowed += f", with a point as in {value.replace(',', '.')}"
+        elif re.search(r"\d", value):
+            allowed += ", and nothing else"
+    return allowed
+
+
+_SIZE = re.compile(r"\w+ should have (at (?:least|most) .+?)(?: after validation, not \d+)?$")
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _TYPES = {
     "int_parsing": "a whole number",
     "int_type": "a whole number",
@@ -220,7 +250,7 @@ PATTERNS = {
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = "nothing" if value is None else repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
 
@@ -232,6 +262,7 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 _LARGEST_NUMBER = 2**63
+_INT = "tag:yaml.org,2002:int"
 _PLAIN_TAGS = {
     f"tag:yaml.org,2002:{name}"
     for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
@@ -330,23 +361,44 @@ def _compose(content: bytes) -> yaml.MappingNode:
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).split("\n")[0]
-        raise _Refused(
-            f"not readable as YAML ({problem})",
-            mark.line + 1 if mark else None,
-            next(
-                (advice for fragment, advice in _YAML_ADVICE.items() if fragment in problem),
-                _ANY_YAML_ADVICE,
-            ),
-        ) from error
+        if _BEGUN.match(getattr(error, "context", None) or ""):
+            mark = getattr(error, "context_mark", mark)
+        at = mark.line + 1 if mark else None
+        for number in (at, at - 1) if at else ():
+            written = content.decode().split("\n")[number - 1 : number]
+            if space := _NO_SPACE.search("".join(written)):
+                raise _odd_space(space[1], number) from error
+        advice = (said for fragment, said in _YAML_ADVICE.items() if fragment in problem)
+        todo = next(advice, _ANY_YAML_ADVICE)
+        raise _Refused(f"not readable as YAML ({problem})", at, todo) from error
     if not isinstance(node, yaml.MappingNode):
         raise _Refused("found no keys; expected 'key: value' lines", None, "Correct the file.")
     return node
 
 
+ODD_SPACE = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]")
+"""What looks like a space, or like nothing, and is no space in YAML."""
+_NO_SPACE = re.compile(rf"(?:^ *|[-:,[{{] *)({ODD_SPACE.pattern})")
+"""Where one of these stands in place of a space."""
+_BEGUN = re.compile("while (scanning a (simple key|quoted|double)|parsing a flow)")
+"""Contexts of PyYAML's errors that are the mistake themselves: what was begun has no end."""
+
+
+def _odd_space(space: str, line: int) -> _Refused:
+    what = f"there is a no-break space (U+{ord(space):04X}), which YAML does not take for a space"
+    return _Refused(what, line, "Replace it with a space, or with nothing.")
+
+
 _QUOTE = 'A text with a colon, a question mark, # or brackets in it stands in quotes: "…".'
 _ANY_YAML_ADVICE = f"Correct this line, or the one above it. {_QUOTE}"
+_NO_BACKSLASH = "Write / instead of \\ in paths, or put the text in single quotes."
 _YAML_ADVICE = {
+    "could not find expected ':'": "Put a colon and a space behind the key, as in `key: value`.",
+    "escape character": _NO_BACKSLASH,
+    "unexpected end of stream": "Close the quotation mark that stands in this line.",
+    "expected ',' or": f"Close the bracket of this line, or put in the comma. {_QUOTE}",
     "\\t": "Indent with spaces: there is a tab in this line.",
+    "found '<scalar>'": "Close the quotation mark before this text, in this line or above it.",
     "block end": "Indent this line exactly like its neighbours.",
     "block mapping start": "Indent this line exactly like its neighbours.",
     "mapping values are not allowed": f"Correct this line or its indentation. {_QUOTE}",
@@ -377,6 +429,7 @@ class _Values:
             return None
         if isinstance(node, yaml.MappingNode):
             out: dict[Any, Any] = {}
+            behind: int | None = None
             for key_node, value_node in node.value:
                 line = key_node.start_mark.line + 1
                 if key_node.tag not in _PLAIN_TAGS:
@@ -385,6 +438,18 @@ class _Values:
                     self.refused.append(_Refused(f"the {what} is not allowed", line, _PLAIN_KEYS))
                     continue
                 key = self._plain(key_node)
+                if isinstance(key, str) and (space := ODD_SPACE.search(key)):
+                    self.refused.append(_odd_space(space[0], line))
+                    key = ODD_SPACE.sub(" ", key).strip()
+                if isinstance(key, int) and behind == key_node.start_mark.index - 1:
+                    # Between braces: what stands behind the comma is no key without a colon.
+                    last = next(reversed(out))
+                    what = f"{last}: found {out[last]},{key}; allowed: a number with a point"
+                    self.refused.append(_Refused(what, line, "Put a point for the comma."))
+                    out[last] = float(f"{out[last]}.{key}")
+                    continue
+                whole = node.flow_style and value_node.tag == _INT
+                behind = value_node.end_mark.index if whole else None
                 if isinstance(key, bool):
                     # No key is true or false: it is the word that stands there, on, off or yes.
                     key = key_node.value
@@ -423,7 +488,11 @@ class _Values:
             return None
         if isinstance(value, str) and (steering := STEERING.search(value)):
             # Written as an escape, for YAML refuses most of them as they are.
-            refuse(f"the character U+{ord(steering[0]):04X} is not allowed", "Delete it.")
+            what, todo = f"the character U+{ord(steering[0]):04X} is not allowed", "Delete it."
+            if getattr(node, "style", None) == '"':
+                what += ", and in double quotes a backslash stands for one"
+                todo = _NO_BACKSLASH
+            refuse(what, todo)
         if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
             # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
             refuse(f"{node.value:.40} is larger than any number that is read", "Correct it.")
@@ -442,6 +511,20 @@ def _merged(problems: Sequence[Problem]) -> list[Problem]:
     ]
 
 
+def innermost(
+    every: Sequence[Mapping[str, Any]],
+    place: Callable[[Sequence[str | int]], Sequence[str | int]] = tuple,
+) -> list[Mapping[str, Any]]:
+    """The errors without those about the size or the kind of a whole of which a part is refused:
+    pydantic does not count refused items, and names what else a value could have been. place: of
+    an error in the document, by its location."""
+    places = [tuple(place(error["loc"])) for error in every]
+    around = {at[:depth] for at in places for depth in range(len(at))}
+    of_wholes = ("_type", "too_short", "literal_error")
+    found = zip(places, every, strict=True)
+    return [e for at, e in found if at not in around or not e["type"].endswith(of_wholes)]
+
+
 _MOST = 4 * PROBLEMS
 """Errors that are put into words: a value of a union has one for each kind."""
 
@@ -450,10 +533,10 @@ def problems(
     located: Located, every: Sequence[Mapping[str, Any]], model: type[BaseModel]
 ) -> list[Problem]:
     """What pydantic's errors say, by line."""
-    # pydantic does not count refused items: a list of one is not too short for that.
-    inside = {fault["loc"][:depth] for fault in every for depth in range(len(fault["loc"]))}
-    errors = [f for f in every if f["type"] != "too_short" or f["loc"] not in inside]
-    errors.sort(key=lambda fault: located.line(fault["loc"]))
+    errors = sorted(innermost(every, located.resolve), key=lambda fault: located.line(fault["loc"]))
+    # A key that is missing because it is misspelt is told once.
+    misspelt = {(*fault["loc"][:-1], meant(fault, model)) for fault in errors[:_MOST]}
+    errors = [f for f in errors if f["type"] != "missing" or f["loc"] not in misspelt]
     named = _merged([located.problem(fault, model) for fault in errors[:_MOST]])
     if left := errors[_MOST:]:
         place = located.resolve(left[0]["loc"])

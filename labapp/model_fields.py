@@ -42,7 +42,9 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
         tagged = [
             schema
             for schema in here
-            if any(step in _literals(f) for f in schema.model_fields.values())
+            if isinstance(step, str)
+            and any(step in _literals(f) for f in schema.model_fields.values())
         ]
         here = inner or tagged or [schema for schema in here if step in schema.model_fields] or here
-    return list(dict.fromkeys(name for schema in here for name in schema.model_fields))
+    names = (f.alias or name for schema in here for name, f in schema.model_fields.items())
+    return list(dict.fromkeys(names))

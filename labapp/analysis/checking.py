@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from labapp.documents import dotted
 from labapp.errors import StudyError
 from labapp.study.design import Place
 from labapp.study.loading import LoadedStudy
-from labapp.study.measures import Called, meanings, resolve, scores
+from labapp.study.measures import Called, meanings, resolve, scores, unread
 from labapp.study.overview import Checked, check_all
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
@@ -35,6 +35,36 @@ def check_study(
 def _unfit_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
     yield from unknown_outcomes(loaded)
     yield from impossible_effects(loaded)
+    yield from impossible_transforms(loaded)
+
+
+_DEFINED: dict[str, tuple[str, float, float]] = {
+    "log": ("above 0", 0.0, inf),
+    "sqrt": ("from 0", 0.0, inf),
+    "logit": ("from 0 to 1", 0.0, 1.0),
+}
+"""By transform the values that have one: in words, and their ends. A share of 0 or 1 has no logit,
+and is missing in the analysis."""
+
+
+def impossible_transforms(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Transforms that some values of the outcome do not have, such as the log of a share of 0:
+    they would be missing in the analysis."""
+    transforms = loaded.study.analysis.transform
+    ranges = _ranges(loaded, transforms)
+    for outcome, transform in transforms.items():
+        where, least, most = _DEFINED[transform]
+        low, high = ranges.get(outcome, (1.0, 1.0))
+        if low < least or high > most or (transform == "log" and low == 0):
+            place = ("analysis", "transform", outcome)
+            yield StudyError.at(
+                loaded.path,
+                loaded.located.line(place),
+                dotted(place),
+                f"{outcome} goes from {low:g} to {high:g}, and only values {where} have a "
+                f"{transform}: the others would be missing in the analysis",
+                "Use another transform, or none.",
+            )
 
 
 def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
@@ -42,7 +72,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
     test of equivalence would succeed, and no number of participants would be found."""
     plan = loaded.study.analysis
     contrasts = {contrast.name: contrast for contrast in plan.contrasts}
-    ranges = _ranges(loaded)
+    ranges = _ranges(loaded, plan.smallest_effect)
     for outcome, effect in plan.smallest_effect.items():
         contrast = contrasts.get(effect.contrast)
         if effect.raw is None or contrast is None or outcome not in ranges:
@@ -63,8 +93,8 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
         )
 
 
-def _ranges(loaded: LoadedStudy) -> dict[str, tuple[float, float]]:
-    """By outcome its lowest and its highest value, where they are known."""
+def _ranges(loaded: LoadedStudy, names: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """By name of an outcome its lowest and its highest value, where they are known."""
     ends = {
         ("", column.name): ends_of(column.unit)
         for _, column in outcome_columns()
@@ -75,7 +105,7 @@ def _ranges(loaded: LoadedStudy) -> dict[str, tuple[float, float]]:
     known |= {
         called: known for called, known in scores(loaded).items() if inf not in map(abs, known)
     }
-    possible = {name: meanings(name, known) for name in loaded.study.analysis.smallest_effect}
+    possible = {name: meanings(name, known) for name in names}
     return {name: known[own[0]] for name, own in possible.items() if len(own) == 1}
 
 
@@ -84,6 +114,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
     several, each with its line."""
     known = [*{("", column.name) for _, column in outcome_columns()}, *scores(loaded)]
     outcomes: dict[Called, str] = {}
+    whole = not loaded.origin
     for place, name in _named(loaded.study):
         unknown = (
             f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow"
@@ -92,9 +123,21 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
         try:
             outcome = resolve(loaded, place, name, known, unknown, todo)
         except StudyError as error:
-            yield error
+            whole = False
+            if not unread(loaded) or meanings(name, known):
+                yield error
             continue
-        if place[1] == "outcomes" and (first := outcomes.setdefault(outcome, name)) != name:
+        if place[1] != "outcomes":
+            if place[0] == "hypotheses" and whole and outcomes and outcome not in outcomes:
+                yield StudyError.at(
+                    loaded.path,
+                    loaded.located.line(place),
+                    dotted(place),
+                    f"{name!r} is not among the outcomes that are analysed: "
+                    f"{', '.join(outcomes.values())}",
+                    "Add it to `analysis.outcomes`, as primary or secondary.",
+                )
+        elif (first := outcomes.setdefault(outcome, name)) != name:
             yield StudyError.at(
                 loaded.path,
                 loaded.located.line(place),

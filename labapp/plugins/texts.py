@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 
 _VALUE = re.compile(r"\{(\w+)\}")
+_BRACES = re.compile(r"\{[^{}]*\}")
+_ONE_BRACE = re.compile(r"\{\w+|\w+\}")
 _NEARLY = re.compile(r"\{(?!\w+\})[ \w-]*\}")
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]*)[^)]*\)")
 _BEGINS = r"your|name of|insert|ihre?[mnrs]?\b|name de[rs]\b|name ihre[rs]\b|bitte\b"
@@ -37,8 +39,10 @@ def names(text: str) -> list[str]:
 
 
 def near_names(text: str) -> list[str]:
-    """What is in braces and was meant as a {name}, once each: with spaces, a hyphen, or nothing."""
-    return list(dict.fromkeys(_NEARLY.findall(text)))
+    """What was meant as a {name}, once each: with spaces, a hyphen or nothing between its braces,
+    or with one brace alone."""
+    alone = _ONE_BRACE.findall(_BRACES.sub(" ", text))
+    return list(dict.fromkeys([*_NEARLY.findall(text), *alone]))
 
 
 def picture_names(text: str) -> list[str]:

@@ -108,8 +108,10 @@ def _bad_name(name: str) -> str:
     parts = PurePosixPath(name).parts
     if not name or name.startswith(("/", "\\")) or ":" in (parts[0] if parts else ""):
         return "does not lie below the archive's folder"
-    if ".." in parts or "\\" in name:
+    if ".." in parts:
         return "leads out of the archive's folder"
+    if "\\" in name:
+        return "holds a backslash, where folders in an archive are divided by /"
     if any(ord(letter) < 32 for letter in name):
         return "holds a control character"
     if any(len(part.encode("utf-8", "surrogatepass")) > LONGEST_NAME for part in parts):

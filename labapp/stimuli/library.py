@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,8 +17,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from labapp import leftovers, resources
+from labapp.documents import allowed_words, innermost, meant
 from labapp.errors import StimuliError
-from labapp.model_fields import fields_at
 from labapp.reading import files
 from labapp.reading.values import json_value
 from labapp.stimuli.manifest import PATTERNS, Manifest
@@ -148,11 +147,9 @@ def parse(content: bytes, path: Path) -> Manifest:
         return Manifest.model_validate(value)
     except ValidationError as invalid:
         errors = invalid.errors(include_url=False)
-        inside = {error["loc"][:-1] for error in errors}
         faults = [
             f"{named_path(error['loc'], value)}: {schema_fault(error)}"
-            for error in errors
-            if error["type"] != "too_short" or error["loc"] not in inside
+            for error in innermost(errors)
         ]
         raise refusal(f"{path} is not a valid manifest", faults) from invalid
 
@@ -189,21 +186,15 @@ def schema_fault(error: Mapping[str, Any]) -> str:
     if error["type"] == "missing":
         return "missing"
     if error["type"] == "extra_forbidden":
-        key, fields = str(error["loc"][-1]), fields_at(Manifest, error["loc"][:-1])
-        near = difflib.get_close_matches(key, fields, 1)
-        return f"unknown key (did you mean {near[0]!r}?)" if near else "unknown key"
-    allowed = str(error["msg"]).removeprefix("Value error, ")
-    if error["type"] == "string_pattern_mismatch":
-        allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
-    elif error["type"] == "model_type":
-        allowed = "input should be an object"
-    elif error["type"] == "tuple_type":
-        allowed = "input should be a valid array"
-    elif error["type"] == "too_short":
+        near = meant(error, Manifest)
+        return f"unknown key (did you mean {near!r}?)" if near else "unknown key"
+    if error["type"] == "too_short":
         return f"found {len(error['input'])}; at least {error['ctx']['min_length']} needed"
     value = repr(error["input"])
     value = value if len(value) <= 60 else value[:57] + "…"
-    return f"found {value}; {allowed[:1].lower()}{allowed[1:]}"
+    if error["type"] == "string_pattern_mismatch":
+        return f"found {value}; {PATTERNS[error['ctx']['pattern']]}"
+    return f"found {value}; allowed: {allowed_words(error)}"
 
 
 def named_path(loc: Iterable[str | int], value: Any) -> str:

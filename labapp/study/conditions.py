@@ -69,7 +69,9 @@ class Cells(Strict):
 def _rule(value: Any) -> str:
     keys = type(value).model_fields if isinstance(value, Strict) else value
     # What is no object is told by the kind that it falls to.
-    return "drawn" if isinstance(keys, dict) and "cells" in keys else "odd and even"
+    return (
+        "drawn" if isinstance(keys, dict) and keys.keys() & Cells.model_fields else "odd and even"
+    )
 
 
 Rule = Annotated[

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
 from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
 from labapp.errors import LabappError, StudyError
+from labapp.plugins import texts
 from labapp.plugins.item import Item
 from labapp.plugins.texts import pages
 from labapp.reading import files as reading
-from labapp.reading.values import steering_in
+from labapp.reading.values import STEERING, steering_in
 from labapp.study import checks, conditions
 from labapp.study.asking_checks import asking_faults
 from labapp.study.flow import items_of, placed_items
@@ -125,7 +127,7 @@ def examine(
     named = _named_in(located, partial.left_out)
     reader.texts(named.texts)
     reader.instruments(named.instruments)
-    if not partial.left_out:
+    if not partial.problems:
         reader.shipped_names(as_written)
     if checks.factors_known(partial) and not partial.left_out:
         errors.extend(asking_faults(partial.model, reader.read_instruments()))
@@ -136,7 +138,7 @@ def examine(
         reader.parsed,
         files_digest(reader.files),
         reader.fallbacks,
-        partial.origin if partial.left_out else {},
+        partial.origin if partial.problems else {},
         reader.places,
         frozenset(reader.from_package),
     )
@@ -441,10 +443,21 @@ class _Reader:
         def fault(what: str, todo: str) -> None:
             self.errors.append(StudyError.at(self.path, line, "", what, todo))
 
-        if Path(name).is_absolute() or ".." in Path(name).parts:
+        if STEERING.search(name):
+            return None  # told where the document was read
+        if Path(name).is_absolute() or PureWindowsPath(name).drive or ".." in Path(name).parts:
             fault(
                 f"{name!r} points outside the study's folder",
                 "Name texts and instruments relative to the study file, without '..'.",
+            )
+            return None
+        if re.search(r"[\\\n\r\t]", name):
+            fault(f"{written!r} is a path with a backslash", "Write / instead, on Windows too.")
+            return None
+        if texts.near_names(name):
+            fault(
+                f"a brace is missing in {written!r}, or what stands in them is no name",
+                "Correct it.",
             )
             return None
         path = self.places[name] = self._place(name, written)

@@ -60,7 +60,10 @@ class LoadedStudy:
     def located(self) -> Located:
         """The study file, with its lines; shipped files by the names that they have in `files`."""
         located = read_yaml(self.path, self.files[self.path.name])[0]
-        return Located(None) if located is None else with_plain_names(located)[0]
+        if located is None:
+            return Located(None)
+        lines = {at: located.lines.get(path, 1) for at, path in self.origin.items()}
+        return replace(with_plain_names(located)[0], lines=lines | located.lines)
 
     def mistake(self, item: Item, error: LabappError) -> StudyError:
         """An error in what an item of the flow says, with file and line: those of what of it the
@@ -171,7 +174,7 @@ def with_plain_names(located: Located) -> tuple[Located, dict[str, int]]:
     if not isinstance(located.value, dict):
         return located, lines
     value = {
-        key: changed(inner, (key,)) if key in ("flow", "incentive") else inner
+        key: changed(inner, (key,)) if isinstance(inner, dict | list) else inner
         for key, inner in located.value.items()
     }
     return replace(located, value=value, texts={**lines, **located.texts}), lines

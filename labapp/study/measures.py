@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from labapp.documents import dotted
 from labapp.errors import StudyError
+from labapp.study.flow import items_of
 from labapp.study.instruments.scoring import declared
 
 if TYPE_CHECKING:
@@ -71,6 +72,15 @@ def resolve(
         near = difflib.get_close_matches(measure, names, 3)
         todo = f"Perhaps {' or '.join(near)}? {todo}" if near else todo
     raise StudyError.at(loaded.path, loaded.located.line(place), dotted(place), what, todo)
+
+
+def unread(loaded: LoadedStudy) -> bool:
+    """Whether a questionnaire could not be read, which is told where it stands: it may have what is
+    named elsewhere."""
+    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
+    files = (name.partition("instruments/") for name in loaded.files)
+    asked |= {file.removesuffix(".yaml") for _, folder, file in files if folder}
+    return not asked <= loaded.instruments.keys()
 
 
 def items(loaded: LoadedStudy) -> dict[Called, Item]:

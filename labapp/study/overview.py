@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
@@ -12,6 +13,7 @@ from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.lsl import library as lsl
 from labapp.plugins import registry
+from labapp.plugins.texts import names
 from labapp.representations import card as cards
 from labapp.representations import python_backend
 from labapp.representations.package import find as find_model
@@ -31,7 +33,7 @@ from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.asking import withheld
 from labapp.study.instruments.items import Item
 from labapp.study.loading import LoadedStudy
-from labapp.study.measures import Called, Limits, items, resolve, scores
+from labapp.study.measures import Called, Limits, items, resolve, scores, unread
 from labapp.study.plan import Plan
 from labapp.study.shown_texts import set_faults, text_faults
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
@@ -217,11 +219,26 @@ def _solved_differently(plans: Sequence[Plan]) -> list[str]:
 
 
 def _uneven(loaded: LoadedStudy) -> list[str]:
-    """Of a design whose orders cannot come out even, with the line."""
+    """Of a design whose orders cannot come out even, a factor that nothing depends on and related
+    studies that are not known, with the line."""
+    read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
+    read |= {name for content in loaded.files.values() for name in names(loading.decoded(content))}
     return [
         f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
-        for place, what in uneven(loaded.study)
+        for place, what in (*uneven(loaded.study, read), *_unknown_related(loaded))
     ]
+
+
+def _unknown_related(loaded: LoadedStudy) -> Iterator[tuple[Place, str]]:
+    """Related studies that are neither installed nor beside this one."""
+    near = (*loading.installed(), *loaded.path.parent.glob("*.yaml"))
+    known = sorted({path.stem for path in near} - {loaded.study.id})
+    for index, name in enumerate(loaded.study.related):
+        if name not in known:
+            meant = difflib.get_close_matches(name, known, 1)
+            hint = f" (did you mean {meant[0]!r}?)" if meant else ""
+            what = f"There is no study {name!r} on this computer{hint}. People who took part in it"
+            yield ("related", index), f"{what} are noticed only by its sessions in the data folder."
 
 
 def check(
@@ -359,15 +376,13 @@ OF_EVERY_STUDY = frozenset(
 
 def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
     """Every mistake in the rules, with its line. plans: of every condition."""
-    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
-    unread = asked - loaded.instruments.keys()
     for name, rule in loaded.study.exclude.items():
         at: Place = ("exclude", name)
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
         of_answers = (rule.item, rule.score, rule.failed_checks_above)
-        if unread and any(criterion is not None for criterion in of_answers):
-            continue  # what cannot be read is told where it stands, and may have what is named
+        if unread(loaded) and any(criterion is not None for criterion in of_answers):
+            continue
         if rule.item is not None:
             yield from _item(loaded, at, rule, rule.item)
         elif rule.score is not None:
@@ -387,9 +402,8 @@ def _resolved(
 def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Covariates and measured groups that no questionnaire gives, or that are named twice."""
     measured = () if loaded.study.design is None else loaded.study.design.measured
-    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
-    if asked - loaded.instruments.keys():
-        return  # what cannot be read is told where it stands, and may have what is named
+    if unread(loaded):
+        return
     known = list(dict.fromkeys((*scores(loaded), *items(loaded))))
     names: dict[Called, str] = {}
     for index, name in enumerate(measured):
@@ -459,8 +473,8 @@ def _task(
     loaded: LoadedStudy, at: Place, rule: ExcludeRule, plans: Sequence[Plan]
 ) -> Iterator[StudyError]:
     (key,) = rule.model_fields_set
-    if key == "interrupted_s_above":
-        return
+    if key == "interrupted_s_above" or loaded.origin:
+        return  # what could not be read may hold the questions
     if key == "failed_checks_above":
         yield from _checks(loaded, (*at, key), rule.failed_checks_above or 0, plans)
         return

@@ -1,20 +1,22 @@
 """Reading a document in spite of its mistakes, so that all of them can be told at once.
 
-What is refused is left out, and the rest is read again, until nothing is refused. What is missed
-then because it was left out is no mistake of its author.
+What is refused is left out, or read as what was probably meant, and the rest is read again, until
+nothing is refused. What is missed then because it was left out is no mistake of its author.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+import difflib
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from labapp.documents import Located, Path_, Problem, problems
+from labapp.documents import Located, Path_, Problem, innermost, meant, problems
+from labapp.reading.values import PROBLEMS
 
-ROUNDS = 100
+ROUNDS = 2 * PROBLEMS
 """At most; each leaves something out."""
 _MISSED = frozenset({"missing", "union_tag_not_found", "union_tag_invalid", "too_short"})
 """What pydantic calls that something is not there."""
@@ -59,34 +61,73 @@ def read_partly(
     the validation.
     """
     left_out: set[Path_] = set()
+    instead: dict[Path_, str] = {}
     every: dict[Problem, None] = {}
     for _ in range(ROUNDS):
-        rest = _without(located, left_out, stand_ins)
+        rest = _without(located, left_out, instead, stand_ins)
         try:
             made = model.model_validate(
                 rest.value, context={**(context or {}), INCOMPLETE: bool(left_out)}
             )
         except ValidationError as invalid:
-            errors = [(_place(error, rest), error) for error in invalid.errors(include_url=False)]
+            told = innermost(invalid.errors(include_url=False), rest.resolve)
         else:
             return Partial(made, tuple(sorted(every)), frozenset(left_out), rest.origin)
-        own = [error for place, error in errors if not _follows(error, place, left_out)]
-        every |= dict.fromkeys(problems(rest, own, model))
-        more = {place for place, _ in errors if place}
-        more |= {
-            error["loc"]
+        errors = [(_place(error, rest), error) for error in told]
+        before = len(instead) + len(left_out)
+        renamed = _misspelt(errors, model, located, instead)
+        instead |= renamed
+        # What else is wrong beside a misspelt key may follow from it: see what is left of it then.
+        kept = [
+            (place, error)
             for place, error in errors
+            if _spot(error, place) in renamed
+            or not any(place[: len(spot) - 1] == spot[:-1] for spot in renamed)
+        ]
+        own = [error for place, error in kept if not _follows(error, place, left_out)]
+        every |= dict.fromkeys(problems(rest, own, model))
+        left_out |= {place for place, error in kept if place and _spot(error, place) not in renamed}
+        left_out |= {
+            error["loc"]
+            for place, error in kept
             if not place and error["type"] == "missing" and error["loc"][0] in stand_ins
         }
-        if more <= left_out:
+        if len(instead) + len(left_out) == before:
             break
-        left_out |= more
     return Partial(None, tuple(sorted(every)), frozenset(left_out), {})
 
 
 def _place(error: Mapping[str, Any], rest: Located) -> Path_:
     """Where in the whole document an error is."""
     return rest.origin[rest.resolve(error["loc"])]
+
+
+def _misspelt(
+    errors: Sequence[tuple[Path_, Mapping[str, Any]]],
+    model: type[BaseModel],
+    located: Located,
+    instead: Mapping[Path_, str],
+) -> dict[Path_, str]:
+    """What is read next in place of an unknown key or kind, the likeliest one of a place."""
+    likely: dict[Path_, tuple[float, Path_, str]] = {}
+    for place, error in errors if len(errors) <= PROBLEMS else ():
+        spot, name = _spot(error, place), meant(error, model)
+        if not name or spot in instead or (*spot[:-1], name) in located.lines:
+            continue
+        written = str(error["loc"][-1]) if spot == place else error["ctx"]["tag"]
+        found = difflib.SequenceMatcher(None, written, name).ratio(), spot, name
+        likely[spot[:-1]] = max(found, likely.get(spot[:-1], found), key=lambda each: each[0])
+    return {spot: name for _, spot, name in likely.values()}
+
+
+def _spot(error: Mapping[str, Any], place: Path_) -> Path_:
+    """Where the key is that an error says is unknown; of an unknown text that names a kind the
+    place below it that is called "". place: of the error."""
+    if error["type"] != "union_tag_invalid":
+        return place
+    field = error["ctx"]["discriminator"].strip("'")
+    known = field != error["ctx"]["discriminator"]
+    return (*place, field, "") if known else (*place, error["ctx"]["tag"])
 
 
 def _follows(error: Mapping[str, Any], place: Path_, left_out: Set[Path_]) -> bool:
@@ -98,8 +139,14 @@ def _follows(error: Mapping[str, Any], place: Path_, left_out: Set[Path_]) -> bo
     )
 
 
-def _without(located: Located, left_out: Set[Path_], stand_ins: Mapping[str, Any]) -> Located:
-    """The document without some of its parts, and where in the whole one each part stands."""
+def _without(
+    located: Located,
+    left_out: Set[Path_],
+    instead: Mapping[Path_, str],
+    stand_ins: Mapping[str, Any],
+) -> Located:
+    """The document without some of its parts, and where in the whole one each part stands.
+    instead: what is read in place of a key, or of a text."""
     rest = Located(None, texts=located.texts)
 
     def put(value: Any, at: Path_, origin: Path_) -> Any:
@@ -110,7 +157,7 @@ def _without(located: Located, left_out: Set[Path_], stand_ins: Mapping[str, Any
             rest.switches[at] = located.switches[origin]
         if isinstance(value, dict):
             return {
-                key: put(inner, (*at, key), (*origin, key))
+                (name := instead.get((*origin, key), key)): put(inner, (*at, name), (*origin, key))
                 for key, inner in value.items()
                 if (*origin, key) not in left_out
             }
@@ -124,7 +171,7 @@ def _without(located: Located, left_out: Set[Path_], stand_ins: Mapping[str, Any
                 put(inner, (*at, index), (*origin, place))
                 for index, (place, inner) in enumerate(there)
             ]
-        return value
+        return instead.get((*origin, ""), value)
 
     value = put(located.value, (), ())
     gone = {path[0] for path in left_out if len(path) == 1}

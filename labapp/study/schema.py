@@ -9,12 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     ConfigDict,
     Field,
-    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from labapp.documents import LANGUAGE, SLUG, Strict
 from labapp.naming import NotReserved, reserved
@@ -35,6 +33,7 @@ from labapp.study.flow import FlowItem, Place, items_of, placed_items
 from labapp.study.label import LABEL
 from labapp.study.partial import INCOMPLETE
 from labapp.study.rules import Incentive, Inclusion
+from labapp.validating import faults_at
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
@@ -372,16 +371,11 @@ class Study(Strict):
         for place, item in placed_items(flow):
             wrong += [(place[1:], problem) for problem in item.problems(study)]
         if wrong:
-            raise ValidationError.from_exception_data(
-                cls.__name__,
-                [
-                    {
-                        "type": PydanticCustomError("value_error", "{what}", {"what": what}),
-                        "loc": place,
-                        "input": "it here",
-                    }
-                    for place, what in wrong
-                ],
+            told: dict[Place, str] = {}
+            for place, what in wrong:
+                told[place] = f"{told[place]}, and {what}" if place in told else what
+            raise faults_at(
+                {at: f"not possible here; allowed: {what}" for at, what in told.items()}
             )
         return flow
 

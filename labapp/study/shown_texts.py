@@ -22,7 +22,7 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import ClassWords, ConceptWords
 from labapp.stimuli.sources import read as read_set
-from labapp.study import checks, loading, words
+from labapp.study import loading, words
 from labapp.study.flow import items_of
 from labapp.study.instruments.wording import USUAL
 from labapp.study.loading import LoadedStudy
@@ -60,6 +60,8 @@ def text_faults(
 def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator[StudyError]:
     """Names and pictures of a text that a part shows."""
     names = {*part.filled(), *registry.task_type_of(part).fills_in}
+    if loaded.origin:  # what could not be read may fill in what a task can
+        names |= {name for task_type in registry.task_types() for name in task_type.placeholders}
     text, file = loaded.text(document), loading.source(loaded, document)
     for name, what, todo in _unfilled(text, names, f"in the part {part.id!r}"):
         yield StudyError.at(file, texts.line_of(text, name), name, what, todo)
@@ -85,7 +87,8 @@ def _unfilled(text: str, names: Collection[str], where: str) -> Iterator[tuple[s
             yield f"{{{name}}}", what, f"Correct it, or leave it out.{known}"
     for written in texts.near_names(text):
         todo = f"Write a name alone between the braces, or leave it out.{known}"
-        yield written, f"it names nothing: {AS_IT_STANDS}", todo
+        lacking = "its other brace is missing" if written[0] + written[-1] != "{}" else ""
+        yield written, f"{lacking or 'it names nothing'}: {AS_IT_STANDS}", todo
 
 
 def _html(file: Path, line: int, tag: str, todo: str) -> StudyError:
@@ -125,10 +128,7 @@ def _study(loaded: LoadedStudy, located: Located) -> Iterator[StudyError]:
     templates = {name for item in items_of(loaded.study.flow) for name in _templates(item)}
     known: set[str] = set()
     if loaded.origin:  # names of files in what could not be read
-        known = {
-            "language",
-            *(name for _, scope in checks.every_item(loaded.study) for name in scope),
-        }
+        known = {"language", *loaded.study.factor_levels}
     for key in _SHOWN_OF_STUDY:
         if not isinstance(located.value, dict) or key not in located.value:
             continue

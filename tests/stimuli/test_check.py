@@ -78,11 +78,11 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "prototypes that are no list": (
         lambda m, f: m.update(prototypes=5),
-        "prototypes: found 5; input should be a valid array",
+        "prototypes: found 5; allowed: a list",
     ),
     "prototypes that are text": (
         lambda m, f: m.update(prototypes="abc"),
-        "prototypes: found 'abc'; input should be a valid array",
+        "prototypes: found 'abc'; allowed: a list",
     ),
     "way out": (
         lambda m, f: m["photos"][1].update(photo="../photo.png"),
@@ -142,7 +142,7 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "not finite": (
         lambda m, f: m["photos"][0]["logits"].__setitem__(0, float("nan")),
-        "photos[p00].logits[0]: found nan; input should be a finite number",
+        "photos[p00].logits[0]: found nan; allowed: a finite number",
     ),
     "photo twice": (
         lambda m, f: m["photos"][5].update(photo=m["photos"][0]["photo"]),
@@ -204,7 +204,7 @@ ROWS: dict[str, tuple[str, Callable[[Json], Any], str]] = {
     "box outside": (
         "prototype-agreement",
         lambda m: m["photos"][0]["rows"][1].update(region=[0.2, 0.2, 1.2, 0.4]),
-        "photos[p00].rows[1].region[2]: found 1.2; input should be less than or equal to 1",
+        "photos[p00].rows[1].region[2]: found 1.2; allowed: less than or equal to 1",
     ),
     "empty box": (
         "prototype-agreement",

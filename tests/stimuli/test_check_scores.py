@@ -237,7 +237,7 @@ TABLES: dict[str, tuple[str, Callable[[str], str], str]] = {
     "no such percentage": (
         "masked.csv",
         lambda text: text.replace("p00,middle,6.0", "p00,middle,160"),
-        "masked.csv, line 3, percent: found 160.0; input should be less than or equal to 100",
+        "masked.csv, line 3, percent: found 160.0; allowed: less than or equal to 100",
     ),
 }
 

@@ -196,7 +196,7 @@ ROWS: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "similarity not finite": (
         lambda text: text.replace(",0.9,", ",nan,", 1),
-        "rows.csv, line 2, similarity: found nan; input should be a finite number",
+        "rows.csv, line 2, similarity: found nan; allowed: a finite number",
     ),
     "box is no number": (
         lambda text: text.replace(",0.0,0.3,", ",left,0.3,", 1),

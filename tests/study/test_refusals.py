@@ -243,7 +243,7 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
         ("version: 1", "? [a, b]\n: 1", 3, "is not a key"),
         ("version: 1", "<<: {version: 1}", 3, "merge"),
         ("version: 1", "version: 2026-13-45", 3, "month"),
-        ("version: 1", "version: [1", 4, "expected"),
+        ("version: 1", "version: [1", 3, "expected"),
         ("title: My study", "title: &a x\nx: *a", 3, "aliases are not allowed"),
         ("title: My study", "title: a\x07b", 2, "not allowed"),
     ],

@@ -43,7 +43,7 @@ _OPENED = {
     True: "It was opened as --trust asks: it could read and write files.",
 }
 """By whether it was trusted."""
-TITLES = {"torchscript": "TorchScript", "torch-export": "torch.export"}
+TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.export"}
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,7 @@ def convert(
     ------
     ModelError : it cannot be opened apart, or holds what is not converted, with its operators.
     """
-    if what := _other_kind(content, kind):
-        raise ModelError(
-            f"{path} is no {TITLES[kind]} file: it holds {what}.",
-            safe="It was only looked at; nothing of it was run. No model was made.",
-            todo=_SAVED_BY[kind],
-        )
+    refuse_other_kind(path, content, kind)
     with _child() as child:
         try:
             asked: dict[str, Any] = {"format": kind, "trusted": trusted, "seconds": SECONDS}
@@ -130,7 +125,19 @@ def convert(
     )
 
 
+def refuse_other_kind(path: Path | str, content: bytes, kind: str) -> None:
+    """Raises ModelError for a file of torch that holds something else than this kind of program."""
+    if what := _other_kind(content, kind):
+        raise ModelError(
+            f"{path} is no {TITLES[kind]} file: it holds {what}.",
+            safe="It was only looked at; nothing of it was run. No model was made.",
+            todo=_SAVED_BY[kind],
+        )
+
+
 _SAVED_BY = {
+    "onnx": "Build the decoder in Python, load its weights, and export it as ONNX, with "
+    "torch.onnx.export.",
     "torchscript": "Build the decoder in Python, load its weights, and save it with "
     "torch.jit.save(torch.jit.trace(decoder.eval(), latents), FILE); or export it as ONNX.",
     "torch-export": "Build the decoder in Python, load its weights, and save it with "
@@ -141,7 +148,7 @@ _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """How files of torch.save began before torch 1.6."""
 
 
-def _other_kind(content: bytes, kind: Format) -> str:
+def _other_kind(content: bytes, kind: str) -> str:
     """What a file of torch holds instead of a program of this kind, in words; empty where it may
     be one. It is only looked at: unpickling it could run anything."""
     if content.startswith(_LEGACY):
@@ -152,7 +159,7 @@ def _other_kind(content: bytes, kind: Format) -> str:
             top = next((e for e in opened.namelist() if e.partition("/")[2] == "data.pkl"), "")
             if "constants.pkl" in names:
                 other = "a TorchScript program (--torchscript takes it)"
-                return other if kind == "torch-export" else ""
+                return other if kind != "torchscript" else ""
             if not top:
                 return ""  # torch.export's, or no file of torch: opening it says so
             with archives.member(opened, top) as stream:

@@ -223,10 +223,13 @@ def _file(
     *,
     trusted: bool,
 ) -> _Opened:
+    from labapp.representations.importing.convert import refuse_other_kind
+
     graphs.needed()
     content = rows_of.content_of(path)
     hashes = {path.name: files.digest(content)}
     if kind == "onnx":
+        refuse_other_kind(path, content, kind)
         return _graph(path, content, latents, space, trial, shape, hashes)
     return _converted(path, content, kind, latents, space, trial, shape, hashes, trusted=trusted)
 

@@ -324,6 +324,12 @@ class Slider(Item):
     unit: str = "%"
     required: bool = False
 
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.low >= self.high or not self.low <= (self.start or self.low) <= self.high:
+            raise ValueError("a low end below the high end, and a start from one to the other")
+        return self
+
     def places(self, accuracy: float | None = None) -> tuple[int, int, int]:
         """Its low end, its high end and where it begins; accuracy: of the explained model, in
         percent, where it asks about that."""

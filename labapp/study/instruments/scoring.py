@@ -77,7 +77,7 @@ class Score(Strict):
         rules = [self.mean, self.sum, self.chosen, self.weighted, self.rule]
         if len([rule for rule in rules if rule]) != 1 or (self.among and not self.chosen):
             raise ValueError(
-                "one of mean, sum, chosen, weighted or rule; among beside chosen alone"
+                "one of mean, sum, chosen, weighted or rule, and `among` only with chosen"
             )
         if self.rule is None and (self.items or self.settings):
             raise ValueError("items and settings beside rule alone")

@@ -335,7 +335,7 @@ def test_frames_go_there_and_back() -> None:
         child.receive(stream, 2)
 
 
-@pytest.mark.parametrize("kind", ["torchscript", "torch-export"])
+@pytest.mark.parametrize("kind", ["onnx", "torchscript", "torch-export"])
 def test_weights_and_pickled_modules_are_called_what_they_are(tmp_path: Path, kind: Any) -> None:
     latents = tmp_path / "z.npy"
     np.save(latents, np.random.default_rng(0).standard_normal((200, 3)).astype(np.float32))
