@@ -519,8 +519,9 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(
         (
             *("sessions recover", "sessions exclude", "sessions include", "code segment"),
-            *("code speakers", "code assign", "code lock", "code adjudicate", "code receive"),
-            *("code import", "videos align", "videos remove", "models title", "models remove"),
+            *("code speakers", "code assign", "code done", "code lock", "code adjudicate"),
+            *("code receive", "code import", "videos align", "videos remove"),
+            *("models title", "models remove"),
         ),
         _CHANGES,
     ),
