@@ -22,6 +22,8 @@ from labapp.report.language import Translation, speaking
 from labapp.session.deciding import decide_by_hand
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
+from tests.analysis.design.studies import study
+from tests.analysis.design.test_analyses import DESIGN
 from tests.analysis.test_exclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
@@ -58,6 +60,17 @@ def shipped(folder: Path) -> Tables:
     return load([folder / name for name in SHIPPED])
 
 
+def designed(_: Path) -> Tables:
+    """With a declared design: tests, contrasts in a direction, equivalence, a log outcome."""
+    return study(DESIGN)
+
+
+def aloud(folder: Path) -> Tables:
+    """Whose participants say what they do, so that there is a section on what they said."""
+    simulate_study("quickstart", 3, "understanding", folder / "data", thinks_aloud=True)
+    return load([folder / "data"])
+
+
 def german(tables: Tables) -> Translation:
     translation, told = language.chosen(tables, "de")
     assert translation is not None
@@ -77,7 +90,7 @@ def is_data(text: str) -> bool:
     return (ids is not None and len(words) <= 3) or ("/" in text and len(words) <= 8)
 
 
-@pytest.mark.parametrize("tables", [golden, of_names, excluded, shipped])
+@pytest.mark.parametrize("tables", [golden, of_names, excluded, shipped, designed, aloud])
 def test_no_sentence_of_the_german_report_is_english(
     tables: Callable[[Path], Tables], tmp_path: Path
 ) -> None:
