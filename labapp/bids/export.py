@@ -238,32 +238,33 @@ def _refuse_together(paths: Sequence[Path], withdrawn: bool) -> None:
     first: Record | None = None
     known: set[tuple[str, str]] = set()
     for path in paths:
-        for record in [brief_record(path)] if is_session(path) else iter_records(path):
-            if record.withdrawn and not withdrawn:
-                continue
-            who = record.name.participant, record.name.session
-            if first is None:
-                first = record
-                if record.pilot:
-                    _log.warning(
-                        "These are pilots: `labapp analyze` takes them with --pilot alone."
+        with readable(str(path)):
+            for record in [brief_record(path)] if is_session(path) else iter_records(path):
+                if record.withdrawn and not withdrawn:
+                    continue
+                who = record.name.participant, record.name.session
+                if first is None:
+                    first = record
+                    if record.pilot:
+                        _log.warning(
+                            "These are pilots: `labapp analyze` takes them with --pilot alone."
+                        )
+                if record.study != first.study:
+                    raise BundleError(
+                        f"{record.name} belongs to the study {record.study}, others to {first.study}.",
+                        safe="No bundle was made.",
+                        todo="Make one bundle a study.",
                     )
-            if record.study != first.study:
-                raise BundleError(
-                    f"{record.name} belongs to the study {record.study}, others to {first.study}.",
-                    safe="No bundle was made.",
-                    todo="Make one bundle a study.",
-                )
-            if record.pilot != first.pilot:
-                raise BundleError(
-                    "Some of these sessions are pilots and some are not; a bundle holds one kind.",
-                    safe="No bundle was made.",
-                    todo="Export the pilots by themselves.",
-                )
-            if who in known:
-                raise BundleError(
-                    f"Participant {who[0]}, session {who[1]} was given twice ({record.source}).",
-                    safe="No bundle was made.",
-                    todo="Give each session once; a bundle has one session of a name.",
-                )
-            known.add(who)
+                if record.pilot != first.pilot:
+                    raise BundleError(
+                        "Some of these sessions are pilots and some are not; a bundle holds one kind.",
+                        safe="No bundle was made.",
+                        todo="Export the pilots by themselves.",
+                    )
+                if who in known:
+                    raise BundleError(
+                        f"Participant {who[0]}, session {who[1]} was given twice ({record.source}).",
+                        safe="No bundle was made.",
+                        todo="Give each session once; a bundle has one session of a name.",
+                    )
+                known.add(who)
