@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -235,36 +235,34 @@ def _refuse(record: Record) -> None:
 def _refuse_together(paths: Sequence[Path], withdrawn: bool) -> None:
     """Raises BundleError where these cannot go into one bundle, before anything of it is made: of
     each session in a folder only what says whose it is is read."""
-    first: Record | None = None
-    known: set[tuple[str, str]] = set()
+    known: dict[tuple[str, str], tuple[str, bool]] = {}
     for path in paths:
         with readable(str(path)):
             for record in [brief_record(path)] if is_session(path) else iter_records(path):
                 if record.withdrawn and not withdrawn:
                     continue
+                if known:
+                    _refuse_beside(record, known)
+                elif record.pilot:
+                    _log.warning(
+                        "These are pilots: `labapp analyze` takes them with --pilot alone."
+                    )
                 who = record.name.participant, record.name.session
-                if first is None:
-                    first = record
-                    if record.pilot:
-                        _log.warning(
-                            "These are pilots: `labapp analyze` takes them with --pilot alone."
-                        )
-                if record.study != first.study:
-                    raise BundleError(
-                        f"{record.name} belongs to the study {record.study}, others to {first.study}.",
-                        safe="No bundle was made.",
-                        todo="Make one bundle a study.",
-                    )
-                if record.pilot != first.pilot:
-                    raise BundleError(
-                        "Some of these sessions are pilots and some are not; a bundle holds one kind.",
-                        safe="No bundle was made.",
-                        todo="Export the pilots by themselves.",
-                    )
-                if who in known:
-                    raise BundleError(
-                        f"Participant {who[0]}, session {who[1]} was given twice ({record.source}).",
-                        safe="No bundle was made.",
-                        todo="Give each session once; a bundle has one session of a name.",
-                    )
-                known.add(who)
+                known[who] = record.study, record.pilot
+
+
+def _refuse_beside(record: Record, known: Mapping[tuple[str, str], tuple[str, bool]]) -> None:
+    (study, pilot), name = next(iter(known.values())), record.name
+    if record.study != study:
+        what = f"{name} belongs to the study {record.study}, others to {study}."
+        todo = "Make one bundle a study."
+    elif record.pilot != pilot:
+        what = "Some of these sessions are pilots and some are not; a bundle holds one kind."
+        todo = "Export the pilots by themselves."
+    elif (name.participant, name.session) in known:
+        who = f"Participant {name.participant}, session {name.session}"
+        what = f"{who} was given twice ({record.source})."
+        todo = "Give each session once; a bundle has one session of a name."
+    else:
+        return
+    raise BundleError(what, safe="No bundle was made.", todo=todo)
