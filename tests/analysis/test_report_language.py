@@ -22,8 +22,6 @@ from labapp.report.language import Translation, speaking
 from labapp.session.deciding import decide_by_hand
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
-from tests.analysis.design.studies import study
-from tests.analysis.design.test_analyses import DESIGN
 from tests.analysis.test_exclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
@@ -60,9 +58,37 @@ def shipped(folder: Path) -> Tables:
     return load([folder / name for name in SHIPPED])
 
 
-def designed(_: Path) -> Tables:
+DESIGNED = """
+id: designed
+title: Entworfen
+version: 1
+unnamed_texts: shipped
+seed: 8
+design: {within: [model]}
+flow:
+  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/vae]
+      trials: 1
+      skip: always
+      target_alignment: 0.5
+analysis:
+  outcomes: {primary: [completion_rate], secondary: [response_time_s]}
+  transform: {response_time_s: log}
+  contrasts:
+    - {name: Wahrheit, weights: {model: {sinelines/gt: 1, sinelines/vae: -1}}}
+  smallest_effect: {completion_rate: {contrast: Wahrheit, raw: 0.2}}
+hypotheses:
+  - {text: Mehr, outcome: completion_rate, contrast: Wahrheit, direction: greater}
+"""
+
+
+def designed(folder: Path) -> Tables:
     """With a declared design: tests, contrasts in a direction, equivalence, a log outcome."""
-    return study(DESIGN)
+    path = folder / "designed.yaml"
+    path.write_text(DESIGNED, "utf-8")
+    simulate_study(str(path), 6, "understanding=0.6,random=0.4", folder / "data")
+    return load([folder / "data"])
 
 
 def aloud(folder: Path) -> Tables:
