@@ -47,7 +47,7 @@ def _mark_cut(ax: Axes) -> None:
     drawn: list[tuple[Any, Any]] = [
         (line.get_xydata(), line.get_color()) for line in ax.lines if line.get_label() == INTERVAL
     ]
-    lines = [each for each in ax.collections if each.get_label() == INTERVAL]
+    lines: list[Any] = [each for each in ax.collections if each.get_label() == INTERVAL]
     lines += [each for bars in ax.containers for each in getattr(bars, "lines", ((),) * 3)[2]]
     for each in lines:
         drawn += [(ends, each.get_color()[0]) for ends in each.get_segments()]

@@ -169,13 +169,14 @@ def cloud(
     """Draw a point for each value, spread over a width to both sides of a place. Of more than
     `POINTS_UP_TO` there is one for each distinct value, its area by how many have it. lying: along
     a row."""
+    drawn: list[tuple[ArrayLike, ArrayLike, float]]
     if values.size <= POINTS_UP_TO:
         drawn = [(values, place + jitter(values.size, width), 1.0)]
     else:
         steps, counts = np.unique(np.round(values, 9), return_counts=True)
         few = steps.size <= POINTS_UP_TO  # else they would be points that lie on each other, too
         sizes = 2.5 * np.sqrt(counts / counts.max())
-        drawn = [(step, place, size) for step, size in zip(steps, sizes, strict=True) if few]
+        drawn = [(step, place, float(size)) for step, size in zip(steps, sizes, strict=True) if few]
     for value, beside, size in drawn:
         x, y = (value, beside) if lying else (beside, value)
         points(ax, x, y, markersize=4 * size, **style)

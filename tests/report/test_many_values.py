@@ -14,11 +14,12 @@ from labapp.report.listing import FOLDED_FROM, SHOWN_ROWS, limited
 def _heads(figure: Figure) -> list[tuple[str, float, float]]:
     """The arrowheads at the edges."""
     (ax,) = figure.axes
-    return [
-        (str(line.get_marker()), float(line.get_xdata()[0]), float(line.get_ydata()[0]))
-        for line in ax.lines
-        if line.get_label() == INTERVAL and line.get_marker() in "<>^v"
-    ]
+    heads = []
+    for line in ax.lines:
+        if line.get_label() == INTERVAL and line.get_marker() in tuple("<>^v"):
+            x, y = (float(np.ravel(of)[0]) for of in line.get_data())
+            heads.append((str(line.get_marker()), x, y))
+    return heads
 
 
 @pytest.mark.parametrize("upside_down", [False, True])
@@ -51,14 +52,14 @@ def test_many_people_on_few_values_are_a_point_a_value(lying: bool) -> None:
     ax = Figure().subplots()
     values = np.repeat([0.0, 20.0, 40.0, 60.0, 80.0, 100.0], [2, 8, 40, 60, 50, 40])
     kit.cloud(ax, 1.0, values, 0.1, lying=lying)
-    along = [line.get_xdata() if lying else line.get_ydata() for line in ax.lines]
+    along = [np.ravel(line.get_xdata() if lying else line.get_ydata()) for line in ax.lines]
     assert [float(value[0]) for value in along] == [0, 20, 40, 60, 80, 100]
     sizes = [line.get_markersize() for line in ax.lines]
     assert sizes.index(max(sizes)) == 3
     assert sizes[1] / sizes[0] == pytest.approx(2), "the area counts people"
     few, none = Figure().subplots(), Figure().subplots()
     kit.cloud(few, 1.0, values[: kit.POINTS_UP_TO], 0.1)
-    assert sum(len(line.get_xdata()) for line in few.lines) == kit.POINTS_UP_TO
+    assert sum(np.size(line.get_xdata()) for line in few.lines) == kit.POINTS_UP_TO
     kit.cloud(none, 1.0, np.linspace(0, 100, 200), 0.1)
     assert not none.lines, "200 points beside each other say nothing"
 
