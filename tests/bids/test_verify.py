@@ -89,8 +89,6 @@ def test_what_is_whole(bundle: Path, session: Path, tmp_path: Path) -> None:
     assert verify(golden_session(tmp_path / "killed", wal=True)).problems == []
 
 
-@settings(max_examples=50, suppress_health_check=FIXTURE, deadline=None)
-@given(data=st.data())
 def test_of_many_sessions_one_is_in_memory_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +125,8 @@ def test_people_are_in_the_order_in_which_one_counts(tmp_path: Path) -> None:
     assert [place.name.split("_")[0] for place in places(tmp_path / "data" / "golden")] == people
 
 
+@settings(max_examples=50, suppress_health_check=FIXTURE, deadline=None)
+@given(data=st.data())
 def test_any_flipped_byte_of_a_bundle_is_found(bundle: Path, data: st.DataObject) -> None:
     files = sorted(p.relative_to(bundle).as_posix() for p in bundle.rglob("*") if p.is_file())
     name = data.draw(st.sampled_from(files))

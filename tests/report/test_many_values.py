@@ -34,7 +34,7 @@ def test_an_interval_that_is_cut_at_the_axis_ends_in_an_arrowhead(upside_down: b
     finish(figure)
     below, above = ("^", "v") if upside_down else ("v", "^")
     assert sorted(_heads(figure)) == sorted(
-        [(below, 1, 0), (above, 2, 100), ("<", 0, 50), (above, 8, 100)]
+        [(below, 1, 0), (above, 2, 100), ("<", 0, 50), (">", 10, 50), (above, 8, 100)]
     )
 
 
