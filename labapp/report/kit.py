@@ -333,7 +333,7 @@ def counted(
 
 def horizontal_interval(ax: Axes, ends: Sequence[float], place: float, **style: Any) -> None:
     """Draw an interval along a row, from one of the two ends to the other."""
-    look = {"color": INK, "linewidth": 1.4, "zorder": 2, "label": INTERVAL}
+    look: dict[str, Any] = {"color": INK, "linewidth": 1.4, "zorder": 2, "label": INTERVAL}
     ax.plot(ends, [place] * 2, **{**look, **style})
 
 
