@@ -34,7 +34,7 @@ FORMATS = {
     8: "42c9fa2f31a82ee8",
     9: "2308bc3beaaebde2",
     10: "fe17ed1ac3dbe509",
-    11: "fe17ed1ac3dbe509",
+    11: "42ca5f5d7f340c5b",
 }
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 

@@ -25,6 +25,7 @@ from labapp.analysis.design.sources import UNDECLARED
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.report import axis_names, kit
 from labapp.report.drawing import ReportFigure, shortened
+from labapp.report.finishing import SAID
 from labapp.study.design import MODEL
 
 ACROSS, HEIGHT_IN, MARGIN_IN = 3, 2.1, 0.75
@@ -125,7 +126,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     kit.grid(ax)
     told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
     title = " · ".join(filter(None, (analysis.outcome.name, analysis.outcome.group, told)))
-    ax.set_title(title, fontsize=points_of(8.5), loc="left")
+    ax.set_title(title, fontsize=points_of(8.5), loc="left", label=SAID)  # names alone
     ax.set_ylabel(analysis.outcome.unit)
     _scale(ax, analysis, every)
 
