@@ -106,7 +106,7 @@ def german(tables: Tables) -> Translation:
 
 def is_data(text: str) -> bool:
     """Ids, labels, formulas of models and what people wrote, not sentences of the report."""
-    text = text.rstrip(",")
+    text = text.rstrip(",;")
     if text in WRITTEN or "⚑" in text or text.startswith("“"):
         return True
     words = [word for word in re.findall(r"[^\W\d_]{2,}", text) if word.islower()]

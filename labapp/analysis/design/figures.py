@@ -126,7 +126,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     kit.grid(ax)
     told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
     title = " · ".join(filter(None, (analysis.outcome.name, analysis.outcome.group, told)))
-    ax.set_title(title, fontsize=points_of(8.5), loc="left", label=SAID)  # names alone
+    ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
     ax.set_ylabel(analysis.outcome.unit)
     _scale(ax, analysis, every)
 
