@@ -8,7 +8,10 @@ JSON and files are written as they are: JSON escapes such characters itself.
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "␡"}
@@ -35,9 +38,24 @@ def say_line(text: object, *, err: bool = False) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Print a value as JSON, which any program reads."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    """Print a value as JSON, which any program reads; docs/guide/json.md says what each command
+    prints. What is not known, and a number that is none, is null."""
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
     _echo(_STEERING.sub(lambda match: _escaped(match) if match[0] != "\n" else "\n", text))
+
+
+def plain(value: Any) -> Any:
+    """A value in the kinds that JSON has, as far as it is of one: no other gets a text in its
+    place, which would be true whatever it says."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(inner) for inner in value]
+    if isinstance(value, PurePath):
+        return str(value)
+    if hasattr(value, "tolist"):  # of numpy
+        return plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def say_progress(share: float | None, what: str) -> None:

@@ -59,6 +59,12 @@ os.environ["LSLAPICFG"] = str(_CONFIG)
 _LOG = tempfile.TemporaryDirectory(prefix="labapp-tests-log-")
 os.environ["LABAPP_LOG"] = _LOG.name
 
+from labapp import console  # noqa: E402  (reads the settings above)
+from tests.helpers import json_contract  # noqa: E402
+
+# What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.
+console.say_json = json_contract.checking(console.say_json)
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _kept_is_not_collected() -> None:

@@ -186,7 +186,7 @@ def _titles(rows: pd.DataFrame, codes: Sequence[tuple[str, str]]) -> list[str]:
     """
     names = code_names(rows)
     several = len({tier for tier, _ in codes}) > 1
-    return [f"{key[0]}: {names[key]}" if several else names[key] for key in codes]
+    return [Verbatim(f"{key[0]}: {names[key]}" if several else names[key]) for key in codes]
 
 
 def _spans(ax: Axes, rows: pd.DataFrame, place: float, most: float, thick: float = 6.0) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
 from labapp.analysis.participation import flow_figure
 from labapp.analysis.people import TablePerson, TableSession, failed_of, people_of
+from labapp.naming import natural
 from labapp.report.formats import count, decimal
 from labapp.report.language import Verbatim
 from labapp.report.listing import records
@@ -135,18 +136,9 @@ def _by_condition(some: Sequence[TablePerson]) -> dict[tuple[str, str], list[Tab
         for (name, value), those in result.items():
             if had & {value, f"{name}: {value}"}:
                 those.append(person)
-    return dict(sorted(result.items(), key=lambda item: _natural(item[0])))
+    return dict(sorted(result.items(), key=lambda item: tuple(map(natural, item[0]))))
 
 
 def _pieces(cell: str) -> list[str]:
     """The levels of a cell, `hint: with`, or the cell itself."""
     return [cell, *cell.split(" #")[0].split(", ")]
-
-
-def _natural(key: tuple[str, str]) -> tuple[str, float, str]:
-    """5 before 10, and words after numbers."""
-    name, value = key
-    try:
-        return name, float(value), value
-    except ValueError:
-        return name, float("inf"), value

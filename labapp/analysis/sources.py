@@ -19,6 +19,7 @@ from labapp.errors import RecordError
 from labapp.journal.opening import SessionPlace, is_session, places, session_places
 from labapp.journal.sessions import sessions_in
 from labapp.journal.withdrawn import withdrawals
+from labapp.naming import natural
 from labapp.report.formats import count
 from labapp.representations.card import installed_sha256
 
@@ -123,7 +124,9 @@ def _gone(
             }
     return [
         TableSession(participant, session, "withdrawn", None, study, cells)
-        for (study, participant, session), cells in sorted(gone.items())
+        for (study, participant, session), cells in sorted(
+            gone.items(), key=lambda item: tuple(map(natural, item[0]))
+        )
         if (study, participant, session) not in known
     ]
 

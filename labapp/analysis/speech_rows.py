@@ -18,10 +18,9 @@ import numpy as np
 from labapp.analysis.notes import Place, Trail
 from labapp.analysis.speech_columns import AROUND_S, NOT_AGREED, NOT_WRITTEN, REDACTED, TABLES
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Row
-from labapp.annotations.final import final_marks
+from labapp.annotations.final import final_marks, planted_marks
 from labapp.annotations.model import Assignment, Mark, RaterMarks, SessionAnnotations, Unit
 from labapp.annotations.redaction import is_redacted
-from labapp.annotations.simulated import SIMULATED
 from labapp.annotations.texts import may_be_quoted
 from labapp.clock import NS
 from labapp.events import Event, Payload
@@ -58,11 +57,9 @@ class SessionSpeech:
         """The ids of the codes by which somebody finished coding the session: all those of the
         codebooks of people who did, or, where no person coded, of the one of a program."""
         raters = self.annotations.raters.values()
-        people = [rater for rater in raters if not rater.machine]
-        books = {book for rater in people for book in _finished_books(rater)}
-        planted = self.annotations.raters.get(SIMULATED)
-        if planted is not None and not any(rater.marks for rater in people):
-            books |= {planted.codebook, *(mark.codebook for mark in planted.marks)}
+        books = {book for r in raters if not r.machine for book in _finished_books(r)}
+        if planted := planted_marks(self.annotations):
+            books |= {mark.codebook for mark in planted.marks}
         return tuple(sorted({code for book, code in self.code_names if book in books}))
 
 
@@ -229,16 +226,6 @@ def speech_rows(
     return _Joined(speech, Happenings(events), parts, attempts, conditions).rows()
 
 
-def final_coding(speech: SessionSpeech) -> tuple[Mark, ...]:
-    """The marks that count: those of people (see `final_marks`); where none coded the session, the
-    codes that a simulated participant's words were made from."""
-    marks = final_marks(speech.annotations, speech.assignments, speech.codebook_ids)
-    if marks or not (planted := speech.annotations.raters.get(SIMULATED)):
-        return marks
-    people = [rater for rater in speech.annotations.raters.values() if not rater.machine]
-    return () if any(rater.marks for rater in people) else planted.marks
-
-
 class _Joined:
     def __init__(
         self,
@@ -260,7 +247,8 @@ class _Joined:
         self._conditions = conditions
 
     def rows(self) -> dict[str, list[Row]]:
-        final = final_coding(self._speech)
+        speech = self._speech
+        final = final_marks(speech.annotations, speech.assignments, speech.codebook_ids)
         raters = self._annotations.raters
         return {
             "utterances": [self._utterance(unit) for unit in self._units],

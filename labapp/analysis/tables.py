@@ -22,6 +22,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
 from labapp.analysis.task_records import Columns, Row
+from labapp.naming import natural
 
 _DTYPES: dict[Kind, str] = {
     "text": "string",
@@ -231,7 +232,7 @@ def _tables(
     notes: Sequence[str],
     withdrawn: Sequence[TableSession] = (),
 ) -> Tables:
-    ordered = sorted(sessions, key=lambda session: session.who)
+    ordered = sorted(sessions, key=lambda session: tuple(map(natural, session.who)))
     made = {}
     distinct = _distinct_tables()
     for name, columns in with_declared(table_columns(), map(_declared_text, ordered)).items():

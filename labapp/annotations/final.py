@@ -1,7 +1,8 @@
 """The final coding of a session: what was settled, else the primary rater's.
 
-Tables, counts, figures and quotes use it, so that a stretch that two raters coded counts once.
-Marks given in training never count, and neither do those that a program gave.
+Tables, counts, figures, quotes and exports use it, so that a stretch that two raters coded counts
+once. Marks given in training never count, and neither do those that a program gave; but where no
+person coded a session, the codes that a simulated participant's words were made from do.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
+from labapp.annotations.model import Assignment, Mark, RaterMarks, SessionAnnotations, Settlement
+from labapp.annotations.places import SIMULATED
 from labapp.errors import AnnotationError
 
 NO_IDS: Mapping[str, str] = MappingProxyType({})
@@ -71,7 +73,16 @@ def final_marks(
         chosen = _settle(
             chosen, settlement, _of_settled_tier(settlement, annotations, codebook_ids)
         )
+    if not chosen and (planted := planted_marks(annotations)):
+        return planted.marks
     return tuple(sorted(chosen, key=_order))
+
+
+def planted_marks(annotations: SessionAnnotations) -> RaterMarks | None:
+    """The codes that a simulated participant's words were made from, where no person has given any
+    mark; None where one has, or nobody spoke by a program."""
+    coded = any(rater.marks and not rater.machine for rater in annotations.raters.values())
+    return None if coded else annotations.raters.get(SIMULATED)
 
 
 def coding_raters(annotations: SessionAnnotations) -> tuple[str, ...]:

@@ -6,11 +6,11 @@ Agreement that is reported comes from locked, independent coding alone; see `rel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from labapp.annotations.assigning import Draw, draw_assignments
 from labapp.annotations.assignments import assignments_of_study, codable, save_draw, undrawn
@@ -150,8 +150,8 @@ def assign_study(
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
-    """A rater's coding of a session that was locked.
+class Closed:
+    """A rater's coding of a session that was said to be done, or locked.
 
     Attributes
     ----------
@@ -168,36 +168,46 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True)
-class LockReport:
-    """What was locked.
+class CloseReport:
+    """What was said to be done, or locked.
 
     Attributes
     ----------
-    locked : by session and rater.
+    closed : by session and rater.
     left_out : sessions that cannot be used, and why.
     """
 
-    locked: tuple[Locked, ...]
+    closed: tuple[Closed, ...]
     left_out: tuple[tuple[str, str], ...]
 
 
-def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
-    """Lock independent coding, so that nothing of it changes any more.
+def close(
+    study: Path,
+    raters: Sequence[str] = (),
+    to: Literal["done", "locked"] = "locked",
+    only: Collection[str] = (),
+) -> CloseReport:
+    """Say that independent coding is done; or lock what is done, so that nothing of it changes any
+    more.
 
     Parameters
     ----------
     study : the folder of its sessions.
     raters : whose; all raters' where none is named.
+    to : how far it is from now on.
+    only : the names of the sessions; all where none is named.
 
     Raises
     ------
-    UsageError : a rater has no marks here. Nothing is locked then.
-    AnnotationError : a coding is a draft still, or there is none. Nothing is locked then.
-    AnnotationsBusy : a window has a file open. Nothing is locked then.
+    UsageError : a rater has no marks here. Nothing is changed then.
+    AnnotationError : there is none; or it is to be locked, and is a draft still. Nothing is changed
+        then.
+    AnnotationsBusy : a window has a file open. Nothing is changed then.
     """
     assignments = assignments_of_study(study)
     sessions = study_sessions(study)
-    known = {name for session in sessions.usable for name in session.annotations.raters}
+    usable = [session for session in sessions.usable if not only or session.name in only]
+    known = {name for session in usable for name in session.annotations.raters}
     if unknown := sorted(set(raters) - known):
         raise UsageError(
             f"{unknown[0]} has no marks in {study.name}.",
@@ -205,7 +215,8 @@ def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
         )
     due: list[tuple[AnnotatedSession, RaterMarks]] = []
     drafts: list[str] = []
-    for session in sessions.usable:
+    due_now = "done" if to == "locked" else "draft"
+    for session in usable:
         for name, rater in sorted(session.annotations.raters.items()):
             given = any(mark.round == INDEPENDENT for mark in rater.marks)
             if rater.machine or (raters and name not in raters):
@@ -213,15 +224,16 @@ def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
             if rater.round != INDEPENDENT and not given:
                 continue
             status = rater.status_of(INDEPENDENT)
-            if status == "draft":
-                drafts.append(f"{name} in {session.name}")
-            elif status == "done":
+            if status == due_now:
                 due.append((session, rater))
+            elif status == "draft":
+                drafts.append(f"{name} in {session.name}")
     _refuse_drafts(drafts)
     if not due:
         raise AnnotationError(
-            "There is no independent coding that could be locked.",
-            safe="What was locked before stays locked.",
+            "There is no independent coding "
+            + ("that could be locked." if to == "locked" else "that is not done yet."),
+            safe="What is done or locked stays so.",
             todo="`labapp code status` shows how far everybody is.",
         )
     with ExitStack() as stack:
@@ -233,19 +245,21 @@ def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
         _refuse_drafts(
             f"{rater.rater} in {session.name}"
             for (session, rater), file in zip(due, files, strict=True)
-            if _status(file) == "draft"
+            if to == "locked" and _status(file) == "draft"
         )
         for file in files:
-            if _status(file) == "done":
-                file.append(STATUS, {"status": "locked", "round": INDEPENDENT})
-            file.note_head(LOCKED, round=INDEPENDENT)
-    locked = []
+            if _status(file) == due_now:
+                file.append(STATUS, {"status": to, "round": INDEPENDENT})
+            if to == "locked":
+                file.note_head(LOCKED, round=INDEPENDENT)
+    closed = []
     for session, rater in due:
         books = codebooks_in(session.record)
         uncoded = uncoded_units(session.annotations, rater, assignments, books)
         marks = sum(mark.round == INDEPENDENT for mark in rater.marks)
-        locked.append(Locked(session.name, rater.rater, marks, uncoded))
-    return LockReport(tuple(locked), sessions.left_out)
+        closed.append(Closed(session.name, rater.rater, marks, uncoded))
+    left_out = tuple(entry for entry in sessions.left_out if not only or entry[0] in only)
+    return CloseReport(tuple(closed), left_out)
 
 
 def _refuse_drafts(drafts: Iterable[str]) -> None:
@@ -253,7 +267,8 @@ def _refuse_drafts(drafts: Iterable[str]) -> None:
         raise AnnotationError(
             f"Not done yet: {names}.",
             safe="Nothing was locked.",
-            todo="Whoever codes says *Done* in the window when all is coded; then lock it.",
+            todo="When all is coded, say *Done* in the window, or give `labapp code done STUDY "
+            "--rater NAME` for many sessions at once; then lock it.",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from labapp.errors import BundleError, LabappError
 from labapp.journal.guard import readable
 from labapp.journal.integrity import check_chain
 from labapp.journal.layout import STUDY
-from labapp.journal.opening import is_session, iter_records, places
+from labapp.journal.opening import brief_record, is_session, iter_records, places
 from labapp.journal.record import Record
 from labapp.messages import Message
 from labapp.parallel.long_work import gc_paused
@@ -81,6 +81,7 @@ def export(
     folders = [place for place in places_found if is_session(place)]
     facts = {"deidentified": deidentify, "audio": audio, "format": format}
     _clear(folders)
+    _refuse_together(places_found, withdrawn)
     with placed(out, folders, facts, zipped=zip) as bundle, gc_paused():
         records = _records(places_found, withdrawn, progress)
         secret = private_root(private) if deidentify else None
@@ -103,22 +104,10 @@ def _given(
 ) -> Iterator[ExportedSession]:
     """Each session as an exporter may have it. private: the lab's private folder where the bundle
     is to be de-identified, else None."""
-    before: list[tuple[str, str, str]] = []
-    pilots: set[bool] = set()
     for record in records:
         with readable(record.source):
-            _refuse(record, before)
-            if record.pilot and not pilots:
-                _log.warning("These are pilots: `labapp analyze` takes them with --pilot alone.")
-            pilots.add(record.pilot)
-            if len(pilots) > 1:
-                raise BundleError(
-                    "Some of these sessions are pilots and some are not; a bundle holds one kind.",
-                    safe="No bundle was made.",
-                    todo="Export the pilots by themselves.",
-                )
+            _refuse(record)
             instruments = instruments_of(record)
-            before.append((record.study, record.participant, record.session))
             # Read before anything is reduced: what is damaged, or of another session, is refused.
             redactions = annotations_of(record).redactions if is_annotated(record) else ()
             videos = videos_of(record)
@@ -210,9 +199,8 @@ def _tell_withdrawn(left: Sequence[Record], *, any_given: bool) -> None:
     )
 
 
-def _refuse(record: Record, before: Sequence[tuple[str, str, str]]) -> None:
-    """Raises BundleError when the record cannot go into a bundle with those before it: study,
-    participant and session of each."""
+def _refuse(record: Record) -> None:
+    """Raises BundleError when the record cannot go into a bundle."""
     if record.running:
         raise BundleError(
             f"The session {record.name} is running; only sessions that stand still are exported.",
@@ -242,17 +230,39 @@ def _refuse(record: Record, before: Sequence[tuple[str, str, str]]) -> None:
             todo=f"It holds {', '.join(sorted(record.study_files()))}. Move out what does not "
             "belong there, and export the session then.",
         )
-    for study, *session in before:
-        if study != record.study:
-            raise BundleError(
-                f"{record.name} belongs to the study {record.study}, others to {study}.",
-                safe="No bundle was made.",
-                todo="Make one bundle a study.",
-            )
-        if session == [record.participant, record.session]:
-            raise BundleError(
-                f"Participant {record.participant}, session {record.session} was given twice "
-                f"({record.source}).",
-                safe="No bundle was made.",
-                todo="Give each session once; a bundle has one session of a name.",
-            )
+
+
+def _refuse_together(paths: Sequence[Path], withdrawn: bool) -> None:
+    """Raises BundleError where these cannot go into one bundle, before anything of it is made: of
+    each session in a folder only what says whose it is is read."""
+    known: dict[tuple[str, str], tuple[str, bool]] = {}
+    for path in paths:
+        with readable(str(path)):
+            for record in [brief_record(path)] if is_session(path) else iter_records(path):
+                if record.withdrawn and not withdrawn:
+                    continue
+                if known:
+                    _refuse_beside(record, known)
+                elif record.pilot:
+                    _log.warning(
+                        "These are pilots: `labapp analyze` takes them with --pilot alone."
+                    )
+                who = record.name.participant, record.name.session
+                known[who] = record.study, record.pilot
+
+
+def _refuse_beside(record: Record, known: Mapping[tuple[str, str], tuple[str, bool]]) -> None:
+    (study, pilot), name = next(iter(known.values())), record.name
+    if record.study != study:
+        what = f"{name} belongs to the study {record.study}, others to {study}."
+        todo = "Make one bundle a study."
+    elif record.pilot != pilot:
+        what = "Some of these sessions are pilots and some are not; a bundle holds one kind."
+        todo = "Export the pilots by themselves."
+    elif (name.participant, name.session) in known:
+        who = f"Participant {name.participant}, session {name.session}"
+        what = f"{who} was given twice ({record.source})."
+        todo = "Give each session once; a bundle has one session of a name."
+    else:
+        return
+    raise BundleError(what, safe="No bundle was made.", todo=todo)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,26 @@ def check_session_files(facts: Mapping[str, Any], record: Record) -> list[str]:
     ]  # fmt: skip
 
 
-def check_cards(
-    tree: Tree, sessions: Sequence[tuple[Record, Mapping[str, Any]]]
-) -> tuple[int, list[str]]:
+@dataclass(frozen=True)
+class SessionCards:
+    """What a session of a bundle says of its models. prefix: its folder; facts: its session.json;
+    hashes, decoders, weights: of its models, by their ids."""
+
+    name: str
+    prefix: str
+    facts: Mapping[str, Any]
+    hashes: Mapping[str, str]
+    decoders: Collection[str]
+    weights: Mapping[str, str | None]
+
+    @classmethod
+    def of(cls, record: Record, prefix: str, facts: Mapping[str, Any]) -> SessionCards:
+        """Of a session that is in memory."""
+        hashes, decoders = stated_hashes(record), decoders_of(record)
+        return cls(str(record.name), prefix, facts, hashes, decoders, classifiers_of(record))
+
+
+def check_cards(tree: Tree, sessions: Sequence[SessionCards]) -> tuple[int, list[str]]:
     """How many cards of models the bundle has, and what is wrong with them.
 
     A decoder's card must have the hash that the journal noted when it was warmed up, a classifier's
@@ -101,14 +119,13 @@ def check_cards(
     """
     problems: list[str] = []
     named: set[str] = set()
-    for record, facts in sessions:
-        cards = facts.get("model_cards")
+    for session in sessions:
+        cards = session.facts.get("model_cards")
         cards = cards if isinstance(cards, Mapping) else {}
-        hashes = stated_hashes(record)
-        decoders, weights = decoders_of(record), classifiers_of(record)
+        hashes, decoders, weights = session.hashes, session.decoders, session.weights
         for model in sorted({*decoders, *weights} | cards.keys()):
             if model not in decoders and model not in weights:
-                problems.append(f"{record.name}: its plan does not name the model {model}")
+                problems.append(f"{session.name}: its plan does not name the model {model}")
                 continue
             file = card.CARD if model in decoders else classifier_card.CARD
             name = f"{MODELS}/{model}/{file}"
@@ -124,7 +141,7 @@ def check_cards(
             else:
                 right = _weights(content) == weights[model]
             if not right:
-                problems.append(f"{name}: not the card of the model that {record.name} used")
+                problems.append(f"{name}: not the card of the model that {session.name} used")
     there = {name for name in tree.names() if name.startswith(f"{MODELS}/")}
     problems += [f"{name}: no session's plan names it" for name in sorted(there - named)]
     return len(there & named), problems

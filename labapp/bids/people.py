@@ -20,6 +20,7 @@ from labapp.bids.tasks import described_column
 from labapp.bids.tsv import Table
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
+from labapp.naming import natural
 from labapp.plugins import registry
 from labapp.plugins.bids import Column, seconds
 
@@ -185,7 +186,9 @@ def by_participant(
 ) -> dict[str, list[Mapping[str, object]]]:
     """Session lines by participant's label, each in the order they took place."""
     result: dict[str, list[Mapping[str, object]]] = {}
-    for line in sorted(lines, key=lambda line: (str(line["participant"]), str(line["acq_time"]))):
+    for line in sorted(
+        lines, key=lambda line: (natural(line["participant"]), str(line["acq_time"]))
+    ):
         result.setdefault(str(line["participant"]), []).append(line)
     return result
 

@@ -17,6 +17,7 @@ from labapp.bids.tsv import Table
 from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
+from labapp.naming import natural
 from labapp.plugins import registry
 from labapp.plugins.bids import Column
 from labapp.plugins.part import PlannedPart
@@ -227,7 +228,9 @@ def _together(known: Column | None, column: Column) -> Column:
 def _finished(instrument: str, collected: _InstrumentAnswers) -> Phenotype:
     participant = Column("participant_id", "The participant.")
     columns = (participant, *(collected.columns[name] for name in sorted(collected.columns)))
-    rows = [{"participant_id": who} | row for who, row in sorted(collected.rows.items())]
+    rows = [
+        {"participant_id": who} | collected.rows[who] for who in sorted(collected.rows, key=natural)
+    ]
     tool = collected.tool
     if len(collected.versions) > 1:
         # Nothing here says who answered which; journal and table of answers do.

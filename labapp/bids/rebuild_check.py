@@ -17,8 +17,7 @@ from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
 from labapp.bids.manifest import hash_stream
 from labapp.errors import BundleError
 from labapp.journal.layout import ANNOTATIONS, MANIFEST, SOURCEDATA
-from labapp.journal.opening import session_prefixes
-from labapp.journal.record import Record
+from labapp.journal.opening import bundled_record, session_facts, session_prefixes
 from labapp.journal.tree import Tree
 from labapp.reading import files as reading
 from labapp.reading.values import json_value
@@ -54,17 +53,15 @@ def not_compared(facts: Mapping[str, Any]) -> str:
     return ""
 
 
-def check_rebuild(
-    tree: Tree, facts: Mapping[str, Any], sessions: Sequence[tuple[Record, Mapping[str, Any]]]
-) -> tuple[int, list[str]]:
+def check_rebuild(tree: Tree, facts: Mapping[str, Any]) -> tuple[int, list[str]]:
     """How many files were compared with what the journals give, and what is wrong.
 
-    facts: the manifest's; sessions: each with its session.json. Only for a bundle that is whole
-    otherwise, and of which `not_compared` says nothing.
+    facts: the manifest's. Only for a bundle that is whole otherwise, and of which `not_compared`
+    says nothing. One session is in memory at a time.
     """
     order = facts.get("sessions")
-    by_place = {record.name.bids: (record, stated) for record, stated in sessions}
-    if not isinstance(order, list) or sorted(map(str, order)) != sorted(by_place):
+    prefixes = {prefix.removeprefix(f"{SOURCEDATA}/"): prefix for prefix in session_prefixes(tree)}
+    if not isinstance(order, list) or sorted(map(str, order)) != sorted(prefixes):
         return 0, [f"{SOURCEDATA}/{MANIFEST}: it does not name the sessions that are there"]
     known = _stated_packages(facts)
     more = any(row["package"] not in known for row in packages())
@@ -73,7 +70,8 @@ def check_rebuild(
     unshared = []
     try:
         for place in order:
-            record, stated = by_place[place]
+            below = tree.below(prefixes[place])
+            record, stated = bundled_record(below, place), session_facts(below, place)
             derived.add(record, instruments_of(record), audio=bool(stated.get("sound")))
             derived.shown |= record.tree.has(f"{ANNOTATIONS}/{LIST}")
             if record.audio and not record.may("share_audio"):

@@ -29,6 +29,7 @@ from labapp.annotations.video_files import video_problems
 from labapp.audio.blocks import fits, method
 from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.bids.facts_check import (
+    SessionCards,
     check_cards,
     check_folder,
     check_manifest_facts,
@@ -263,12 +264,12 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
     stated: dict[str, Any] = {}
     with _reported(report):
         stated = _check_manifest(report, tree)
-    sessions: list[tuple[Record, dict[str, object]]] = []
+    sessions: list[SessionCards] = []  # no record is kept: with many, memory would not hold them
     for prefix in session_prefixes(tree):
         with _reported(report):
             sessions.append(_check_bundled(report, tree, prefix))
     if stated:
-        problems = check_manifest_facts(stated, [facts for _, facts in sessions])
+        problems = check_manifest_facts(stated, [session.facts for session in sessions])
         report.problems += [f"{SOURCEDATA}/{MANIFEST}: it {problem}" for problem in problems]
     with _reported(report):
         cards, problems = check_cards(tree, sessions)
@@ -278,13 +279,14 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
     if unread := not_compared(stated):
         report.notes.append(unread)
         with _reported(report):
-            for record, _ in sessions:
+            for session in sessions:
+                record = bundled_record(tree.below(session.prefix), session.prefix)
                 report.problems += check_tables(tree, record)
             report.problems += check_people(tree, _labels(session_prefixes(tree)))
     elif report.ok:
         # Only now: of what was changed the file is named already.
         with _reported(report):
-            files, problems = check_rebuild(tree, stated, sessions)
+            files, problems = check_rebuild(tree, stated)
             report.problems += problems
             report.count("tables and texts made anew", files)
     if isinstance(tree, ZipTree):
@@ -335,10 +337,8 @@ def _check_file(report: VerifyReport, tree: Tree, name: str, entry: FileEntry) -
         report.problems.append(f"{name}: changed since the export (SHA-256)")
 
 
-def _check_bundled(
-    report: VerifyReport, tree: Tree, prefix: str
-) -> tuple[Record, dict[str, object]]:
-    """Check one session of a bundle; the session and its session.json."""
+def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> SessionCards:
+    """Check one session of a bundle; what is needed of it later."""
     below = tree.below(prefix)
     facts = session_facts(below, prefix)
     record = bundled_record(below, prefix)
@@ -357,7 +357,7 @@ def _check_bundled(
     if record.state == "interrupted":
         report.notes.append(f"{prefix}: the session was interrupted and is not complete.")
     _check_contents(report, record, f"{prefix}/", sound=bool(facts.get("sound")))
-    return record, facts
+    return SessionCards.of(record, prefix, facts)
 
 
 def _labels(prefixes: Sequence[str]) -> list[tuple[str, str]]:

@@ -198,7 +198,7 @@ def code_open(
 
 _ALL = (
     "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
-    "status, assign, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, "
+    "status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, "
     "codebook."
 )
 code_app = typer.Typer(

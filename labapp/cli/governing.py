@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, session_path, study_folder
+from labapp.cli.options import Data, Json, session_or_study, session_path, study_folder
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
 
 if TYPE_CHECKING:
+    from labapp.annotations.rounds import CloseReport
     from labapp.annotations.settlements import Disagreement
 
 Study = Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")]
@@ -65,19 +66,46 @@ def code_lock(
 
     It cannot be unlocked. Example: labapp code lock my-study --rater anna --rater ben
     """
+    from labapp.annotations.rounds import close
+
+    _say_closed([close(study_folder(study, data), rater or ())], "locked", json_)
+
+
+def code_done(
+    sessions: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
+    ],
+    rater: Annotated[list[str], typer.Option("--rater", help="Whose coding.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Say that independent coding is done, as after an import, without opening each session.
+
+    Example: labapp code done my-study --rater anna
+    """
+    from labapp.annotations.rounds import close
+    from labapp.journal.opening import places
+
+    by_study: dict[Path, set[str]] = {}
+    for path in (path for name in sessions for path in places(session_or_study(name, data))):
+        by_study.setdefault(path.absolute().parent, set()).add(path.name)
+    closed = [close(study, rater, "done", only) for study, only in by_study.items()]
+    _say_closed(closed, "done", json_)
+
+
+def _say_closed(reports: Sequence[CloseReport], to: str, json_: bool) -> None:
     from dataclasses import asdict
 
-    from labapp.annotations.rounds import lock
-
-    report = lock(study_folder(study, data), rater or ())
-    _say_left_out(report.left_out)
+    for report in reports:
+        _say_left_out(report.left_out)
+    closed = [entry for report in reports for entry in report.closed]
     if json_:
-        say_json([asdict(entry) for entry in report.locked])
+        say_json([asdict(entry) for entry in closed])
         return
-    for entry in report.locked:
+    for entry in closed:
         units = "unit" if entry.uncoded == 1 else "units"
         left = f"; {entry.uncoded} {units} without a code" if entry.uncoded else ""
-        say_line(f"{entry.session}: {entry.marks} marks of {entry.rater} are locked{left}")
+        say_line(f"{entry.session}: {entry.marks} marks of {entry.rater} are {to}{left}")
 
 
 def code_adjudicate(
@@ -288,6 +316,7 @@ def code_receive(
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "assign": code_assign,
+    "done": code_done,
     "lock": code_lock,
     "adjudicate": code_adjudicate,
     "redact": code_redact,

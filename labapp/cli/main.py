@@ -469,8 +469,8 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         "Start labapp again: it offers to go on with a session that was interrupted.",
     ),
     "plan": (
-        "No plan was written. What was simulated for it is not kept.",
-        "Give the same command again: it begins from the start.",
+        "No plan was written. What was simulated is kept, but for --keep, which begins anew.",
+        "Give the same command again: it goes on from there.",
     ),
     "transcribe": (
         "What was written down is stored.",
@@ -519,8 +519,9 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(
         (
             *("sessions recover", "sessions exclude", "sessions include", "code segment"),
-            *("code speakers", "code assign", "code lock", "code adjudicate", "code receive"),
-            *("code import", "videos align", "videos remove", "models title", "models remove"),
+            *("code speakers", "code assign", "code done", "code lock", "code adjudicate"),
+            *("code receive", "code import", "videos align", "videos remove"),
+            *("models title", "models remove"),
         ),
         _CHANGES,
     ),

@@ -11,7 +11,6 @@ from labapp.clock import NS
 from labapp.events import Event
 from labapp.journal.guard import readable
 from labapp.journal.opening import open_records
-from labapp.journal.outline import Outline
 from labapp.journal.record import Record
 from labapp.journal.sessions import SessionSummary
 
@@ -56,6 +55,7 @@ def describe(path: Path) -> list[dict[str, Any]]:
 def _facts(record: Record) -> dict[str, Any]:
     planned = record.planned
     events = list(record.events())
+    unblinded = record.outline.unblinded_ns
     return {
         "id": f"sub-{planned.participant}_ses-{planned.session}",
         "study": planned.study,
@@ -63,15 +63,17 @@ def _facts(record: Record) -> dict[str, Any]:
         "participant": planned.participant,
         "session": planned.session,
         "state": record.state,
-        "withdrawn": record.withdrawn or "no",
-        **_decision(record),
-        **({"pilot": record.pilot} if record.planned.pilot else {}),
-        **({"moved": record.move.reason} if record.move else {}),
+        "withdrawn": record.withdrawn or None,
+        "decision": record.decision.verdict if record.decision else None,
+        "decision_reason": record.decision.reason if record.decision else None,
+        "pilot": record.pilot,
+        "moved": record.move.reason if record.move else None,
         "length_s": round(record.working_s, 3),
         "segments": len(record.segments),
         "events": len(events),
         "assignment": planned.assignment,
-        "blind": blinding(record.outline),
+        "blind": record.outline.blind,
+        "unblinded_s": None if unblinded is None else unblinded / NS,
         "questions": dict(_outcomes(events)),
         "notes": sum(event.kind == "note.added" for event in events),
         "flags": sum(event.kind == "flag.added" for event in events),
@@ -80,22 +82,6 @@ def _facts(record: Record) -> dict[str, Any]:
         "lost_s": round(record.outline.lost_s, 3),
         "redacted": record.redacted,
     }
-
-
-def _decision(record: Record) -> dict[str, str]:
-    """What was decided by hand, where something was."""
-    if (decision := record.decision) is None:
-        return {}
-    return {"by_hand": ": ".join(filter(None, (decision.verdict, decision.reason)))}
-
-
-def blinding(outline: Outline) -> str:
-    """Whether the console hid the representations, as far as the journal says."""
-    if outline.blind is None:
-        return "unknown"
-    if outline.unblinded_ns is not None:
-        return f"until {duration(outline.unblinded_ns / NS)} of session time"
-    return "yes" if outline.blind else "no"
 
 
 def _outcomes(events: Sequence[Event]) -> Counter[str]:
@@ -110,8 +96,11 @@ def _outcomes(events: Sequence[Event]) -> Counter[str]:
 
 
 def text(facts: Sequence[dict[str, Any]]) -> list[str]:
-    """Facts as aligned lines, an empty one between sessions."""
-    blocks = [[f"{key:14} {_value(value)}" for key, value in fact.items()] for fact in facts]
+    """Facts as aligned lines, an empty one between sessions; what is not known has no line."""
+    blocks = [
+        [f"{key:15} {_value(value)}" for key, value in fact.items() if value is not None]
+        for fact in facts
+    ]
     return "\n\n".join("\n".join(block) for block in blocks).splitlines()
 
 

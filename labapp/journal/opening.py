@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +20,11 @@ from labapp.journal.layout import (
     FolderName,
 )
 from labapp.journal.lock import held
+from labapp.journal.outline import brief_kinds
 from labapp.journal.read import read_rows
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree, Tree, ZipTree
+from labapp.naming import natural
 from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
@@ -97,7 +99,12 @@ def session_places(path: Path) -> list[SessionPlace]:
     return [SessionPlace(path, prefix) for prefix in prefixes]
 
 
-def _open_folder(path: Path) -> Record:
+def brief_record(path: Path) -> Record:
+    """A session folder with the rows of its outline alone: whose it is, and how it ended."""
+    return _open_folder(path, brief_kinds())
+
+
+def _open_folder(path: Path, kinds: Sequence[str] | None = None) -> Record:
     name = FolderName.parse(path.resolve().name) or FolderName.parse(path.name)
     if name is None or not files.is_folder(path):
         what = "is neither a session folder nor a bundle"
@@ -107,7 +114,7 @@ def _open_folder(path: Path) -> Record:
             todo="Give a session folder (sub-…_ses-…_…), or a bundle made by `labapp export`.",
         )
     running = held(path)
-    rows = read_rows(path)
+    rows = read_rows(path, kinds)
     return Record("session", str(path), name, FolderTree(path), rows, running)
 
 
@@ -140,7 +147,7 @@ def places(path: Path) -> list[Path]:
     inside = [
         folder
         for pattern in ("*", "*/*")
-        for folder in sorted(path.glob(pattern))
+        for folder in sorted(path.glob(pattern), key=natural)
         if is_session(folder) or _was_session(folder)
     ]
     return inside or [child for child in sorted(path.iterdir()) if _is_bundle(child)] or [path]

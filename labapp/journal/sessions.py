@@ -66,14 +66,8 @@ class SessionSummary:
     problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for `--json`."""
-        return {
-            **asdict(self),
-            "path": str(self.path),
-            "exported": list(self.exported),
-            "not_counted": list(self.not_counted),
-            "comments": list(self.comments),
-        }
+        """Plain values for `--json`; None instead of empty text."""
+        return {key: None if value == "" else value for key, value in asdict(self).items()}
 
 
 def list_sessions(data_root: Path) -> list[SessionSummary]:

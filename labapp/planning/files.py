@@ -28,7 +28,8 @@ def created(out: Path | None, option: str = "--out") -> Iterator[None]:
         yield
         return
     try:
-        access.own_folder(out, exist_ok=False)
+        # What was killed leaves its folder, and nothing in it.
+        access.own_folder(out, exist_ok=out.is_dir() and not any(out.iterdir()))
     except FileExistsError as error:
         raise ExportExists(
             f"{out} exists already.",

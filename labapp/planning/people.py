@@ -6,22 +6,29 @@ all take part in the study as it is.
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp import __version__
 from labapp.analysis.declared import is_of_design
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import reports
+from labapp.audio import cached
 from labapp.events.dials import Comparison
 from labapp.journal.opening import open_record
+from labapp.reading.values import json_value
 from labapp.representations.card import dataset_of
 from labapp.session import folder
 from labapp.simulation.at_scale import in_order, wanted_models
@@ -48,6 +55,8 @@ QUESTION = (
 OUT_OF_REACH = 1.0
 """The target alignment of those whose best alignment is wanted."""
 STRATEGY = "strategy"
+STOPPED, LARGEST = "plans", 64_000_000
+"""Where the simulated sessions of a plan that is not made yet are kept, and most bytes of one."""
 Floats = NDArray[np.float64]
 
 
@@ -128,21 +137,46 @@ def simulate_people(
     progress: Callable[[], None],
     sessions_folder: Path | None = None,
 ) -> People:
-    """Simulate the sessions and fold each where it was simulated; progress is called after each."""
-    rows: dict[str, list[Row]] = {name: [] for name in KEPT}
-    strategies: dict[str, str] = {}
-    for session in in_order(
-        pool, sessions(loaded, tuple(shares), participants, seed, pool, sessions_folder)
-    ):
-        strategy = session.job.strategy
+    """Simulate the sessions and fold each where it was simulated; progress is called after each.
+
+    What was folded is kept until the plan is made (`forget`), so that one that is stopped goes on
+    where it was; not where the sessions themselves are kept."""
+    jobs = list(sessions(loaded, tuple(shares), participants, seed, pool, sessions_folder))
+    about = [__version__, loaded.study.model_dump_json(), loaded.sha256, wanted_models(loaded)]
+    folded: dict[str, Mapping[str, Sequence[Row]]] = {}
+    places: dict[str, Path] = {}
+    for job in jobs:
+        key = json.dumps([*about, job.label, job.drawn, job.strategy, job.seed]).encode()
+        places[_name(job)] = path = cached.place(STOPPED, sha256(key).hexdigest())
+        if sessions_folder is None and (known := cached.get(path, LARGEST)) is not None:
+            folded[_name(job)] = json_value(known)
+            progress()
+    for session in in_order(pool, (job for job in jobs if _name(job) not in folded)):
+        name = _name(session.job)
         if sessions_folder is not None:
+            strategy = session.job.strategy
             session.move(folder.study_folder(sessions_folder / strategy, loaded.study.id))
-        name = f"{session.job.label}-{strategy}"
-        strategies[name] = strategy
-        for table, some in session.folded.items():
-            rows.setdefault(table, []).extend({**row, "participant": name} for row in some)
+        else:
+            with suppress(TypeError, ValueError):  # JSON has no such value: it is simulated again
+                kept = json.dumps(session.folded, allow_nan=False)
+                cached.put(places[name], kept.encode())
+        folded[name] = session.folded
         progress()
-    return people(rows, strategies, shares)
+    rows: dict[str, list[Row]] = {name: [] for name in KEPT}
+    for job in jobs:
+        for table, some in folded.pop(_name(job)).items():
+            named = ({**row, "participant": _name(job)} for row in some)
+            rows.setdefault(table, []).extend(named)
+    return people(rows, {_name(job): job.strategy for job in jobs}, shares)
+
+
+def _name(job: SimulationJob) -> str:
+    return f"{job.label}-{job.strategy}"
+
+
+def forget() -> None:
+    """Take away what was kept of plans that were stopped."""
+    shutil.rmtree(cached.place(STOPPED, ""), ignore_errors=True)
 
 
 def people(

@@ -15,7 +15,7 @@ from labapp.errors import UsageError
 from labapp.planning import pairs, thresholds, waiting
 from labapp.planning.needs import GroupPower, Scenario, group_powers, scenarios
 from labapp.planning.pairs import Pairs
-from labapp.planning.people import People, out_of_reach, simulate_people
+from labapp.planning.people import People, forget, out_of_reach, simulate_people
 from labapp.planning.pools import planned_groups
 from labapp.planning.slopes import REPLICATIONS, SlopePower, slope_powers
 from labapp.planning.thresholds import Threshold
@@ -174,6 +174,7 @@ def plan(
     powers = group_powers(groups, people, used)
     progress(0.95, "trying other mixtures")
     others = scenarios(people, powers, used)
+    forget()
     progress(1.0, "done")
     return Plan(
         loaded,

@@ -23,6 +23,8 @@ ROUNDS = 3
 """So often a figure is laid out again after labels were broken into lines."""
 SAID = "said"
 """The label of a text that is in the language of the report already."""
+INTERVAL = "_interval"
+"""The label of intervals: no legend names it."""
 GAP_PX = 3.0
 """Between two labels that stand beside each other."""
 
@@ -32,10 +34,33 @@ def finish(figure: Figure) -> None:
     if getattr(figure, "_labapp_finished", False):
         return
     figure._labapp_finished = True  # type: ignore[attr-defined]
+    for ax in figure.findobj(Axes):
+        _mark_cut(ax)
     if spoken() != ENGLISH:
         _translate(figure)
     if figure.get_figwidth() < FULL_IN or spoken() != ENGLISH:
         _fit(figure)
+
+
+def _mark_cut(ax: Axes) -> None:
+    """Draw an arrowhead at the edge of an axis where an interval goes on beyond it."""
+    drawn: list[tuple[Any, Any]] = [
+        (line.get_xydata(), line.get_color()) for line in ax.lines if line.get_label() == INTERVAL
+    ]
+    lines: list[Any] = [each for each in ax.collections if each.get_label() == INTERVAL]
+    lines += [each for bars in ax.containers for each in getattr(bars, "lines", ((),) * 3)[2]]
+    for each in lines:
+        drawn += [(ends, each.get_color()[0]) for ends in each.get_segments()]
+    left, right = sorted(ax.get_xlim())
+    low, high = sorted(ax.get_ylim())
+    upside_down = ax.yaxis_inverted()
+    for (x, y), colour in ((end, colour) for ends, colour in drawn for end in ends):
+        marks = {"<": x < left, ">": x > right, "v": y < low, "^": y > high}
+        for mark in (mark for mark, cut in marks.items() if cut):
+            if upside_down:
+                mark = {"v": "^", "^": "v"}.get(mark, mark)
+            at = min(max(x, left), right), min(max(y, low), high)
+            ax.plot(*at, mark, color=colour, markersize=5, clip_on=False, label=INTERVAL)
 
 
 # --- words ----------------------------------------------------------------------------------------

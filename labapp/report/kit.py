@@ -28,6 +28,7 @@ from labapp.figure_style import (
     panels_across,
     points_of,
 )
+from labapp.report.finishing import INTERVAL
 
 Values = NDArray[np.float64]
 
@@ -160,6 +161,25 @@ def points(ax: Axes, x: ArrayLike, y: ArrayLike, mark: str = "o", **style: Any) 
     """Draw a point for each value."""
     look = {"color": ACCENT, "markersize": 4, "markeredgecolor": "white", "markeredgewidth": 0.5}
     ax.plot(np.asarray(x), np.asarray(y), mark, **{**look, "linestyle": "", **style})
+
+
+def cloud(
+    ax: Axes, place: float, values: Values, width: float, *, lying: bool = False, **style: Any
+) -> None:
+    """Draw a point for each value, spread over a width to both sides of a place. Of more than
+    `POINTS_UP_TO` there is one for each distinct value, its area by how many have it. lying: along
+    a row."""
+    drawn: list[tuple[ArrayLike, ArrayLike, float]]
+    if values.size <= POINTS_UP_TO:
+        drawn = [(values, place + jitter(values.size, width), 1.0)]
+    else:
+        steps, counts = np.unique(np.round(values, 9), return_counts=True)
+        few = steps.size <= POINTS_UP_TO  # else they would be points that lie on each other, too
+        sizes = 2.5 * np.sqrt(counts / counts.max())
+        drawn = [(step, place, float(size)) for step, size in zip(steps, sizes, strict=True) if few]
+    for value, beside, size in drawn:
+        x, y = (value, beside) if lying else (beside, value)
+        points(ax, x, y, markersize=4 * size, **style)
 
 
 def diamond(ax: Axes, x: float, y: float, **style: Any) -> None:
@@ -313,7 +333,8 @@ def counted(
 
 def horizontal_interval(ax: Axes, ends: Sequence[float], place: float, **style: Any) -> None:
     """Draw an interval along a row, from one of the two ends to the other."""
-    ax.plot(ends, [place] * 2, **{"color": INK, "linewidth": 1.4, "zorder": 2, **style})
+    look: dict[str, Any] = {"color": INK, "linewidth": 1.4, "zorder": 2, "label": INTERVAL}
+    ax.plot(ends, [place] * 2, **{**look, **style})
 
 
 def vertical_interval(
@@ -322,7 +343,8 @@ def vertical_interval(
     """Draw an interval at each x at which both ends are finite."""
     at, bottom, top = (np.asarray(end, float) for end in (x, low, high))
     known = np.isfinite(bottom) & np.isfinite(top)
-    ax.vlines(at[known], bottom[known], top[known], color=colour, linewidth=1.2, zorder=2)
+    look: dict[str, Any] = {"color": colour, "linewidth": 1.2, "zorder": 2, "label": INTERVAL}
+    ax.vlines(at[known], bottom[known], top[known], **look)
 
 
 def label_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:

@@ -10,8 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.report.formats import decimal
-from labapp.report.page import Html, joined, paragraph, table, two_lines
+from labapp.report.page import Html, details, joined, paragraph, table, two_lines
 
+FOLDED_FROM = 20
+"""A list of more rows is folded away: nobody has to go past it."""
 SHOWN_ROWS = 150
 """Most rows of a list in the report; the tables saved beside it have all."""
 NONE = "–"
@@ -29,12 +31,15 @@ def limited(
     numeric: Iterable[int] = (),
     most: int | None = SHOWN_ROWS,
 ) -> Html:
-    """A table of the first rows, and how many more there are. most: so many rows; None: all."""
+    """A table of the first rows, and how many more there are; folded away where they are many.
+    most: so many rows; None: all, in a place that is folded already."""
     shown = table(names, rows[:most], numeric=numeric)
-    if most is None or len(rows) <= most:
+    if most is None or len(rows) < FOLDED_FROM:
         return shown
-    left = f"{len(rows) - most} more rows are in the tables beside this page."
-    return joined([shown, paragraph(left, "quiet")])
+    if len(rows) > most:
+        left = f"{len(rows) - most} more rows are in the tables beside this page."
+        shown = joined([shown, paragraph(left, "quiet")])
+    return details(f"The list of {len(rows)} entries", shown)
 
 
 def spread(values: NDArray[np.float64], decimals: int) -> object:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.speech_rows import SessionSpeech, counted, final_coding
+from labapp.analysis.speech_rows import SessionSpeech, counted
 from labapp.analysis.tables import load
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.model import (
@@ -219,21 +219,6 @@ def test_several_raters_are_all_told_and_one_counts() -> None:
     assert [row["rater"] for row in table["codes_all"]] == ["anna", "ben"]
     assert [row["rater"] for row in table["codes"]] == ["ben"]
     assert [row["mark"] for row in table["coded"]] == ["n"]
-
-
-def test_a_program_counts_where_no_person_coded() -> None:
-    planted = replace(mark("p", 3.5, 7, "u1"), rater="simulated")
-    machine = RaterMarks("simulated", (planted,), machine=True)
-    annotations = SessionAnnotations("S", Segmentation(UNITS), {}, {"simulated": machine})
-    assert final_coding(SessionSpeech(annotations)) == (planted,)
-    own = mark("m", 3.5, 7, "u1")
-    both = replace(annotations, raters={**annotations.raters, "anna": RaterMarks("anna", (own,))})
-    assert final_coding(SessionSpeech(both)) == (own,)
-    training = replace(own, round="training")
-    learning = replace(
-        annotations, raters={**annotations.raters, "anna": RaterMarks("anna", (training,))}
-    )
-    assert final_coding(SessionSpeech(learning)) == (), "a person began to code it"
 
 
 def test_who_finished_coding_by_what_is_known_also_without_a_mark() -> None:

@@ -176,3 +176,14 @@ def test_of_each_unit_and_code_there_is_at_most_one_final_mark_a_rater(
     final = final_marks(annotations(*marks), [replace(WHOLE, rater="a")])
     assert set(final) == {m for m in marks if m.rater == "a"}
     assert [m.t0_ns for m in final] == sorted(m.t0_ns for m in final)
+
+
+def test_codes_of_a_simulated_participant_count_where_no_person_coded() -> None:
+    planted, own = mark("simulated", 1, "goal"), mark("anna", 2, "explore")
+    machine = RaterMarks("simulated", (planted,), machine=True)
+    simulated = SessionAnnotations(SESSION, raters={"simulated": machine})
+    assert final_marks(simulated) == (planted,)
+    for given_, counts in ((own, (own,)), (replace(own, round="training"), ())):
+        raters = {**simulated.raters, "anna": RaterMarks("anna", (given_,))}
+        coded = replace(simulated, raters=raters)
+        assert final_marks(coded) == counts, "a person began to code it"

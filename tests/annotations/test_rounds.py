@@ -19,7 +19,7 @@ from labapp.annotations.marks import PUT, REMOVED
 from labapp.annotations.model import Assignment, Round, Unit
 from labapp.annotations.packs import make_pack
 from labapp.annotations.places import rater_file
-from labapp.annotations.rounds import assign_study, lock
+from labapp.annotations.rounds import assign_study, close
 from labapp.annotations.store import open_marks, open_units
 from labapp.annotations.verifying import verify_annotations
 from labapp.clock import NS
@@ -61,14 +61,14 @@ def test_what_was_coded_in_training_is_uncoded_where_it_counts(
 ) -> None:
     code(session, "anna", book, "u0", "u1", "u2", round_="training")
     code(session, "anna", book, "u3")
-    (locked,) = lock(session.parent).locked
+    (locked,) = close(session.parent).closed
     assert (locked.marks, locked.uncoded) == (1, 3)
 
 
 def test_a_rater_who_is_not_there_is_not_passed_over(session: Path, book: Codebook) -> None:
     code(session, "anna", book, "u0")
     with pytest.raises(LabappError, match="Ben has no marks"):
-        lock(session.parent, ["anna", "Ben"])
+        close(session.parent, ["anna", "Ben"])
     assert "locked" not in rater_file(session, "anna").read_text()
 
 
@@ -83,8 +83,8 @@ def test_a_session_that_cannot_be_read_is_told(session: Path, book: Codebook) ->
         code(each, "anna", book)
     path = rater_file(other, "anna")
     path.write_bytes(path.read_bytes().replace(b"anna", b"anne"))
-    report = lock(session.parent)
-    assert [entry.session for entry in report.locked] == [session.name]
+    report = close(session.parent)
+    assert [entry.session for entry in report.closed] == [session.name]
     ((name, why),) = report.left_out
     assert (name, "damaged" in why or "changed" in why) == (other.name, True)
     left_out = rounds.study_disagreements(session.parent).left_out
@@ -106,7 +106,7 @@ def test_what_is_taken_back_meanwhile_is_not_locked(
 
     monkeypatch.setattr(rounds, "study_sessions", meanwhile)
     with pytest.raises(AnnotationError, match="Not done yet: anna"):
-        lock(session.parent)
+        close(session.parent)
     assert "locked" not in rater_file(session, "anna").read_text()
 
 
@@ -155,7 +155,7 @@ def test_marks_that_changed_once_they_were_locked_are_a_problem(
     session: Path, book: Codebook
 ) -> None:
     code(session, "anna", book, "u0", "u1")
-    lock(session.parent)
+    close(session.parent)
     assert verify_annotations(session).ok
     path = rater_file(session, "anna")
     with Ledger(path) as file:

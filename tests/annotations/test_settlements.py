@@ -12,7 +12,7 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.final import final_marks
 from labapp.annotations.model import Assignment, Mark, Segmentation, SessionAnnotations, Unit
-from labapp.annotations.rounds import adjudicated, lock, settle, study_disagreements
+from labapp.annotations.rounds import adjudicated, close, settle, study_disagreements
 from labapp.annotations.settlements import disagreements
 from labapp.annotations.store import annotations_of, open_marks, open_units
 from labapp.clock import NS
@@ -39,7 +39,7 @@ def session(tmp_path: Path, book: Codebook) -> Path:
             for number, name in enumerate(codes):
                 marks.give(name, unit=f"u{number}")
             marks.set_status("done")
-    lock(session.parent)
+    close(session.parent)
     return session
 
 

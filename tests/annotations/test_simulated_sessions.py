@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
+from labapp.analysis.speech_rows import speech_rows
+from labapp.analysis.speech_source import speech_of
 from labapp.annotations import codebook as codebooks
 from labapp.annotations import store
 from labapp.annotations.segmenting import segment_session
@@ -16,6 +18,7 @@ from labapp.clock import NS
 from labapp.errors import AnnotationError
 from labapp.events.lifecycle import SegmentEnded, SessionCompleted
 from labapp.events.speech import SpeechSimulated
+from labapp.exchange.gathering import coding_of
 from labapp.journal.opening import open_record
 from tests.helpers.journals import SessionBuilder, golden_plan
 
@@ -76,3 +79,11 @@ def test_its_units_stay_where_somebody_opens_them(session: Path) -> None:
     assert after.texts == before.texts, "the words are those of the same units"
     assert segment_session(session, "anna", freeze=True).units == before.segmentation.units
     assert verify_annotations(session).ok
+
+
+def test_analysis_and_export_mean_the_same_by_final(session: Path) -> None:
+    record = open_record(session)
+    rows = speech_rows(speech_of(record, record.payloads()), record.payloads(), {}, (), None)
+    counted = [row["mark"] for row in rows["codes"]]
+    assert counted == [mark.id for mark in coding_of(record, "final").marks]
+    assert len(counted) == 2

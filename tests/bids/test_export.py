@@ -209,8 +209,12 @@ def test_twice_the_same_labels_or_two_studies_are_refused(tmp_path: Path) -> Non
     with pytest.raises(BundleError, match="was given twice"):
         export([one, same], tmp_path / "bundle")
     other = renamed("P02", study="other").write(tmp_path / "c")
+    begun: list[object] = []
     with pytest.raises(BundleError, match="belongs to the study other"):
-        export([one, other], tmp_path / "bundle")
+        export([one, other], tmp_path / "bundle", progress=lambda *told: begun.append(told))
+    assert not begun, (
+        "of many sessions it is told at once, and not after the first study is written"
+    )
     with pytest.raises(BundleError, match="No session"):
         export([], tmp_path / "bundle")
     with pytest.raises(RecordError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import weakref
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -25,11 +26,13 @@ from labapp.events.voice import AudioBlock
 from labapp.journal import rows
 from labapp.journal.arrow import parquet_bytes
 from labapp.journal.layout import JOURNAL, MANIFEST, SOURCEDATA
-from labapp.journal.opening import open_record
+from labapp.journal.opening import open_record, places
 from labapp.journal.read import read_rows
+from labapp.journal.record import Record
 from labapp.journal.rows import Row
 from labapp.session.folder import SessionFolder
 from labapp.tasks.reconstruction.events import DialMoved
+from tests.bids.test_export import renamed
 from tests.helpers.forging import keep_crc32
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
@@ -84,6 +87,42 @@ def test_what_is_whole(bundle: Path, session: Path, tmp_path: Path) -> None:
     assert json.loads(json.dumps(report.to_json()))["ok"] is True
     assert verify(export([session], tmp_path / "zip", zip=True)).problems == []
     assert verify(golden_session(tmp_path / "killed", wal=True)).problems == []
+
+
+def test_of_many_sessions_one_is_in_memory_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = [renamed(f"P{n}").write(tmp_path / "data") for n in (1, 2, 10, 100)]
+    bundle = export(sessions, tmp_path / "bundle")
+    opened: list[weakref.ref[Record]] = []
+    most = 0
+    made = Record.__post_init__
+
+    def counted(record: Record) -> None:
+        nonlocal most
+        made(record)
+        opened.append(weakref.ref(record))
+        most = max(most, sum(ref() is not None for ref in opened))
+
+    monkeypatch.setattr(Record, "__post_init__", counted)
+    report = verify(bundle)
+    assert report.ok, report.problems
+    assert most <= 2, "the next one is opened while a name still holds the last"
+
+
+def test_people_are_in_the_order_in_which_one_counts(tmp_path: Path) -> None:
+    sessions = [renamed(f"P{n}").write(tmp_path / "data") for n in (100, 2, 10, 1)]
+    bundle = export(sessions, tmp_path / "bundle")
+    for table in (
+        "participants.tsv",
+        *(f.relative_to(bundle) for f in bundle.glob("pheno*/*.tsv")),
+    ):
+        lines = (bundle / table).read_text("utf-8").splitlines()[1:]
+        people = [line.split("\t")[0] for line in lines]
+        assert people == ["sub-P1", "sub-P2", "sub-P10", "sub-P100"], table
+    tables = load([bundle])
+    assert [*tables.participants["participant"]] == ["P1", "P2", "P10", "P100"]
+    assert [place.name.split("_")[0] for place in places(tmp_path / "data" / "golden")] == people
 
 
 @settings(max_examples=50, suppress_health_check=FIXTURE, deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,31 @@ def test_from_a_draw_to_the_final_coding(session: Path) -> None:
         ("u1", "explore"),
         ("u2", "explore"),
     ]
+
+
+def test_imported_coding_is_finished_without_a_window(session: Path, tmp_path: Path) -> None:
+    study = session.parent
+    other = session.with_name(session.name.replace("ses-1", "ses-2"))
+    shutil.copytree(session, other)
+    with open_units(other, "anna") as units:
+        units.put_all([Unit("v", 20 * NS, 21 * NS)])
+        units.freeze()
+    shutil.copy(resources.assets() / "codebooks" / "think-aloud.yaml", study / "codebook.yaml")
+    table = tmp_path / "coded.csv"
+    table.write_text("tier,code,onset_s,offset_s,text,memo\nstrategy,explore,20,21,,\n")
+    for each in (session, other):
+        run("import", table, "--session", each, "--rater", "anna")
+    with pytest.raises(LabappError, match="Not done yet: anna") as refused:
+        run("lock", study)
+    assert "labapp code done" in refused.value.todo
+    with pytest.raises(LabappError, match="ben has no marks"):
+        run("done", study, "--rater", "ben")
+    (row,) = json.loads(run("done", other, "--rater", "anna", "--json"))
+    assert (row["session"], row["marks"]) == (other.name, 1)
+    assert f"{session.name}: 1 marks of anna are done" in run("done", study, "--rater", "anna")
+    with pytest.raises(LabappError, match="not done yet"):
+        run("done", study, "--rater", "anna")
+    assert len(run("lock", study).splitlines()) == 2
 
 
 def test_a_study_without_units_says_what_to_do(tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def test_a_participant_withdraws_later(
     assert "withdrawn (data kept)" in listed
     assert listed.count("withdrawn") == 1
     shown = cli("sessions", "show", one.name, *data)[1]
-    assert "withdrawn      keep" in shown
+    assert "withdrawn       keep" in shown
     assert "redacted       no" in shown
     export = ("export", one.name, "--out", str(tmp_path / "bundle"), *data)
     status, _, err = cli(*export)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,15 @@ from labapp.cli import main as cli
 from labapp.errors import UsageError
 from labapp.journal.read import read_rows
 from labapp.planning import needs, pairs, slopes
+from labapp.planning import people as planned_people
 from labapp.planning import plan as planned
 from labapp.planning.pairs import pairs_of, targets_of
 from labapp.planning.people import BEST, fold, out_of_reach
 from labapp.planning.plan import Plan, check_plannable, default_participants, plan
 from labapp.representations.package import load_package
 from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import SimulatedSession, SimulationJob
+from labapp.simulation.workers import Workers
 from labapp.study import conditions
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
@@ -132,6 +135,38 @@ def test_a_plan_from_the_command_line(
     assert status == 1
     assert "exists already" in err
     assert (out / "plan.html").stat().st_mtime_ns == before
+
+
+def test_a_plan_that_is_stopped_goes_on_where_it_was(
+    study: Path, few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    simulated: list[str] = []
+    in_order = planned_people.in_order
+
+    def counting(pool: Workers, jobs: Iterable[SimulationJob]) -> Iterator[SimulatedSession]:
+        for session in in_order(pool, jobs):
+            simulated.append(session.name)
+            yield session
+
+    monkeypatch.setattr(planned_people, "in_order", counting)
+
+    def stops(_: float, what: str) -> None:
+        if what.startswith("simulated 5 of"):
+            raise KeyboardInterrupt
+
+    shares = {"understanding": 0.6, "random": 0.4}
+    asked: dict[str, Any] = {"shares": shares, "participants": 3, "number": 1}
+    with pytest.raises(KeyboardInterrupt):
+        plan(str(study), **asked, progress=stops)
+    before = len(simulated)
+    assert before == 5
+    resumed = plan(str(study), **asked)
+    assert len(simulated) == 10, "6 as the study is and 4 with a target out of reach, each once"
+    assert not any((tmp_path / "cache" / "plans").glob("*")), "nothing stays of a plan that is made"
+    simulated.clear()
+    assert resumed.people.tables.trials.equals(plan(str(study), **asked).people.tables.trials)
+    assert len(simulated) == 10
 
 
 def test_one_json_value_with_the_same_numbers_each_time(

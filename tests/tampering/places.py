@@ -18,7 +18,7 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.model import Redaction, Text, Unit
 from labapp.annotations.packs import make_pack
 from labapp.annotations.places import annotations_folder
-from labapp.annotations.rounds import assign_study, lock
+from labapp.annotations.rounds import assign_study, close
 from labapp.annotations.store import open_marks, open_texts, open_units
 from labapp.bids.export import export
 from labapp.bids.folder import write_zip
@@ -101,7 +101,7 @@ def _coded(data: Path) -> Path:
         shutil.copytree(annotations_folder(session), data.with_name("coded-backup"))
         marks.set_status("done")
     make_pack(session.parent, "anna", data.with_name("anna.zip"))
-    lock(session.parent)
+    close(session.parent)
     with open_texts(session, "anna") as texts:
         texts.put(Text("a", "let me try this"))
         texts.redact(Redaction("1", 30 * NS, 31 * NS))

@@ -25,6 +25,7 @@ from labapp.analysis.design.sources import UNDECLARED
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.report import axis_names, kit
 from labapp.report.drawing import ReportFigure, shortened
+from labapp.report.finishing import SAID
 from labapp.study.design import MODEL
 
 ACROSS, HEIGHT_IN, MARGIN_IN = 3, 2.1, 0.75
@@ -37,7 +38,7 @@ CAPTION = (
     "Mean of the participants in each cell, with its 95 % interval, each cell by itself (t); of "
     "transformed values both are worked out as they are analysed and told in the outcome's unit. "
     f"Dots are participants, where a cell has up to {kit.POINTS_UP_TO} of them and no steps. Lines "
-    "join what the same participants met."
+    "join what the same participants met. An arrowhead at the edge: the interval goes on."
 )
 
 
@@ -125,7 +126,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     kit.grid(ax)
     told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
     title = " · ".join(filter(None, (analysis.outcome.name, analysis.outcome.group, told)))
-    ax.set_title(title, fontsize=points_of(8.5), loc="left")
+    ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
     ax.set_ylabel(analysis.outcome.unit)
     _scale(ax, analysis, every)
 
@@ -149,20 +150,20 @@ def _series(
             own = [_own(analysis, value) for value in values]
             beside = x + kit.jitter(values.size, 0.3 * step)
             kit.points(ax, beside, own, markersize=3, color=colour, alpha=0.35, zorder=2)
-    ends = np.array([[_own(analysis, end) for end in interval(values)] for values in drawn])
+    ends = np.array([[_own(analysis, end, within=False) for end in interval(v)] for v in drawn])
     kit.vertical_interval(ax, at, ends[:, 1], ends[:, 2], colour)
     look: dict[str, Any] = {"linestyle": line if joined else "", "color": colour, "marker": mark}
     look |= {"markersize": 5.5, "linewidth": 1.1, "markeredgecolor": "white", "zorder": 4}
     ax.plot(at, ends[:, 0], **look)
 
 
-def _own(analysis: Analysis, value: float) -> float:
-    """A value in the outcome's unit, and within its range where the unit is one."""
+def _own(analysis: Analysis, value: float, *, within: bool = True) -> float:
+    """A value in the outcome's unit; within its range where the unit is one, if that is asked."""
     if not np.isfinite(value):
         return np.nan
     own = back(float(value), analysis.transform)
     ends = ends_of(analysis.outcome.unit)
-    return own if ends is None else min(max(own, ends[0]), ends[1])
+    return own if ends is None or not within else min(max(own, ends[0]), ends[1])
 
 
 def _scale(ax: Axes, analysis: Analysis, every: Sequence[Floats]) -> None:

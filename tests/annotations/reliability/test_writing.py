@@ -143,7 +143,7 @@ def coded(tmp_path: Path) -> Path:
 
 
 def lock(folder: Path) -> None:
-    assert len(rounds.lock(folder.parent).locked) == 2
+    assert len(rounds.close(folder.parent).closed) == 2
 
 
 def test_from_the_files_of_two_raters_to_their_kappa(

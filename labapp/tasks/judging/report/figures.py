@@ -54,8 +54,9 @@ def plates(counted: Tables, groups: Sequence[Group]) -> list[ReportFigure]:
 
 
 _READ = (
-    "Diamond and bar: mean ± sd; one point a session. Open square and dotted bar: the paper, of "
-    "other photos and models."
+    "Diamond and bar: mean ± sd; an arrowhead at the edge: the bar goes on. One point a session; "
+    f"of more than {kit.POINTS_UP_TO}, one a value, its area by how many have it. Open square and "
+    "dotted bar: the paper, of other photos and models."
 )
 
 
@@ -101,7 +102,7 @@ def _printed(group: Group, name: str) -> paper.Published | None:
 
 def _strip(ax: Axes, place: float, values: Values, printed: paper.Published | None) -> None:
     """Values along a row: points, mean and sd; the paper's below them."""
-    kit.points(ax, values, place + kit.jitter(values.size, 0.12), alpha=0.75)
+    kit.cloud(ax, place, values, 0.12, lying=True, alpha=0.75)
     middle, width = mean(values), sd(values)
     if middle is not None:
         if width is not None:
@@ -210,9 +211,8 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
 
 def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
     for place, (risk, some) in enumerate(zip(paper.RISKS, values, strict=True)):
-        shifts = kit.jitter(some.size, 0.14)
         if some.size:
-            kit.points(ax, place + shifts, some, clip_on=False, alpha=0.75)
+            kit.cloud(ax, place, some, 0.14, clip_on=False, alpha=0.75)
             ax.errorbar(place, some.mean(), yerr=sd(some), fmt="D", color=INK, zorder=4)
         printed = _printed(group, f"least accuracy, {risk} risk")
         if printed is not None:

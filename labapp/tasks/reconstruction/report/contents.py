@@ -165,7 +165,7 @@ def courses(tables: Tables, anchor: str) -> Iterator[Html]:
     """Small multiples of the alignment, a figure a session."""
     chosen = (tables.trials["role"] == "stage") & tables.trials["task"].isin([TASK, CALIBRATION])
     trials = tables.trials[chosen]
-    groups = list(trials.groupby(["participant", "session"], sort=True))
+    groups = list(trials.groupby(["participant", "session"], sort=False))
     if not groups:
         return
     from labapp.tasks.reconstruction.report.figures_alignment import alignment
