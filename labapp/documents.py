@@ -368,7 +368,7 @@ def _compose(content: bytes) -> yaml.MappingNode:
             written = content.decode().split("\n")[number - 1 : number]
             if space := _NO_SPACE.search("".join(written)):
                 raise _odd_space(space[1], number) from error
-        advice = (said for fragment, said in _YAML_ADVICE.items() if fragment in problem)
+        advice = (words for fragment, words in _YAML_ADVICE.items() if fragment in problem)
         todo = next(advice, _ANY_YAML_ADVICE)
         raise _Refused(f"not readable as YAML ({problem})", at, todo) from error
     if not isinstance(node, yaml.MappingNode):

@@ -115,8 +115,8 @@ def _misspelt(
         if not name or spot in instead or (*spot[:-1], name) in located.lines:
             continue
         written = str(error["loc"][-1]) if spot == place else error["ctx"]["tag"]
-        found = difflib.SequenceMatcher(None, written, name).ratio(), spot, name
-        likely[spot[:-1]] = max(found, likely.get(spot[:-1], found), key=lambda each: each[0])
+        match = difflib.SequenceMatcher(None, written, name).ratio(), spot, name
+        likely[spot[:-1]] = max(match, likely.get(spot[:-1], match), key=lambda each: each[0])
     return {spot: name for _, spot, name in likely.values()}
 
 
