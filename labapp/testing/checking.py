@@ -76,9 +76,10 @@ def check_task(
 
     It must come to its end under random commands, pauses, crashes and restarts; a replay must give
     the state that the session had; simulated participants must finish; what they answer must be in
-    a table and in the report, in columns that are described; the bundle of a session must be whole;
-    its screens must draw every state that comes up at four sizes, and do nothing to the session
-    where they are only read.
+    a table and in the task's own report, in columns that are described; times leave pauses out; one
+    seed gives one plan; the bundle of a session must be whole. What a simulated participant does
+    must be possible by keys in the real window, and be seen; its screens must draw every state that
+    comes up at four sizes, and do nothing to the session where nobody, or only a reader, is.
 
     Parameters
     ----------

@@ -305,6 +305,8 @@ class Desk:
         if self._tried[key] > TRIED:
             return False
         QApplication.processEvents()
+        self.window.refresh()  # what comes with time, too
+        self.look()
         trial = self._key()
         begins = trial != self._trial
         self._trial = trial
