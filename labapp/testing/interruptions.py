@@ -85,7 +85,7 @@ def check_interruptions(
                 notes.add(
                     f"{what} is counted into the column {column!r} of the table {table!r}: take "
                     "the working time that `take` of the records is given, in place of "
-                    "`event.t_ns`; if it is meant to hold session time, let its meaning say so."
+                    "`event.t_ns`; if pauses are meant to be in it, let its meaning say `with pauses`."
                 )
         _agree(records.tables, rows, notes)
 
@@ -112,7 +112,8 @@ def _counted(tables: TaskTables, rows: Mapping[str, Sequence[Row]]) -> Iterator[
         looked_at[name] = (*looked_at.get(name, ()), *added)
     for name, columns in looked_at.items():
         for column in columns:
-            if column.unit != "s" or "session" in f"{column.name} {column.meaning}":
+            words = f"{column.name} {column.meaning}"
+            if column.unit != "s" or "session" in words or "with pauses" in words:
                 continue
             if any((row.get(column.name) or 0.0) >= AWAY_S for row in rows.get(name, ())):
                 yield name, column.name

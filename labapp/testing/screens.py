@@ -20,7 +20,7 @@ from PySide6.QtGui import QImage, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
-from labapp.clock import Clock, FakeClock
+from labapp.clock import FakeClock
 from labapp.errors import LabappError
 from labapp.events import Event, Source
 from labapp.events import registry as kinds
@@ -38,7 +38,7 @@ from labapp.testing.leaving import check_leaving
 from labapp.testing.watching import Notes
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.screen import Screen
-from labapp.ui.participant.screens import make_screen, screen_class
+from labapp.ui.participant.screens import centre, make_screen, screen_class
 from labapp.ui.participant.view import Hand, SessionView
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import make_app
@@ -49,22 +49,25 @@ SIZES = ((900, 560), (1920, 1080), (1280, 1024), (1366, 768))
 nearly square, and a small laptop's."""
 DRAWN = 10
 """States of a part that are drawn at every size; all are rendered."""
+LOOKED = 4
+"""States of a part in which everything on its screen is pressed."""
 TRIED = 3
 """So often it is looked in a part by which key a command is sent."""
 MOST_TABS = 60
-NONE = Qt.KeyboardModifier.NoModifier
+ANY_TASK = (Next, HandIn)
+NO_SCREEN = (
+    "No screen of the task was ever made: let `ready` of its pictures hold once there is something "
+    "to show."
+)
+Held = Qt.KeyboardModifier
 ARROWS = (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Down)
+PLAIN = (*range(Qt.Key.Key_1, Qt.Key.Key_9 + 1), Qt.Key.Key_Space, Qt.Key.Key_Return)
 KEYS = (
-    *((key, NONE) for key in (*range(Qt.Key.Key_1, Qt.Key.Key_9 + 1), *ARROWS)),
-    *((key, NONE) for key in (Qt.Key.Key_Space, Qt.Key.Key_Return)),
-    *(
-        (key, held)
-        for held in (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier)
-        for key in ARROWS
-    ),
+    *((Qt.Key(key), Held.NoModifier) for key in (*PLAIN, *ARROWS)),
+    *((key, held) for held in (Held.ControlModifier, Held.AltModifier) for key in ARROWS),
 )
 """What is pressed wherever Tab leads to."""
-LETTERS = tuple((key, NONE) for key in range(Qt.Key.Key_A, Qt.Key.Key_Z + 1))
+LETTERS = tuple((Qt.Key(key), Held.NoModifier) for key in range(Qt.Key.Key_A, Qt.Key.Key_Z + 1))
 """What is pressed besides where the focus is without Tab: keys of the page."""
 
 
@@ -84,10 +87,6 @@ def check_screens(
     app = make_app()
     clock = FakeClock()
     scheduler = VirtualScheduler(clock)
-
-    def make_scheduler(_: Clock) -> VirtualScheduler:
-        return scheduler
-
     with TemporaryDirectory() as temporary, ExitStack() as stack:
         folder = Path(temporary)
         session = opening.create(
@@ -96,7 +95,7 @@ def check_screens(
             SessionDependencies(
                 decoders=decoders,
                 warmed=(),
-                make_scheduler=make_scheduler,
+                make_scheduler=lambda _: scheduler,
                 private=folder / "private",
                 commit_timeout_s=5.0,
                 decode_at_once=True,
@@ -129,8 +128,7 @@ def check_screens(
         finally:
             driver.stop()
         app.processEvents()
-        if not desk.failed:
-            desk.conclude()
+        desk.conclude()
         finished = session.runner.finished
         stack.close()
         if finished and not notes.sentences:
@@ -149,35 +147,8 @@ class ByHand(Driver):
             super().send(command, then_s)
 
 
-class Ear:
-    """Between what is pressed and the session: tells what was asked for, and may let nothing
-    through."""
-
-    def __init__(self, session: OpenSession) -> None:
-        self.heard: list[Command] = []
-        self._only = False
-        self._send = session.runner.send
-        vars(session.runner)["send"] = self.send
-
-    def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
-        if source is not Source.SIMULATED:
-            self.heard.append(command)
-        if not self._only:
-            self._send(command, source)
-
-    @contextmanager
-    def listening(self, *, only: bool = True) -> Iterator[list[Command]]:
-        """What is asked for inside; only: nothing of it reaches the session."""
-        before = self.heard, self._only
-        self.heard, self._only = [], only
-        try:
-            yield self.heard
-        finally:
-            self.heard, self._only = before
-
-
 class Desk:
-    """The participant's window, and a second screen beside it that no hand ever touches."""
+    """The participant's window, and a screen beside it that no hand ever touches."""
 
     def __init__(
         self,
@@ -188,7 +159,10 @@ class Desk:
     ) -> None:
         self.task_type, self.runner, self.own, self.notes = task_type, session.runner, own, notes
         self.failed = False
-        self.ear = Ear(session)
+        self._heard: list[Command] = []
+        self._muted = False
+        self._send = session.runner.send
+        vars(session.runner)["send"] = self._pass_on
         self._hook, sys.excepthook = sys.excepthook, self._raises
         loaded = session.loaded
         self.bridge = Bridge(session.runner)
@@ -197,21 +171,37 @@ class Desk:
         )
         self.window.open_on(windowed=True)
         self.window.activateWindow()
-        self.view = replace(self.window.session, hand=Hand(self.ear.send, lambda *given: True))
+        hand = Hand(self._pass_on, lambda *given: True)
+        self.view = replace(self.window.session, hand=hand)
         self.runner.listen(self.look)
         self.bridge.happened.connect(self._begun)
+        self._holder = QWidget()  # a window of its own would be no smaller than its content
         self._screen: Screen | None = None
-        self._index, self._drawn, self.made = -1, 0, 0
+        self._index, self._drawn = -1, 0
         self._tried: Counter[tuple[str, type[Command]]] = Counter()
-        self._ways: dict[tuple[str, type[Command]], bool] = {}
-        self._moved: dict[tuple[str, type[Command]], bool] = {}
-        self._seen: dict[tuple[str, type[Command]], bool] = {}
-        self._at_once: dict[str, list[bool]] = {}
+        self._looked: Counter[str] = Counter()
+        self._ever: dict[str, bool] = {NO_SCREEN: False}
+        self._at_once: dict[str, bool] = {}
         self._trial: Any = None
         self._asked = ""
-        self._questions: dict[str, dict[str, QImage]] = {}
+        self._questions: dict[str, tuple[str, QImage]] = {}
 
-    # --- what is looked at ---
+    def _pass_on(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
+        """Between what is pressed and the session."""
+        if source is not Source.SIMULATED:
+            self._heard.append(command)
+        if not self._muted:
+            self._send(command, source)
+
+    @contextmanager
+    def _hearing(self, *, muted: bool = True) -> Iterator[list[Command]]:
+        """What is asked for inside; muted: nothing of it reaches the session."""
+        before = self._heard, self._muted
+        self._heard, self._muted = [], muted
+        try:
+            yield self._heard
+        finally:
+            self._heard, self._muted = before
 
     @property
     def part(self) -> PlannedPart | None:
@@ -219,24 +209,30 @@ class Desk:
         part = self.runner.part
         if part is None or registry.task_type_of(part) is not self.task_type or self.failed:
             return None
-        seen = self.runner.ready and self.view.cover() is None
-        return part if seen else None
+        return part if self.runner.ready and self.view.cover() is None else None
 
-    def _name(self, part: PlannedPart) -> str:
-        return f"the screen {self.task_type.screen(part)} of {part.id!r}"
+    def _fail(self, part: PlannedPart, what: str) -> None:
+        self.failed = True
+        self._note(part, what)
+
+    def _note(self, part: PlannedPart, what: str) -> None:
+        self.notes.add(what.format(f"screen {self.task_type.screen(part)} of {part.id!r}"))
+
+    def _once(self, sentence: str, *, good: bool) -> None:
+        """To be noted in the end where it was never good."""
+        self._ever[sentence] = self._ever.get(sentence, False) or good
 
     def _raises(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         """What is raised inside Qt, where nobody else hears it."""
-        part = self.runner.part
-        if self.failed or part is None:
-            return
-        self.failed = True
-        self.notes.add(
-            f"T{self._name(part)[1:]} cannot be shown: {kind.__name__}: {error}. Let it draw every "
-            "state that its machine can have."
-        )
+        if not self.failed and (part := self.runner.part) is not None:
+            words = f"{kind.__name__}: {error}".replace("{", "{{").replace("}", "}}")
+            self._fail(
+                part,
+                f"The {{}} cannot be shown: {words}. Let it draw every state that its machine can "
+                "have.",
+            )
 
     def _begun(self, event: Event) -> None:
         payload = kinds.known(event.kind)
@@ -248,25 +244,26 @@ class Desk:
         if (part := self.part) is None:
             return
         try:
-            with self.ear.listening() as sent:
+            with self._hearing() as sent:
                 self._render()
         except Exception as error:  # noqa: BLE001 (whatever a task's screen does)
             self._raises(type(error), error, None)
-            return
-        if sent and not part.timed:  # a timed picture's screen says when it is painted
-            self.notes.add(
-                f"T{self._name(part)[1:]} sends {_names(sent)} while it is rendered, and nobody "
-                "did anything: let `render_state`, `head` and `foot` only show the state, and send what "
-                "a key or the mouse asks for."
-            )
-            self.failed = True
+        else:
+            if sent and not part.timed:  # a timed picture's screen says when it is painted
+                self._fail(
+                    part,
+                    f"The {{}} sends {_names(sent)} while it is rendered, and nobody did anything: "
+                    "let `render_state`, `head` and `foot` only show the state, and send what a "
+                    "key or the mouse asks for.",
+                )
 
     def _render(self) -> None:
         if self._index != self.runner.state.index:
             self._let_go()
             self._screen = make_screen(self.view)
+            self._screen.setParent(self._holder)
             self._index, self._drawn = self.runner.state.index, 0
-            self.made += 1
+            self._once(NO_SCREEN, good=True)
         screen = self._screen
         assert screen is not None
         screen.render_state()
@@ -279,53 +276,61 @@ class Desk:
                 screen.grab()
         QApplication.sendPostedEvents()
 
-    def picture(self, screen: Screen | None = None) -> QImage:
+    def _picture(self) -> QImage:
         """What is seen between the bars."""
-        screen = screen or self._screen
-        return QImage() if screen is None else screen.grab().toImage()
-
-    def _key(self) -> Any:
-        return self.runner.state.index, self.runner.machine.trial_key(self.runner.state)
-
-    # --- what is done ---
+        return QImage() if self._screen is None else self._screen.grab().toImage()
 
     def does(self, command: Command, send: Callable[[], None]) -> bool:
         """Do what a simulated participant wants, by keys where there are some, and look what comes
         of it; False where it is to be sent. send: sends it."""
-        part = self.part
-        if (
-            part is None
-            or part.timed
-            or part.talks
-            or type(command) not in self.own | {Next, HandIn}
-        ):
+        part, own = self.part, type(command) in self.own
+        if part is None or part.timed or part.talks or not (own or isinstance(command, ANY_TASK)):
             return False
         key = (part.id, type(command))
         self._tried[key] += 1
-        if self._tried[key] > TRIED:
+        if self._tried[key] > TRIED or not self._leads_on(command):
             return False
         QApplication.processEvents()
         self.window.refresh()  # what comes with time, too
         self.look()
-        trial = self._key()
-        begins = trial != self._trial
-        self._trial = trial
-        before, state = self.picture(), self.runner.state.part_state
+        trial = (self.runner.state.index, self.runner.machine.trial_key(self.runner.state))
+        begins, self._trial = trial != self._trial, trial
+        before, state = self._picture(), self.runner.state.part_state
         if begins and self._asked:
-            self._questions.setdefault(part.id, {}).setdefault(self._asked, before)
-        if begins or self._tried[key] == 1:
+            asked, first = self._questions.setdefault(part.id, (self._asked, before))
+            if asked != self._asked:
+                alike = (
+                    f"All questions of {part.id!r} look the same, though others were drawn: let "
+                    "`render_state` show the question of the state."
+                )
+                self._once(alike, good=first != before)
+        if (begins or self._tried[key] == 1) and self._looked[part.id] < LOOKED:
+            self._looked[part.id] += 1
             self._look_closely(part, before)
-        if self.failed or not self._press(command, part, begins):
+        if self.failed or not self._press(command, part, begins=begins and own):
             send()
-        after = self.runner.state.part_state
-        if type(command) in self.own and self._key() == trial and self.part is part:
-            self._moved[key] = self._moved.get(key, False) or after != state
-            if after != state:
-                shown = self.picture() != before
-                self._seen[key] = self._seen.get(key, False) or shown
+        now, name = self.runner.state, f"{type(command).__name__}"
+        if own and (now.index, self.runner.machine.trial_key(now)) == trial and self.part is part:
+            self._once(
+                f"{name} changes nothing in the state of {part.id!r}: let `apply` (or `after` of a "
+                "question) take in the event that it leads to.",
+                good=now.part_state != state,
+            )
+            if now.part_state != state:
+                self._once(
+                    f"Nothing of {name} is seen in {part.id!r}: the picture before and after it is "
+                    "the same. Let the state hold what was answered, and `render_state` show it.",
+                    good=self._picture() != before,
+                )
         return True
 
-    def _press(self, command: Command, part: PlannedPart, begins: bool) -> bool:
+    def _leads_on(self, command: Command) -> bool:
+        """Whether something follows from a command now."""
+        state, now_ns = self.runner.state, self.runner.clock.now_ns()
+        machine = self.runner.machine.tasks[state.index]
+        return bool(machine.decide(state.part_state, command, now_ns))
+
+    def _press(self, command: Command, part: PlannedPart, *, begins: bool) -> bool:
         """Send a command by the keys that lead to it; whether it was sent so."""
         window, found, at_once = self.window, None, False
         start = window.focusWidget() or window
@@ -333,38 +338,41 @@ class Desk:
             place = window.focusWidget() or window
             writes = isinstance(place, QLineEdit | QPlainTextEdit)
             for pressed in (*KEYS, *(() if tabs or writes else LETTERS)):
-                with self.ear.listening() as heard:
+                with self._hearing() as heard:
                     QTest.keyClick(place, *pressed)
-                    if window.focusWidget() is not place:
-                        place.setFocus()
+                    place.setFocus()
                 if not heard:
                     continue
                 window.refresh()  # a screen shows the state, which is as it was
-                self._devices(part, heard, "keyboard", "A key on")
+                self._devices(part, heard, "keyboard", "A key")
                 at_once = at_once or (not tabs and any(type(each) in self.own for each in heard))
                 if any(_same(each, command) for each in heard):
-                    found = (tabs, pressed)
+                    found = (tabs, pressed, True)
                     break
                 if found is None and any(type(each) is type(command) for each in heard):
-                    found = (tabs, pressed)
-            else:
-                with self.ear.listening():
-                    QTest.keyClick(place, Qt.Key.Key_Tab)
-                if window.focusWidget() is start:
-                    break
-                continue
-            break
+                    found = (tabs, pressed, False)
+            with self._hearing():
+                QTest.keyClick(place, Qt.Key.Key_Tab)
+            if window.focusWidget() is start or (found and found[2]):
+                break
         start.setFocus()
-        key = (part.id, type(command))
-        self._ways[key] = self._ways.get(key, False) or found is not None
-        if begins and type(command) in self.own:
-            self._at_once.setdefault(part.id, []).append(at_once)
+        self._once(
+            f"No key sends {type(command).__name__} in {part.id!r}, wherever Tab leads to: let a "
+            "widget that takes the focus send it, or `take_key` of the screen, and open the right "
+            "button (`foot`) once *Next* leads on.",
+            good=found is not None,
+        )
+        if begins and self._at_once.setdefault(part.id, at_once) and not at_once:
+            self.notes.add(
+                f"In {part.id!r} keys answer the first question at once, and not a later one, "
+                'where the focus is nowhere: set `self.wish = "content"` in `render_state` where '
+                "another question comes, so that `entrance()` gets the focus."
+            )
         if found is None:
             return False
-        with self.ear.listening(only=False) as heard:
-            for _ in range(found[0]):
-                QTest.keyClick(window.focusWidget() or window, Qt.Key.Key_Tab)
-            QTest.keyClick(window.focusWidget() or window, *found[1])
+        with self._hearing(muted=False) as heard:
+            for pressed in (*((Qt.Key.Key_Tab, Held.NoModifier),) * found[0], found[1]):
+                QTest.keyClick(window.focusWidget() or window, *pressed)
             QApplication.processEvents()
         return any(_same(each, command) for each in heard)
 
@@ -374,73 +382,70 @@ class Desk:
         for command in heard:
             told = getattr(command, "device", device)
             if type(command) in self.own and told != device:
-                self.notes.add(
-                    f"{what} {self._name(part)} sends {type(command).__name__} with the device "
-                    f"{told!r}: hand on the device that the widget tells, which is {device!r} here."
+                self._note(
+                    part,
+                    f"{what} on the {{}} sends {type(command).__name__} with the device {told!r}: "
+                    f"hand on the device that the widget tells, which is {device!r} here.",
                 )
 
     def _look_closely(self, part: PlannedPart, seen: QImage) -> None:
         """Compare a screen that is made now, press everything on it, and on one that is only
         read."""
-        with self._made(self.view, part) as screen:
-            if self.picture(screen) != seen:
-                self.notes.add(
-                    f"T{self._name(part)[1:]} shows something else when it is made anew in the "
-                    "same state, as after a crash or in the moderator's mirror: let `render_state` "
-                    "show all of it from the state, and keep nothing in the screen."
+        with self._made(self.view) as screen, self._hearing() as heard:
+            if screen.grab().toImage() != seen:
+                self._note(
+                    part,
+                    "The {} shows something else when it is made anew in the same state, as after "
+                    "a crash or in the moderator's mirror: let `render_state` show all of it from "
+                    "the state, and keep nothing in the screen.",
                 )
-            self._open_too_early(part, screen)
-            with self.ear.listening() as heard:
-                for widget in screen.findChildren(QWidget):
-                    if widget.isVisibleTo(screen) and widget.isEnabled():
-                        QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
-            self._devices(part, heard, "mouse", "The mouse on")
-        with self._made(self.view.only_read(), part) as screen:
-            with self.ear.listening() as heard:
-                for widget in (screen, *screen.findChildren(QWidget)):
+            if (foot := screen.foot()).right and foot.enabled:
+                screen.right()
+            if heard and not any(map(self._leads_on, heard)):
+                self._note(
+                    part,
+                    f"The button {foot.right!r} on the {{}} can be pressed too early: it sends "
+                    f"{_names(heard)}, and nothing follows. Give `enabled=False` in `foot` until "
+                    "`decide` answers it, or say what is missing.",
+                )
+            heard.clear()
+            for widget in screen.findChildren(QWidget):
+                if widget.isVisibleTo(screen) and widget.isEnabled():
                     QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
-                    for pressed in KEYS:
-                        QTest.keyClick(widget, *pressed)
-                for shortcut in screen.findChildren(QShortcut):
-                    shortcut.activated.emit()
-                with suppress(Exception):
-                    screen.right()
-                QApplication.sendPostedEvents()
+            self._devices(part, heard, "mouse", "The mouse")
+        with self._made(self.view.only_read()) as screen, self._hearing() as heard:
+            for widget in (screen, *screen.findChildren(QWidget)):
+                QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+                for pressed in (*PLAIN[-3:], ARROWS[0], PLAIN[0]):
+                    QTest.keyClick(widget, Qt.Key(pressed))
+            for shortcut in screen.findChildren(QShortcut):
+                shortcut.activated.emit()
+            with suppress(Exception):
+                screen.right()
+            QApplication.sendPostedEvents()
             if heard:
-                self.notes.add(
-                    f"T{self._name(part)[1:]} takes input where it is only read ({_names(heard)}): "
-                    "let it ask for everything by `send` of its view."
+                self._note(
+                    part,
+                    f"The {{}} takes input where it is only read ({_names(heard)}): let it ask for "
+                    "everything by `send` of its view.",
                 )
-
-    def _open_too_early(self, part: PlannedPart, screen: Screen) -> None:
-        foot, state = screen.foot(), self.runner.state
-        if not (foot.right and foot.enabled):
-            return
-        with self.ear.listening() as heard:
-            screen.right()
-        machine, now_ns = self.runner.machine.tasks[state.index], self.runner.clock.now_ns()
-        if heard and not any(machine.decide(state.part_state, each, now_ns) for each in heard):
-            self.notes.add(
-                f"The button {foot.right!r} on {self._name(part)} can be pressed too early: it "
-                f"sends {_names(heard)}, and nothing follows. Give `enabled=False` in `foot` until "
-                "`decide` answers it, or say what is missing."
-            )
 
     @contextmanager
-    def _made(self, view: SessionView, part: PlannedPart) -> Iterator[Screen]:
-        """A screen made for now. What it raises when it is pressed is not looked at: a screen need
-        not know what to do with what cannot happen."""
+    def _made(self, view: SessionView) -> Iterator[Screen]:
+        """A screen made for now, without labapp's own filter of input. What it raises when it is
+        pressed is not looked at: a screen need not know what to do with what cannot happen."""
         hook, sys.excepthook = sys.excepthook, lambda *raised: None
-        screen = (
-            screen_class(self.task_type.screen(part))(view, part)
-            if view.read_only  # without labapp's own filter of input
-            else make_screen(view)
-        )
+        part = view.part
+        assert part is not None
+        screen = screen_class(self.task_type.screen(part))(view, part)
+        centre(screen)
+        screen.setParent(self._holder)
         try:
             screen.resize(*SIZES[-1])
-            screen.render_state()
-            screen.grab()  # lays it out
-            QApplication.sendPostedEvents()
+            for _ in range(2):
+                screen.render_state()
+                screen.grab()  # lays it out
+                QApplication.sendPostedEvents()
             yield screen
         finally:
             sys.excepthook = hook
@@ -449,46 +454,9 @@ class Desk:
 
     def conclude(self) -> None:
         """Note what was found in the whole session."""
-        if not self.made:
-            self.notes.add(
-                "No screen of the task was ever made: let `ready` of its pictures hold once there "
-                "is something to show."
-            )
-        for (part_id, cls), found in self._ways.items():
-            if not found:
-                self.notes.add(
-                    f"No key sends {cls.__name__} in {part_id!r}, wherever Tab leads to: let a "
-                    "widget that takes the focus send it, or `take_key` of the screen, and open "
-                    "the right button (`foot`) once *Next* leads on."
-                )
-        for part_id, places in self._at_once.items():
-            if places[0] and not all(places):
-                self.notes.add(
-                    f"In {part_id!r} keys answer the first question at once, and not question "
-                    f"{places.index(False) + 1}, where the focus is nowhere: set `self.wish = "
-                    '"content"` in `render_state` where another question comes, so that '
-                    "`entrance()` gets the focus."
-                )
-        for (part_id, cls), moved in self._moved.items():
-            if not moved:
-                self.notes.add(
-                    f"{cls.__name__} changes nothing in the state of {part_id!r}: let `apply` (or "
-                    "`after` of a question) take in the event that it leads to."
-                )
-        for (part_id, cls), shown in self._seen.items():
-            if not shown:
-                self.notes.add(
-                    f"Nothing of {cls.__name__} is seen in {part_id!r}: the picture before it and "
-                    "after it is the same. Let the state hold what was answered, and "
-                    "`render_state` show it."
-                )
-        for part_id, pictures in self._questions.items():
-            first, *others = pictures.values()
-            if others and all(other == first for other in others):
-                self.notes.add(
-                    f"All questions of {part_id!r} look the same, though others were drawn: let "
-                    "`render_state` show the question of the state."
-                )
+        for sentence, good in self._ever.items():
+            if not good and not self.failed:
+                self.notes.add(sentence)
 
     def _let_go(self) -> None:
         if self._screen is not None:
@@ -501,6 +469,7 @@ class Desk:
         self._let_go()
         self.window.close_for_good()
         self.window.deleteLater()
+        self._holder.deleteLater()
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         sys.excepthook = self._hook
 

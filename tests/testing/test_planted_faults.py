@@ -68,7 +68,7 @@ PLANTED: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "screen",
         '            self.wish = "content"\n',
         "",
-        ("keys answer the first question at once, and not question 2", '`self.wish = "content"`'),
+        ("keys answer the first question at once, and not a later one", '`self.wish = "content"`'),
     ),
     "Next enabled too early": (
         "screen",
@@ -97,9 +97,8 @@ PLANTED: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "session time in a column of its own": (
         "records",
         '        "response_s": attempt.since_start(attempt.ended_ns),\n',
-        '        "response_s": None\n'
-        "        if attempt.ended_session_ns is None\n"
-        "        else (attempt.ended_session_ns - (attempt.started_session_ns or 0)) / 1e9,\n",
+        '        "response_s": ((attempt.ended_session_ns or 0) - (attempt.started_session_ns or 0))'
+        " / 1e9,\n",
         ("A pause is counted into the column 'response_s' of the table 'orders'", "`take`"),
     ),
     "excluded always false": (
