@@ -56,22 +56,18 @@ def check_interruptions(
         seen = len(session.events)
         for command in (HandIn(), Next()):
             session.runner.send(command)
-        after = session.events[seen:]
-        for event in after:
-            if event.kind == TrialEnded.kind and event.payload["outcome"] == ANSWERED:
-                notes.add(
-                    f"A question of {event.part_id!r} can be left as answered before anything was "
-                    "answered: let `answered` hold once all of it was, so that `decide` gives "
-                    "nothing for *Next* until then."
-                )
+        ended = [event for event in session.events[seen:] if event.kind == TrialEnded.kind]
+        if any(event.payload["outcome"] == ANSWERED for event in ended):
+            notes.add(
+                f"A question of {ended[0].part_id!r} can be left as answered before anything was "
+                "answered: let `answered` hold once all of it was, so that `decide` gives nothing "
+                "for *Next* until then."
+            )
 
-    between: dict[str, Callable[[Rehearsal], None]] = {
-        "A pause": pause,
-        "The time after a crash": lambda session: session.crash(AWAY_S),
-        "": skip,
-        " ": leave,
-    }
-    for what, happens in between.items():
+    def crash(session: Rehearsal) -> None:
+        session.crash(AWAY_S)
+
+    for happens in (pause, crash, skip, leave):
         session = rehearsal()
         if not _shown(task_type, session):
             return
@@ -80,13 +76,13 @@ def check_interruptions(
         session.go_on(lambda: session.runner.finished)  # noqa: B023 (called at once)
         events = [(event, payload_of(event)) for event in session.events]
         rows = SessionRecords.of(events, "rehearsed").rows()
-        if what.strip():
-            for table, column in _counted(records.tables, rows):
-                notes.add(
-                    f"{what} is counted into the column {column!r} of the table {table!r}: take "
-                    "the working time that `take` of the records is given, in place of "
-                    "`event.t_ns`; if pauses are meant to be in it, let its meaning say `with pauses`."
-                )
+        for table, column in _counted(records.tables, rows):
+            what = "A pause" if happens is pause else "The time after a crash"
+            notes.add(
+                f"{what} is counted into the column {column!r} of the table {table!r}: take the "
+                "working time that `take` of the records is given, in place of `event.t_ns`; if "
+                "pauses belong in it, let its meaning say `with pauses`."
+            )
         _agree(records.tables, rows, notes)
 
 
