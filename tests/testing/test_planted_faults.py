@@ -97,7 +97,7 @@ PLANTED: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "session time in a column of its own": (
         "records",
         '        "response_s": attempt.since_start(attempt.ended_ns),\n',
-        '        "response_s": ((attempt.ended_session_ns or 0) - attempt.started_session_ns) / 1e9,\n',
+        '        "response_s": (attempt.ended_session_ns - attempt.started_session_ns) / 1e9,\n',
         ("A pause is counted into the column 'response_s' of the table 'orders'", "`take`"),
     ),
     "excluded always false": (
