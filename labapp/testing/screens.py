@@ -276,9 +276,13 @@ class Desk:
                 screen.grab()
         QApplication.sendPostedEvents()
 
-    def _picture(self) -> QImage:
+    def _picture(self, screen: Screen | None = None) -> QImage:
         """What is seen between the bars."""
-        return QImage() if self._screen is None else self._screen.grab().toImage()
+        if (screen := screen or self._screen) is None:
+            return QImage()
+        if (opened := screen.opened()) is not None:
+            opened.resize(screen.size())
+        return (opened or screen).grab().toImage()
 
     def does(self, command: Command, send: Callable[[], None]) -> bool:
         """Do what a simulated participant wants, by keys where there are some, and look what comes
@@ -392,7 +396,7 @@ class Desk:
         """Compare a screen that is made now, press everything on it, and on one that is only
         read."""
         with self._made(self.view) as screen, self._hearing() as heard:
-            if screen.grab().toImage() != seen:
+            if self._picture(screen) != seen:
                 self._note(
                     part,
                     "The {} shows something else when it is made anew in the same state, as after "
