@@ -67,6 +67,7 @@ def check_interruptions(
     def crash(session: Rehearsal) -> None:
         session.crash(AWAY_S)
 
+    told: set[tuple[str, str]] = set()
     for happens in (pause, crash, skip, leave):
         session = rehearsal()
         if not _shown(task_type, session):
@@ -76,7 +77,9 @@ def check_interruptions(
         session.go_on(lambda: session.runner.finished)  # noqa: B023 (called at once)
         events = [(event, payload_of(event)) for event in session.events]
         rows = SessionRecords.of(events, "rehearsed").rows()
-        for table, column in _counted(records.tables, rows):
+        counted = set(_counted(records.tables, rows)) - told
+        told |= counted
+        for table, column in sorted(counted):
             what = "A pause" if happens is pause else "The time after a crash"
             notes.add(
                 f"{what} is counted into the column {column!r} of the table {table!r}: take the "

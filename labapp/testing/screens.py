@@ -256,6 +256,7 @@ class Desk:
                     "let `render_state`, `head` and `foot` only show the state, and send what a "
                     "key or the mouse asks for.",
                 )
+            QApplication.sendPostedEvents()
 
     def _render(self) -> None:
         if self._index != self.runner.state.index:
@@ -274,7 +275,6 @@ class Desk:
             for size in SIZES:
                 screen.resize(*size)
                 screen.grab()
-        QApplication.sendPostedEvents()
 
     def _picture(self, screen: Screen | None = None) -> QImage:
         """What is seen between the bars."""
@@ -360,6 +360,8 @@ class Desk:
             if window.focusWidget() is start or (found and found[2]):
                 break
         start.setFocus()
+        with self._hearing():
+            QApplication.processEvents()  # what waits for the next frame
         self._once(
             f"No key sends {type(command).__name__} in {part.id!r}, wherever Tab leads to: let a "
             "widget that takes the focus send it, or `take_key` of the screen, and open the right "
@@ -455,6 +457,7 @@ class Desk:
             sys.excepthook = hook
             screen.close()
             screen.deleteLater()
+            QApplication.sendPostedEvents(screen, QEvent.Type.DeferredDelete)
 
     def conclude(self) -> None:
         """Note what was found in the whole session."""
