@@ -165,6 +165,7 @@ class Desk:
         vars(session.runner)["send"] = self._pass_on
         self._hook, sys.excepthook = sys.excepthook, self._raises
         loaded = session.loaded
+        self.runner.listen(self.look)  # before the window, which a screen that sends keeps busy
         self.bridge = Bridge(session.runner)
         self.window = ParticipantWindow(
             self.bridge, loaded, strings_of(loaded), loaded.study.presentation, session.give_consent
@@ -173,7 +174,6 @@ class Desk:
         self.window.activateWindow()
         hand = Hand(self._pass_on, lambda *given: True)
         self.view = replace(self.window.session, hand=hand)
-        self.runner.listen(self.look)
         self.bridge.happened.connect(self._begun)
         self._holder = QWidget()  # a window of its own would be no smaller than its content
         self._screen: Screen | None = None
@@ -190,7 +190,7 @@ class Desk:
         """Between what is pressed and the session."""
         if source is not Source.SIMULATED:
             self._heard.append(command)
-        if not self._muted:
+        if not (self._muted or self.failed):
             self._send(command, source)
 
     @contextmanager
