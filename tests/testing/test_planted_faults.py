@@ -46,23 +46,17 @@ PLANTED: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "",
         ("Whoever sends MoveCard with another `", "the task's records give it to a column"),
     ),
-    "a state that takes no second move": (
+    "a move that hangs on the clock": (
         "task",
-        "        if isinstance(payload, CardMoved):\n",
-        "        if isinstance(payload, CardMoved) and question.number != 2:\n",
-        ("it stands still in 'stage-1'",),
+        "            case MoveCard(card, place, device) if card in question.order:\n",
+        "            case MoveCard(card, place, device) if __import__('time').time() > 0:\n",
+        ("`decide` reads the clock (time.time) when it is asked for MoveCard", "`now_ns`"),
     ),
     "no way by keyboard": (
         "screen",
         "        if event.key() in steps:\n",
         "        if event.key() == 0:\n",
         ("No key sends MoveCard in 'stage-1', wherever Tab leads to", "`take_key`"),
-    ),
-    "nothing that takes the focus": (
-        "screen",
-        "Qt.FocusPolicy.StrongFocus",
-        "Qt.FocusPolicy.NoFocus",
-        ("No key sends MoveCard in 'stage-1'", "a widget that takes the focus"),
     ),
     "the keyboard lost after question 1": (
         "screen",
