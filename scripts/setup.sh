@@ -100,7 +100,7 @@ if [ "$(uname -s)" = Linux ]; then
   [ -n "$fonts" ] || packages+=(fonts-dejavu-core)
   if [ "$want" = test ]; then
     # A display and a microphone for the tests: each program, and the package that has it.
-    for pair in Xvfb:xvfb pulseaudio:pulseaudio pactl:pulseaudio-utils espeak-ng:espeak-ng ps:procps; do
+    for pair in Xvfb:xvfb xdotool:xdotool pulseaudio:pulseaudio pactl:pulseaudio-utils espeak-ng:espeak-ng ps:procps; do
       command -v "${pair%%:*}" >/dev/null || packages+=("${pair#*:}")
     done
     compgen -G '/usr/lib*/alsa-lib/libasound_module_pcm_pulse.so' >/dev/null ||

@@ -5,6 +5,17 @@ sentence what has to be mended. It stands above everything else of labapp; nothi
 needs the package `hypothesis`.
 """
 
-from labapp.testing.checking import Unfit, check_task, problems_of
+from labapp.errors import SetupError
+
+try:
+    from labapp.testing.checking import Unfit, check_task, problems_of
+except ModuleNotFoundError as error:
+    if error.name != "hypothesis":
+        raise
+    raise SetupError(
+        "The conformance kit needs the package hypothesis, which is not installed.",
+        safe="Nothing was checked, and nothing was changed.",
+        todo="Install it with `pip install hypothesis`, and try again.",
+    ) from error
 
 __all__ = ["Unfit", "check_task", "problems_of"]

@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,8 @@ class Recipe:
                 return
             case ["pip", "install", "--no-deps", source]:
                 stack.enter_context(on_path(self.install(source)))
+            case ["pip", "install", package]:  # from the network: the tests have it
+                assert find_spec(package), f"{self.name}.md: {package} is not installed"
             case ["labapp", *arguments]:
                 named = [word for argument in arguments for word in self._named(argument)]
                 run = self._shown if named[0] in WINDOWS else self.run

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel
 
 from labapp.events import Event, Payload, UnstampedEvent
@@ -103,6 +104,11 @@ class PressingScreen(Screen):
         super().__init__(session, part)
         self.label = QLabel()
         self.column().addWidget(self.label)
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        if event.text().isdigit():
+            self.send(Press(int(event.text())))
+        return event.text().isdigit()
 
     def render_state(self) -> None:
         self.label.setText(str(len(self.state.presses)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import cProfile
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -308,3 +310,10 @@ def test_a_study_without_the_task(tmp_path: Path) -> None:
     bare.write_text("{id: bare, title: Bare, version: 1, flow: [{text: 'shipped:debrief'}]}")
     (sentence,) = problems_of(registry.task_types()[0], bare)
     assert "has no part of the task" in sentence
+
+
+def test_the_package_that_the_kit_needs_is_named() -> None:
+    without = "import sys; sys.modules['hypothesis'] = None; import labapp.testing"
+    done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
+    assert done.returncode
+    assert "The conformance kit needs the package hypothesis" in done.stderr
