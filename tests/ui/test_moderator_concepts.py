@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from labapp.clock import FakeClock
 from labapp.events.commands import Next, Resume
 from labapp.tasks.concept_repair.beside import NOTABLE, TYPES, Updates
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,
     RepairDone,

@@ -23,7 +23,7 @@ from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.beside import Curve
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui import theme
 from labapp.ui.moderator import style, voice_panel
 from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow

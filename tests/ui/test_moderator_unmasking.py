@@ -12,10 +12,9 @@ from labapp.events import Event
 from labapp.events.commands import Next, Pause, Resume
 from labapp.plugins.machine import LATE_NS
 from labapp.study import loading, planner
-from labapp.tasks.unmasking.answers import Stimuli, TimedResponse
 from labapp.tasks.unmasking.beside import Masks
-from labapp.tasks.unmasking.commands import Respond, StimulusPainted
-from labapp.tasks.unmasking.moderator import facts_unmasked, numbers_of
+from labapp.tasks.unmasking.events import Respond, StimulusPainted
+from labapp.tasks.unmasking.moderator import Stimuli, TimedResponse, facts_unmasked, numbers_of
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak
 from labapp.ui.moderator import wording

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.interview.commands import AskQuestion, EndInterview
+from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.moderator import key_of
 from labapp.ui import theme
 from labapp.ui.language import N_, tr

@@ -16,7 +16,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from labapp.clock import NS
-from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
 from labapp.ui import input_time, theme

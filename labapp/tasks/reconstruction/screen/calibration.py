@@ -6,7 +6,7 @@ from __future__ import annotations
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from labapp.tasks.reconstruction.commands import MarkAlignment
+from labapp.tasks.reconstruction.events import MarkAlignment
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.tasks.reconstruction.state import Trial
 from labapp.ui.widgets.marks import MarkRow

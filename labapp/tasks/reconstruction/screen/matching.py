@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.events.commands import Command, Next, Skip
 from labapp.representations.space import LatentSpace
-from labapp.tasks.reconstruction.commands import EditLabel, MoveDial, SelectDial, ToggleOverlay
+from labapp.tasks.reconstruction.events import EditLabel, MoveDial, SelectDial, ToggleOverlay
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT, ReconstructionTask
 from labapp.tasks.reconstruction.pictures import Pictures
 from labapp.tasks.reconstruction.plan import ReconstructionPart

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.stages import Visualisation
-from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
+from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.pictures import Examples
 from labapp.tasks.single_dimension.plan import (
     STEPS,
