@@ -123,8 +123,10 @@ ALLOWED = {
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
     "labapp/ui/participant/picture.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/replay/timeline.py": {"QPixmap": "an empty one, to draw on"},
-    "labapp/ui/researcher/page.py": {"QPixmap": "figures that an analysis just drew"},
-    "labapp/ui/researcher/results.py": {"csv.DictReader": MEASURED},
+    "labapp/ui/researcher/page.py": {
+        "QPixmap": "figures that an analysis just drew",
+        "csv.DictReader": MEASURED,
+    },
     "labapp/ui/widgets/series.py": {"QPixmap": "of a picture in memory"},
     "labapp/ui/widgets/signature.py": {"json.loads": "of strokes that were just drawn"},
 }

@@ -20,9 +20,7 @@ from labapp.ui.language import speak
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.session_card import SessionCard
-from labapp.ui.moderator.state.fold import WorkTime
-from labapp.ui.moderator.state.plan import rows_of
-from labapp.ui.moderator.state.timeline import Timeline
+from labapp.ui.moderator.state.console import Timeline, WorkTime, rows_of
 from labapp.ui.moderator.study_page import stages_of
 from labapp.ui.moderator.timeline_view import TimelineView
 from labapp.ui.theme import LIGHT

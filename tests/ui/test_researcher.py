@@ -37,14 +37,18 @@ from labapp.ui.researcher.page import (
     TITLES,
     UNITS,
     ExportRequest,
+    Line,
     Picture,
+    Quality,
     ResearcherPage,
+    Results,
     ResultsView,
+    details,
+    marks,
+    read_results,
     title,
     value,
 )
-from labapp.ui.researcher.results import Line, Quality, Results, read_results
-from labapp.ui.researcher.session_list import details, marks
 from tests.helpers.cohort import cohort
 from tests.helpers.unmasked import found as unmasked
 from tests.session.sessions import surroundings

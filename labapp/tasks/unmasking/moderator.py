@@ -21,7 +21,7 @@ from labapp.tasks.unmasking.state import (
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
-from labapp.ui.moderator.state.fold import Fold, WorkTime
+from labapp.ui.moderator.state.console import Fold, WorkTime
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
