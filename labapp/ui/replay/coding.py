@@ -11,8 +11,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, QTimer
 
 from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import Code, Codebook, Tier
-from labapp.annotations.codebook_diff import Outdated, outdated_marks
+from labapp.annotations.codebook import Code, Codebook, Outdated, Tier, outdated_marks
 from labapp.annotations.codebook_document import COLOURS
 from labapp.annotations.editing import new_id
 from labapp.annotations.model import Mark, RaterMarks, Unit
