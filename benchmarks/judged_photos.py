@@ -39,7 +39,7 @@ def waits(study: str, folder: Path) -> Iterator[tuple[str, float]]:
     from PySide6.QtWidgets import QApplication
 
     from labapp.events.commands import Next
-    from labapp.tasks.judging.commands import Judge
+    from labapp.tasks.judging.events import Judge
     from labapp.tasks.judging.plan import applies
     from scripts.screens_judging import begun
     from scripts.screens_participant import opened

@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from labapp.audio.player import Player
-from labapp.audio.wsola import Stretcher
+from labapp.audio.player import Player, Stretcher
 from labapp.clock import NS
 from labapp.journal.opening import open_record
 from labapp.replay.peaks import Peaks

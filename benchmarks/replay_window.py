@@ -90,7 +90,7 @@ def opened(session: Path, seeks: int) -> dict[str, Any]:
     from labapp.ui.qtapp import make_app
 
     app = make_app()
-    from labapp.ui.replay.run import Replay
+    from labapp.ui.replay.window import Replay
 
     imported, spent = perf_counter(), process_time()
     window = Replay(session, BEGIN_NS).window

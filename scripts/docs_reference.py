@@ -533,7 +533,7 @@ def prose_help(text: str) -> str:
 
 def replay_keys() -> str:
     from labapp import resources
-    from labapp.ui.replay.keys import ACTIONS, FILE
+    from labapp.ui.replay.transport import ACTIONS, FILE
 
     titles = {"replay": "Replay", "code": "Coding", "text": "While words are typed"}
     shipped = yaml.safe_load((resources.assets() / "replay" / FILE).read_text("utf-8"))

@@ -31,10 +31,10 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from labapp.cli import main as cli
 from labapp.clock import NS
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.screen import ResponseButton
 from labapp.tasks.unmasking.simulated import Annotator, Reply
 from labapp.ui import controller
 from labapp.ui.widgets.option_list import CheckBox
-from labapp.ui.widgets.responses import ResponseButton
 
 LOOK_MS = 20
 HOLD_MS = 70

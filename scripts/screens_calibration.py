@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from labapp.tasks.reconstruction.commands import MarkAlignment
+from labapp.tasks.reconstruction.events import MarkAlignment
 from scripts.screens_participant import opened
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import ring_decoder

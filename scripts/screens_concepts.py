@@ -10,7 +10,7 @@ from typing import Any
 from labapp.events.commands import Command
 from labapp.resources import assets
 from labapp.stimuli import library
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,
     SetConcept,

@@ -9,7 +9,7 @@ from pathlib import Path
 from labapp.events import Source
 from labapp.events.commands import Next
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.reconstruction.commands import MarkAlignment
+from labapp.tasks.reconstruction.events import MarkAlignment
 from labapp.ui import language
 from labapp.ui.home import HomeController
 from scripts import screens_calibration

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labapp.study.loading import find
-from labapp.tasks.reconstruction.commands import ToggleOverlay
+from labapp.tasks.reconstruction.events import ToggleOverlay
 from scripts.screens_participant import Shot, opened, quickstart
 from scripts.screens_single_dimension import answer
 from tests.helpers.beside import put_beside

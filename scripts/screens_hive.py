@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import HandIn, Next, ShowQuestion
 from labapp.session.runner import Runner
-from labapp.tasks.judging.commands import CloseDescription, Judge
-from labapp.tasks.judging.events import TREE
+from labapp.tasks.judging.events import TREE, CloseDescription, Judge
 from labapp.tasks.judging.plan import (
     JudgingPart,
     WarmUpPart,

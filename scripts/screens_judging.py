@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import HandIn, ShowQuestion
 from labapp.session.runner import Runner
-from labapp.tasks.judging.commands import Judge, OpenSpecies
+from labapp.tasks.judging.events import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
@@ -27,8 +27,8 @@ from labapp.tasks.judging.plan import (
     WarmUpPart,
     questions,
 )
-from labapp.tasks.judging.screen.heatmaps import HeatmapScreen
-from labapp.tasks.judging.screen.prototypes import RatedScreen
+from labapp.tasks.judging.screen.paths import RatedScreen
+from labapp.tasks.judging.screen.worked import HeatmapScreen
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.window import ParticipantWindow

@@ -34,7 +34,7 @@ from labapp.representations.sheets import traversals
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.reconstruction.commands import EditLabel, MoveDial
+from labapp.tasks.reconstruction.events import EditLabel, MoveDial
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist

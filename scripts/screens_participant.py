@@ -13,7 +13,7 @@ from labapp.events.commands import Next, Pause, Resume
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
-from labapp.tasks.reconstruction.commands import EditLabel, MoveDial, ToggleOverlay
+from labapp.tasks.reconstruction.events import EditLabel, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import HandIn, Next
-from labapp.tasks.judging.commands import Judge, OpenDescription
+from labapp.tasks.judging.events import Judge, OpenDescription
 from labapp.tasks.judging.plan import AFTER_PRESENT, FIRST, FIRST_STEP, questions
 from labapp.tasks.judging.screen.paths import PathDistinctionScreen
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labapp.events.commands import HandIn, Next
-from labapp.tasks.single_dimension.commands import Choose, Rate
+from labapp.tasks.single_dimension.events import Choose, Rate
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
 from scripts.screens_participant import Shot, opened

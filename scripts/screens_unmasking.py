@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import Pause, Resume
-from labapp.tasks.unmasking.commands import Respond
+from labapp.tasks.unmasking.events import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui.participant.window import ParticipantWindow

@@ -12,7 +12,7 @@ from labapp.events.commands import GiveConsent, Next, Pause
 from labapp.session.runner import Runner
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
-from labapp.tasks.unmasking.commands import Respond, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
 from labapp.ui.moderator.choices import StudyChoice

@@ -55,7 +55,7 @@ SPLIT_AT_A_STROKE = {
     "representations/importing/importing.py": "the same; and a data set where none is given, once, "
     "for the card of an import",
     "representations/importing/convert.py": "files of an archive of torch",
-    "representations/tfjs/layouts.py": "names of weights",
+    "representations/tfjs/importing.py": "names of weights",
     "study/loading.py": "files of assets",
     "ui/language.py": "ids as folders of a path, all of them, which are hidden",
     "ui/replay/coding_window.py": "the last folder of an id is hidden like the id",
@@ -74,7 +74,6 @@ asked for its part, task, kind, item or questionnaire."""
 ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "dataset", "label"})
 NAMED = {
     "concepts/explained.py": "the name of a loss",
-    "concepts/variational.py": "the name of a loss",
     "analysis/questionnaire_sections.py": "the form of an answer: options that were chosen, words",
     "representations/distance.py": "distances by their names, which are those of data sets",
     "representations/tfjs/importing.py": "the three data sets of the published files",
@@ -91,7 +90,6 @@ TOLD = {
     "bids/tsv.py": "names of entities, as BIDS has them",
     "cli/stimuli.py": "what the stimulus sets are called that can be built",
     "concepts/explained.py": "the name of a loss",
-    "concepts/variational.py": "the name of a loss",
     "discovery.py": "the table of what is shipped",
     "explanations/building/sets.py": "what the stimulus sets are called that can be built",
     "ui/moderator/wording.py": "titles of parts, to be translated",

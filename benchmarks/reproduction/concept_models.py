@@ -27,8 +27,8 @@ from labapp.concepts import card as cards
 from labapp.concepts import package
 from labapp.concepts.card import ConceptCard
 from labapp.concepts.data import ConceptData
-from labapp.concepts.intervention import interventions
 from labapp.concepts.learner import Setup, build, in_memory
+from labapp.concepts.measuring import interventions
 from labapp.concepts.model import ConceptModel
 from labapp.concepts.recipe import ConceptRecipe
 from labapp.concepts.sizes import SizeName

@@ -4,39 +4,80 @@ A pack is the folder of a study in small: for each session the sound of the assi
 their units, their text and the codebooks, and who it is for in `pack.json`. It opens like any
 study; marks come back as the rater's files (see `receiving`). Every pack is written down in
 `packs.jsonl`.
+
+A session as a pack has it: the sound of some stretches, and nothing of what else happened.
+
+Its journal is a new one with the events of the sound alone, so that a window on another computer
+plays and codes it like any session: no condition, no outcome, no note and no answer is in it.
+
+Marks that come back from another computer: checked, and merged into the rater's own files.
+
+Nothing is ever overwritten: lines that are there stay, and what both have counts once.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import stat
 import uuid
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 import orjson
 
 from labapp import __version__, access, durable, leftovers
 from labapp.annotations import assignments as assignments_file
+from labapp.annotations import codebook as codebooks
 from labapp.annotations import texts as texts_file
 from labapp.annotations import units as units_file
 from labapp.annotations.assignments import ASSIGNED, ASSIGNMENTS, assignments_of_study
 from labapp.annotations.codebook import codebooks_of
-from labapp.annotations.editing import body_of
-from labapp.annotations.handed_out import PACK, note_handed_out
-from labapp.annotations.lines import Line, as_bytes, next_utc
-from labapp.annotations.model import Assignment, Round, SessionAnnotations, Unit
-from labapp.annotations.pack_session import stretches_with_margin, write_pack_session
-from labapp.annotations.places import ANNOTATIONS, TRANSCRIPT, UNITS, check_rater
+from labapp.annotations.editing import body_of, fold_lines
+from labapp.annotations.handed_out import PACK, HandedOut, handed_out, note_handed_out
+from labapp.annotations.identity import identity_of
+from labapp.annotations.ledger import LARGEST, HeldFile, held
+from labapp.annotations.lines import Line, as_bytes, checked, merged, next_utc, parse
+from labapp.annotations.marks import OPENED, PUT, MarksFold
+from labapp.annotations.model import Assignment, Mark, Redaction, Round, SessionAnnotations, Unit
+from labapp.annotations.places import (
+    ANNOTATIONS,
+    LINES,
+    RATERS,
+    TRANSCRIPT,
+    UNITS,
+    check_rater,
+    rater_file,
+)
+from labapp.annotations.redacting import without_remarks
+from labapp.annotations.redaction import joined
 from labapp.annotations.store import annotations_of
 from labapp.annotations.study_sessions import AnnotatedSession, StudySessions, study_sessions
+from labapp.audio.recorded_sound import RecordedSound
+from labapp.audio.writer import FRAME_BYTES, wav_header
+from labapp.clock import NS, FakeClock, utc_text
 from labapp.errors import AnnotationError
+from labapp.events import Payload, UnstampedEvent
+from labapp.events.event import Source
+from labapp.events.lifecycle import (
+    SegmentEnded,
+    SegmentStarted,
+    SessionCompleted,
+    SessionPlanned,
+)
+from labapp.events.voice import AudioBlock, AudioStarted, AudioStopped
+from labapp.journal.layout import AUDIO, JOURNAL, refuse_inside
 from labapp.journal.layout import PACK as FILE
-from labapp.journal.layout import refuse_inside
 from labapp.journal.opening import open_record
+from labapp.journal.read import read_rows
+from labapp.journal.record import Record
+from labapp.journal.rows import payloads
+from labapp.journal.tree import FolderTree, Tree, ZipTree
+from labapp.journal.write import Journal
 from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
@@ -451,3 +492,413 @@ def _id_in(path: Path) -> str:
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+MARGIN_NS = NS // 2
+"""So much sound before and after a stretch, for nobody begins to hear at its first sample."""
+Stretch = tuple[int, int]
+
+
+def stretches_with_margin(stretches: Sequence[Stretch], end_ns: int) -> list[Stretch]:
+    """Stretches of session time with some sound around each, those that touch made one."""
+    return joined(
+        (max(0, begin - MARGIN_NS), min(end_ns, end + MARGIN_NS)) for begin, end in stretches
+    )
+
+
+def write_pack_session(
+    folder: Path,
+    record: Record,
+    stretches: Sequence[Stretch],
+    redactions: Sequence[Redaction],
+    *,
+    sound: bool,
+) -> str:
+    """Write the session folder of a pack.
+
+    Parameters
+    ----------
+    folder : to be made, called like the session's own folder.
+    record : the session as recorded.
+    stretches : session time that may be heard, in order and apart from each other.
+    redactions : of the session; silent in the pack.
+    sound : whether the sound may be passed on.
+
+    Returns
+    -------
+    The hash of the last event of its journal, by which the files of the pack know it.
+
+    Raises
+    ------
+    AnnotationError : something of the sound cannot be read.
+    OSError : it cannot be written.
+    """
+    access.own_folder(folder, exist_ok=False)
+    clock = FakeClock(0, record.name.started)
+    journal = Journal.create(folder / JOURNAL, clock)
+
+    def add(t_ns: int, payload: Payload) -> None:
+        clock.set_ns(max(clock.now_ns(), t_ns))
+        journal.append(UnstampedEvent(payload), Source.SYSTEM)
+
+    try:
+        planned = record.planned
+        add(
+            0,
+            SessionPlanned(
+                study=planned.study,
+                study_version=planned.study_version,
+                study_sha256="",
+                participant=planned.participant,
+                session=planned.session,
+                seed=0,
+                assignment={},
+                presentation="as_published",
+                language=planned.language,
+                audio=planned.audio,
+                plan=(),
+                pilot=record.pilot,
+            ),
+        )
+        add(0, SegmentStarted(1, utc_text(record.name.started), "", __version__, ""))
+        if sound:
+            for t_ns, payload in _sound(folder, record, stretches, redactions):
+                add(t_ns, payload)
+        end_ns = max(record.rows[-1].t_ns, clock.now_ns())
+        add(end_ns, SessionCompleted())
+        add(end_ns, SegmentEnded("completed"))
+    finally:
+        journal.close()
+    return read_rows(folder)[-1].hash
+
+
+def _sound(
+    folder: Path, record: Record, stretches: Sequence[Stretch], redactions: Sequence[Redaction]
+) -> Sequence[tuple[int, Payload]]:
+    """Cut the stretches out of the session's sound, a file each; the events that place them."""
+    heard = payloads(row for row in record.rows if row.kind.startswith("audio."))
+    silenced = [(redaction.t0_ns, redaction.t1_ns) for redaction in redactions]
+    source = RecordedSound(
+        record.tree.open, (payload for _, payload in heard), record.rows[-1].t_ns, silenced
+    )
+    events: list[tuple[int, Payload]] = []
+    try:
+        number = 0
+        for begin, end in stretches:
+            begin, end = max(begin, source.begin_ns), min(end, source.end_ns)
+            if not any(span.t0_ns < end and begin < span.t1_ns for span in source.spans):
+                continue
+            number += 1
+            name = f"{AUDIO}/segment-01{f'-{number}' if number > 1 else ''}.wav"
+            events += _cut(folder, name, source, begin, end)
+    except (OSError, ValueError) as error:
+        raise AnnotationError(
+            f"The sound of {record.name} cannot be read ({error}).",
+            safe="No pack was made.",
+            todo="`labapp sessions verify` says what is wrong with it.",
+        ) from error
+    finally:
+        source.close()
+    return events
+
+
+def _cut(
+    folder: Path, name: str, source: RecordedSound, begin: int, end: int
+) -> list[tuple[int, Payload]]:
+    rate = source.rate
+    frames = (end - begin) * rate // NS
+    events: list[tuple[int, Payload]] = [
+        (begin, AudioStarted(name, "", "", rate, 1, "PCM_16")),
+    ]
+    access.own_folder((folder / name).parent)
+    with access.create(folder / name) as file:
+        file.write(wav_header(rate, frames * FRAME_BYTES))
+        for first in range(0, frames, rate):
+            last = min(frames, first + rate)
+            at_ns = begin + first * NS // rate
+            data = source.read(at_ns, last - first).astype("<i2").tobytes()
+            file.write(data)
+            # Two marks a block, as exact as the cut itself: the pack's clock is the session's.
+            middle = (first + last) // 2
+            anchors = tuple(
+                (frame, frame / rate, begin + frame * NS // rate) for frame in (first, middle)
+            )
+            digest = hashlib.sha256(data).hexdigest()
+            end_of_block = begin + last * NS // rate
+            events.append((end_of_block, AudioBlock(name, first, last, digest, anchors)))
+    events.append((end, AudioStopped(name, frames, 0)))
+    return events
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came of a rater's file.
+
+    Attributes
+    ----------
+    session : the name of its folder.
+    rater : whose marks they are.
+    marks : how many the rater has there now.
+    lines : how many lines were new.
+    beyond : marks that lie outside of what was assigned.
+    status : see `labapp.annotations.model.Status`.
+    ignored : changes of texts and units in the pack: these are the study's, and are not taken in.
+    redacted : int
+        Marks whose remark is not taken in: since the pack was made, something there was redacted.
+    remark : what was cut off at the end of the file on its way, in words; empty where nothing was.
+    """
+
+    session: str
+    rater: str
+    marks: int
+    lines: int
+    beyond: int
+    status: str
+    ignored: int = 0
+    redacted: int = 0
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class _Returned:
+    """A rater's file that came back, and is of this study."""
+
+    session: AnnotatedSession
+    rater: str
+    lines: Sequence[Line]
+    marks: Collection[Mark]
+    ignored: int
+    remark: str
+
+
+def receive(study: Path, path: Path) -> list[Received]:
+    """Take in the marks of a returned pack, or of single files of a rater.
+
+    Parameters
+    ----------
+    study : the folder of the study's sessions, from which the pack was made.
+    path : the folder of the pack, an archive of it, or a rater's file (`….jsonl`).
+
+    Raises
+    ------
+    AnnotationError : a file is damaged, or is not of a pack of this study, or its session, units or
+        codebook are not those that were handed out. Nothing is taken in then.
+    AnnotationsBusy : a window has the rater's file open.
+    """
+    study = study.absolute()
+    packs = [entry for entry in handed_out(study) if entry.kind == PACK]
+    sessions = study_sessions(study)
+    usable = {session.name: session for session in sessions.usable}
+    ready: list[_Returned] = []
+    for place, content, beside in _rater_files(path):
+        returned = checked(parse(content), place)
+        fold = MarksFold()
+        fold_lines(fold, returned.lines, place)
+        if not fold.opened:
+            continue
+        pack, name = _pack_of(place, fold.opened, packs)
+        if name not in usable:
+            why = dict(sessions.left_out).get(name, "it is not there any more")
+            raise AnnotationError(
+                f"{place} is of {name}, which cannot be coded: {why}.",
+                safe="Nothing was taken in.",
+                todo="Delete the marks and the pack if its participant withdrew.",
+            )
+        session, rater = usable[name], check_rater(str(fold.opened["rater"]), study)
+        _refuse_changed(place, study, session, fold, pack)
+        ignored, marks = _changes(beside, pack, name), fold.marks.values()
+        ready.append(_Returned(session, rater, returned.lines, marks, ignored, returned.torn))
+    if not ready:
+        raise AnnotationError(
+            f"{path} holds no marks.",
+            todo="Give the pack's folder or an archive of it after coding, or the rater's file: "
+            f"{ANNOTATIONS}/…/{RATERS}/….jsonl",
+        )
+    return _take_in(ready, assignments_of_study(study))
+
+
+def _changes(beside: Mapping[str, bytes], pack: HandedOut, session: str) -> int:
+    """How many changes of units and texts came back beside a rater's marks."""
+    handed = pack.facts.get("lines")
+    counts = handed.get(session, {}) if isinstance(handed, dict) else {}
+    made = 0
+    for name, content in beside.items():
+        later = parse(content).lines[int(counts.get(name, 0)) :]
+        made += sum(not line.kind.endswith(".opened") for line in later)
+    return made
+
+
+def _rater_files(path: Path) -> Iterator[tuple[str, bytes, dict[str, bytes]]]:
+    """Name and content of each rater's file at a path, with the units and texts beside it. Raises
+    AnnotationError."""
+    try:
+        if path.suffix == LINES:
+            yield str(path), files.content(path, LARGEST), {}
+            return
+        tree: Tree
+        if files.is_folder(path):
+            tree = FolderTree(path)
+        else:
+            with archives.archive(path) as archive:
+                archives.refuse_entries(archive)
+            tree = ZipTree(path)
+        for name in tree.names():
+            parts = PurePosixPath(name).parts
+            hidden = any(part.startswith(".") for part in parts)
+            if name.endswith(LINES) and len(parts) > 1 and parts[-2] == RATERS and not hidden:
+                folder = PurePosixPath(name).parent.parent
+                beside = {
+                    other: tree.read(str(folder / other), LARGEST)
+                    for other in (UNITS, TRANSCRIPT)
+                    if tree.has(str(folder / other))
+                }
+                yield f"{path}: {name}", tree.read(name, LARGEST), beside
+    except (OSError, ValueError) as error:
+        raise AnnotationError(
+            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).",
+            safe="Nothing was taken in.",
+            todo="Have it sent again.",
+        ) from error
+
+
+def _pack_of(
+    place: str, opened: Mapping[str, Any], packs: Sequence[HandedOut]
+) -> tuple[HandedOut, str]:
+    """The pack that a file was coded in, and the session. Raises AnnotationError."""
+    for pack in packs:
+        journals = pack.facts.get("journals")
+        for name, head in (journals if isinstance(journals, dict) else {}).items():
+            if head == opened.get("journal"):
+                if opened["rater"] != pack.facts.get("rater"):
+                    raise AnnotationError(
+                        f"{place} has marks of {opened['rater']}, and the pack was made for "
+                        f"{pack.facts.get('rater')}.",
+                        safe="Nothing was taken in.",
+                        todo="Make a pack for each rater.",
+                    )
+                return pack, name
+    raise AnnotationError(
+        f"{place} was not coded in a pack of this study.",
+        safe="Nothing was taken in.",
+        todo="Give the study that the pack was made from. A file that was coded in the study's own "
+        "folder belongs into its place by hand.",
+    )
+
+
+def _refuse_changed(
+    place: str, study: Path, session: AnnotatedSession, fold: MarksFold, pack: HandedOut
+) -> None:
+    """Raises AnnotationError where units or codebook are not those that were handed out."""
+    units = {unit.id for unit in session.annotations.segmentation.units}
+    gone = [m for m in fold.marks.values() if m.unit is not None and m.unit not in units]
+    if gone:
+        raise AnnotationError(
+            f"{place} has marks of {len(gone)} units that {session.name} does not have (any more).",
+            safe="Nothing was taken in.",
+            todo="The units were changed since the pack was made: have the rater code a new one.",
+        )
+    handed = set(pack.facts.get("codebooks") or ())
+    foreign = {mark.codebook for mark in fold.marks.values()} - handed
+    if foreign:
+        raise AnnotationError(
+            f"{place} was coded by a codebook that was not in the pack ({sorted(foreign)[0]}…).",
+            safe="Nothing was taken in.",
+            todo="A codebook is changed in the study, and handed out in a new pack.",
+        )
+    known = {book.sha256: book for book in codebooks.codebooks_of(study)}
+    stored = codebooks.versions_of(study)
+    for sha256 in {mark.codebook for mark in fold.marks.values()} - stored.keys():
+        if sha256 not in known:
+            raise AnnotationError(
+                f"{place} was coded by a version of the codebook that is not there any more.",
+                safe="Nothing was taken in.",
+                todo="Put the codebook that was in the pack back into the study's folder once, and "
+                "receive the marks then.",
+            )
+        codebooks.store_version(study, known[sha256])
+
+
+def _take_in(ready: Sequence[_Returned], assignments: Sequence[Assignment]) -> list[Received]:
+    """Merge what came back into the raters' files: all of it, or nothing. Raises AnnotationError,
+    AnnotationsBusy."""
+    received = []
+    with ExitStack() as stack:
+        open_: dict[Path, HeldFile] = {}
+        after: dict[Path, tuple[Line, ...]] = {}
+        for each in ready:
+            path = rater_file(each.session.path, each.rater)
+            if path not in open_:
+                open_[path] = stack.enter_context(held(path))
+            before = after.get(path, open_[path].lines)
+            after[path], redacted = _merged(each, before, path)
+            received.append(_received(each, before, after[path], redacted, assignments))
+        for path, lines in after.items():
+            if len(lines) != len(open_[path].lines):
+                open_[path].replace(lines)
+    return received
+
+
+def _merged(each: _Returned, before: Sequence[Line], path: Path) -> tuple[tuple[Line, ...], int]:
+    """The lines of a rater's file with those that came back, and how many marks of these lost their
+    remarks. Raises AnnotationError where they would change what is locked."""
+    identity = identity_of(each.session.record, each.session.path).to_json()
+    own = [
+        line._replace(body={**line.body, **identity}) if line.kind == OPENED else line
+        for line in each.lines
+    ]
+    annotations = each.session.annotations
+    times = {unit.id: (unit.t0_ns, unit.t1_ns) for unit in annotations.segmentation.units}
+    own, redacted = without_remarks(own, "memo", PUT, annotations.redactions, times)
+    after = merged(before, own)
+    known = _fold(before, path)
+    locked = {round_ for round_, status in known.statuses.items() if status == "locked"}
+    if _of_rounds(known, locked) != _of_rounds(_fold(after, path), locked):
+        raise AnnotationError(
+            f"The marks of {each.rater} in {each.session.name} are locked: agreement was computed "
+            "from them.",
+            safe="They are as they were, and nothing was taken in.",
+            todo="What came later can be settled: labapp code adjudicate.",
+        )
+    return after, redacted
+
+
+def _of_rounds(fold: MarksFold, rounds: Collection[str]) -> tuple[set[Mark], dict[str, str]]:
+    """The marks of rounds, and how far these are."""
+    marks = {mark for mark in fold.marks.values() if mark.round in rounds}
+    return marks, {round_: fold.statuses[round_] for round_ in rounds}
+
+
+def _fold(lines: Sequence[Line], path: Path) -> MarksFold:
+    fold = MarksFold()
+    fold_lines(fold, lines, str(path))
+    return fold
+
+
+def _received(
+    each: _Returned,
+    before: Sequence[Line],
+    after: Sequence[Line],
+    redacted: int,
+    assignments: Sequence[Assignment],
+) -> Received:
+    stretches = [
+        (a.t0_ns - MARGIN_NS, a.t1_ns + MARGIN_NS)
+        for a in assignments
+        if (a.session, a.rater) == (each.session.name, each.rater)
+    ]
+    beyond = sum(
+        not any(begin <= mark.t0_ns < end for begin, end in stretches) for mark in each.marks
+    )
+    round_ = next(str(line.body["round"]) for line in reversed(each.lines) if line.kind == OPENED)
+    fold = _fold(after, rater_file(each.session.path, each.rater))
+    return Received(
+        each.session.name,
+        each.rater,
+        len(fold.marks),
+        len(after) - len(before),
+        beyond,
+        fold.statuses.get(round_, "draft"),
+        each.ignored,
+        redacted,
+        each.remark,
+    )

@@ -12,8 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from labapp.annotations.assigning import Draw, draw_assignments
-from labapp.annotations.assignments import assignments_of_study, codable, save_draw, undrawn
+from labapp.annotations.assignments import (
+    Draw,
+    assignments_of_study,
+    codable,
+    draw_assignments,
+    save_draw,
+    undrawn,
+)
 from labapp.annotations.codebook import Codebook, versions_of
 from labapp.annotations.editing import fold_lines
 from labapp.annotations.final import coding_raters

@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import Codebook
-from labapp.annotations.codebook_diff import outdated_marks
+from labapp.annotations.codebook import Codebook, outdated_marks
 from labapp.annotations.editing import Fold, fold_lines
 from labapp.annotations.identity import difference, identity_of
 from labapp.annotations.ledger import LARGEST, unwritable

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from labapp.audio import portaudio
 from labapp.audio.capture import InputStream, OpenInput
 from labapp.audio.devices import Device
-from labapp.audio.level import FLOOR_DBFS, VoiceActivity, dbfs, hear
 from labapp.audio.process import open_input
 from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level, level_of
-from labapp.audio.track import mono
+from labapp.audio.track import FLOOR_DBFS, VoiceActivity, dbfs, hear, mono
 from labapp.errors import AudioError, DeviceGone
 from labapp.messages import Message
 

@@ -13,13 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.audio import sources
+from labapp.audio import devices
 from labapp.audio.capture import InputStream, OpenInput
-from labapp.audio.devices import Device
-from labapp.audio.level import FLOOR_DBFS, VoiceActivity
+from labapp.audio.devices import Device, NoWatcher, PulseWatcher, SourceWatcher
 from labapp.audio.process import open_input
-from labapp.audio.sources import NoWatcher, PulseWatcher, SourceWatcher
-from labapp.audio.track import Emit, Outbox, Track
+from labapp.audio.track import FLOOR_DBFS, Emit, Outbox, Track, VoiceActivity
 from labapp.clock import NS
 from labapp.errors import AudioError
 from labapp.events.lifecycle import ProgramStalled
@@ -365,7 +363,7 @@ def next_take(folder: Path, segment: int) -> int:
 
 def default_watcher(device: Device) -> SourceWatcher:
     """`pactl` where the device is a door to PulseAudio or PipeWire, else nobody."""
-    behind = sources.behind_sound_server(device.name, device.host_api)
+    behind = devices.behind_sound_server(device.name, device.host_api)
     return PulseWatcher() if behind else NoWatcher()
 
 

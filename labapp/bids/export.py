@@ -11,10 +11,9 @@ from labapp.analysis.items import instruments_of
 from labapp.annotations.redacted_sound import redacted_tree
 from labapp.annotations.store import annotations_of, is_annotated
 from labapp.annotations.video_files import videos_of, withheld_because
-from labapp.bids.contents import deidentified, has_sound
+from labapp.bids.contents import deidentified, has_sound, split_manifests
 from labapp.bids.exporters import BIDS, EXPORTERS, ExportedSession, Exporter, exporter
 from labapp.bids.folder import BundleFolder, placed, refuse_existing
-from labapp.bids.stimuli_check import split_manifests
 from labapp.errors import BundleError, LabappError
 from labapp.journal.guard import readable
 from labapp.journal.integrity import check_chain

@@ -1,23 +1,29 @@
-"""Writing a bundle: beside its place first, put there whole at the end, never over anything."""
+"""Writing a bundle: beside its place first, put there whole at the end, never over anything.
+
+manifest.json: SHA-256 and size of every file of a bundle, and of the manifest itself.
+"""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import stat
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from labapp import access, durable
-from labapp.bids.manifest import FileEntry, hash_stream
+from labapp.bids.tsv import json_text
 from labapp.errors import BundleError, ExportExists
-from labapp.journal.layout import refuse_inside
+from labapp.journal.layout import BUNDLE_VERSION, refuse_inside
 from labapp.journal.tree import FolderTree, Tree
+from labapp.reading.values import json_value
 from labapp.session.exports import log_export
 
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
@@ -171,4 +177,69 @@ def _refused(out: Path, error: OSError) -> BundleError:
         what,
         safe="The sessions are untouched, and the unfinished bundle was removed.",
         todo=todo,
+    )
+
+
+_CHUNK = 1 << 20
+_SELF = "manifest_sha256"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """SHA-256 (hexadecimal) and size in bytes of a file."""
+
+    sha256: str
+    size: int
+
+
+def hash_stream(source: IO[bytes], into: IO[bytes] | None = None) -> FileEntry:
+    """Hash a stream to its end, copying it into another one if given."""
+    digest, size = hashlib.sha256(), 0
+    while chunk := source.read(_CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+        if into is not None:
+            into.write(chunk)
+    return FileEntry(digest.hexdigest(), size)
+
+
+def manifest_text(facts: Mapping[str, Any], files: Mapping[str, FileEntry]) -> str:
+    """The manifest. Its last entry is the hash of the text without that entry."""
+    content = {
+        "bundle_version": BUNDLE_VERSION,
+        **facts,
+        "files": {
+            name: {"sha256": files[name].sha256, "size": files[name].size} for name in sorted(files)
+        },
+    }
+    return json_text(content | {_SELF: _own_hash(content)})
+
+
+def _own_hash(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json_text(content).encode()).hexdigest()
+
+
+def read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, FileEntry]]:
+    """The facts, and the files by name. Raises BundleError unless it is, byte for byte, as it was
+    written."""
+    try:
+        content = json_value(text)
+        own = content.pop(_SELF)
+        files = {
+            str(name): FileEntry(str(entry["sha256"]), int(entry["size"]))
+            for name, entry in content["files"].items()
+        }
+        whole = own == _own_hash(content) and text == json_text(content | {_SELF: own}).encode()
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _damaged(f"it cannot be read ({error})") from error
+    if not whole:
+        raise _damaged("it was changed since the export")
+    return {name: content[name] for name in content if name != "files"}, files
+
+
+def _damaged(why: str) -> BundleError:
+    return BundleError(
+        f"The manifest is not what was written: {why}.",
+        safe="Nothing was changed now.",
+        todo="Take another copy of the bundle, or export the sessions again.",
     )

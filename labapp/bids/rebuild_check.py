@@ -14,7 +14,7 @@ from typing import IO, Any
 from labapp.analysis.items import instruments_of
 from labapp.annotations.video_files import LIST
 from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
-from labapp.bids.manifest import hash_stream
+from labapp.bids.folder import hash_stream
 from labapp.errors import BundleError
 from labapp.journal.layout import ANNOTATIONS, MANIFEST, SOURCEDATA
 from labapp.journal.opening import bundled_record, session_facts, session_prefixes

@@ -185,8 +185,7 @@ def code_diff(
     """
     from dataclasses import asdict
 
-    from labapp.annotations.codebook import read
-    from labapp.annotations.codebook_diff import differences
+    from labapp.annotations.codebook import differences, read
 
     before, after = read(old), read(new)
     if before.id != after.id:

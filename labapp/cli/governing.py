@@ -288,7 +288,7 @@ def code_receive(
     """
     from dataclasses import asdict
 
-    from labapp.annotations.receiving import receive
+    from labapp.annotations.packs import receive
 
     received = receive(study_folder(study, data), file)
     if json_:

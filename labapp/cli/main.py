@@ -162,7 +162,7 @@ def demo(
 
     Example: labapp demo --out demo
     """
-    from labapp.ui.demo import run_demo
+    from labapp.ui.app import run_demo
 
     raise typer.Exit(run_demo(out, seed, say))
 

@@ -110,7 +110,7 @@ def _shown(path: Path, t_ns: int | None, dark: bool | None) -> int:
             todo="Write a picture of it with --still FILE.png --at TIME.",
         )
     with gc_paused():  # hundreds of modules, and thousands of events: none of them garbage
-        from labapp.ui.replay.run import Replay
+        from labapp.ui.replay.window import Replay
 
         replay = Replay(path, t_ns, dark)
     return replay.run()

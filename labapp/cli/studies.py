@@ -224,7 +224,7 @@ def studies_preview(
         )
     loaded = load(study, language)
     make_app()
-    from labapp.ui import preview, preview_window
+    from labapp.ui import preview
 
     whose = loaded.study.participants.label(order) if order is not None else participant
     if order is not None and (rule := rule_of(loaded.study)) is not None:
@@ -242,7 +242,7 @@ def studies_preview(
             paths = preview.write_pictures(opened, out)
             say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
             return
-        preview_window.run_preview(opened)
+        preview.run_preview(opened)
 
 
 @studies_app.command("schema")

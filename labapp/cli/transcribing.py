@@ -14,7 +14,7 @@ from labapp.errors import LabappError, NoConsent, TranscriptionError, UsageError
 from labapp.parallel.long_work import stoppable
 
 if TYPE_CHECKING:
-    from labapp.transcription.recogniser import Recogniser
+    from labapp.transcription.session import Recogniser
 
 _INTERRUPTED = 130
 
@@ -62,8 +62,7 @@ def transcribe(
     """
     from labapp.journal.opening import places
     from labapp.transcription.models import model_at, own_model
-    from labapp.transcription.recogniser import Recogniser
-    from labapp.transcription.session import transcribe_session
+    from labapp.transcription.session import Recogniser, transcribe_session
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
     speech = own_model() if model is None else model_at(model, engine)
@@ -116,7 +115,7 @@ def transcribe(
 def _expected(path: Path) -> str:
     """The words of a file, parted by commas. Raises UsageError."""
     from labapp.reading import files
-    from labapp.transcription.recogniser import LONGEST_WORDS
+    from labapp.transcription.session import LONGEST_WORDS
 
     try:
         text = files.content(path).decode("utf-8-sig")

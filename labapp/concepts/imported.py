@@ -21,8 +21,8 @@ from labapp.concepts.card import (
     ImportedCard,
     ImportRecord,
 )
-from labapp.concepts.intervention import interventions
 from labapp.concepts.learner import PERCENTILES
+from labapp.concepts.measuring import interventions
 from labapp.concepts.model import ConceptModel
 from labapp.concepts.own_pictures import Description
 from labapp.datasets.concepts.rows import ConceptRows, part

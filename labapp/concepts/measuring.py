@@ -1,22 +1,31 @@
 """What a card says of a concept model: how often it is right, how pure its codes are, and what
-interventions do."""
+interventions do.
+
+What a concept model answers after concepts were set (paper 001, 4.1 and Figure 5).
+
+A concept that is set off or on gets the model's value for that in place of its code: 0 or 1 where
+codes are probabilities, the 5th or 95th percentile of the training codes where they are logits.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labapp.concepts.card import Accuracy
 from labapp.concepts.data import ConceptData
-from labapp.concepts.intervention import TaskScore, interventions
-from labapp.concepts.model import ConceptModel
+from labapp.concepts.model import ConceptModel, settable
 from labapp.datasets.concepts.rows import ConceptRows
-from labapp.datasets.split import Float32, Float64
+from labapp.datasets.split import Float32, Float64, Int64
 from labapp.metrics.nis import nis
 from labapp.metrics.ois import ois
 from labapp.metrics.probes import completeness_of
 from labapp.metrics.roc import class_accuracy
+from labapp.stimuli.interventions import AS_IT_IS, OFF, Answers, states
 
 DIGITS = 4
 
@@ -128,3 +137,128 @@ def curves(
         "alone": ready.alone(score),
     }
     return {name: values.astype(np.float32) for name, values in arrays.items()}
+
+
+Bool = NDArray[np.bool_]
+TaskScore = Callable[[Float64, Int64], Float64]
+"""Of class logits (n, classes) and labels (n,): `roc.class_accuracy` or `roc.class_auc`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interventions:
+    """Rows, ready to have concepts set.
+
+    Attributes
+    ----------
+    codes : float64, shape (n, k). `concepts`: what is true, int64 0 or 1, shape (n, k).
+        `labels`: int64, shape (n,).
+    wrong : where the model believes a concept wrongly, bool, shape (n, k).
+    values : a code of a concept set off and on, float64, shape (k, 2).
+    predict : class logits (n, classes) of codes (n, k).
+    """
+
+    codes: Float64
+    concepts: Int64
+    labels: Int64
+    wrong: Bool
+    values: Float64
+    predict: Callable[[Float64], Float64]
+
+    @property
+    def count(self) -> int:
+        """How many concepts there are."""
+        return len(self.values)
+
+    def logits(self, chosen: Bool) -> Float64:
+        """Class logits, shape (n, classes), after the chosen concepts, bool (n, k) or (k,), were
+        set to what is true."""
+        truth = self.values[np.arange(self.count), self.concepts]
+        return self.predict(np.where(chosen, truth, self.codes))
+
+    def fixed(self, score: TaskScore = class_accuracy) -> Float64:
+        """The score after the first 0 to k concepts were set, as in the released code: shape
+        (k + 1,)."""
+        return self._each(score, (np.arange(self.count) < m for m in range(self.count + 1)))
+
+    def subsets(self, score: TaskScore = class_accuracy) -> Float64:
+        """The mean score over all choices of 0 to k concepts, shape (k + 1,): the paper's random
+        order, without a draw."""
+        means = []
+        for m in range(self.count + 1):
+            sets = combinations(range(self.count), m)
+            choices = (np.isin(np.arange(self.count), chosen) for chosen in sets)
+            means.append(self._each(score, choices).mean())
+        return np.array(means)
+
+    def wrong_only(self, score: TaskScore = class_accuracy) -> Float64:
+        """The score after the first 0 to k of the wrong concepts of each row were set, in the order
+        of the concepts, shape (k + 1,): what a person does who repairs and sees everything."""
+        rank = np.cumsum(self.wrong, axis=1)
+        return self._each(score, (self.wrong & (rank <= m) for m in range(self.count + 1)))
+
+    def alone(self, score: TaskScore = class_accuracy) -> Float64:
+        """The score after one concept alone was set, for each: shape (k,)."""
+        return self._each(score, (np.arange(self.count) == j for j in range(self.count)))
+
+    def _each(self, score: TaskScore, choices: Iterable[Bool]) -> Float64:
+        return np.array([score(self.logits(chosen), self.labels) for chosen in choices])
+
+    def answers(self) -> Answers:
+        """Probabilities of classes in every state, in the order of
+        `labapp.stimuli.interventions.states`: shape (n, 3^k, classes)."""
+        table: Answers | None = None
+        every = states(self.count)
+        for number, state in enumerate(every):
+            codes = self.codes.copy()
+            for j, s in enumerate(state):
+                if s != AS_IT_IS:
+                    codes[:, j] = self.values[j, s - OFF]
+            answers = probabilities(self.predict(codes))
+            if table is None:
+                table = np.empty((len(answers), len(every), answers.shape[1]), np.float16)
+            table[:, number] = answers
+        assert table is not None
+        return table
+
+
+def probabilities(logits: Float64) -> Float64:
+    """The softmax of logits over the last axis."""
+    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def interventions(model: ConceptModel, rows: ConceptRows) -> Interventions:
+    """Ready the rows for interventions.
+
+    Raises ModelError: no concept of the model can be set.
+    """
+    values, beliefs = settable(model), model.beliefs(rows)
+    assert beliefs is not None
+
+    def predict(codes: Float64) -> Float64:
+        logits = model.predict_from(codes)
+        assert logits is not None
+        return logits
+
+    wrong = (beliefs >= 0.5) != (rows.concepts_of == 1)
+    return Interventions(
+        model.codes(rows), rows.concepts_of, rows.labels_of, wrong, values, predict
+    )
+
+
+def intervene(
+    model: ConceptModel, rows: ConceptRows, concepts: Iterable[int], values: Float64 | None = None
+) -> Float64:
+    """Class logits, float64, shape (n, classes), after some concepts, by number from 0, were set to
+    what is true of each row.
+
+    values : what codes become, off and on, float64 (k, 2), in place of the model's own.
+
+    Raises ModelError: no concept of the model can be set.
+    """
+    ready = interventions(model, rows)
+    if values is not None:
+        ready = Interventions(
+            ready.codes, ready.concepts, ready.labels, ready.wrong, values, ready.predict
+        )
+    return ready.logits(np.isin(np.arange(ready.count), list(concepts)))

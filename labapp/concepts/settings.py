@@ -155,7 +155,7 @@ class VaeSettings(Settings):
     units : numbers of the code; as many as there are concepts where it is None.
     """
 
-    learner: ClassVar[str] = "labapp.concepts.variational:Variational"
+    learner: ClassVar[str] = "labapp.concepts.explained:Variational"
 
     beta: Weight = 1.0
     units: Width | None = None

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from labapp.annotations.model import SPEAKERS, SessionAnnotations, Speaker, Unit
-from labapp.annotations.moderator import PROMPT, QUESTION
 from labapp.annotations.places import MODERATOR
-from labapp.annotations.store import annotations_of, open_units
+from labapp.annotations.store import PROMPT, QUESTION, annotations_of, open_units
 from labapp.clock import NS
 from labapp.errors import AnnotationError
 from labapp.exchange.files import table_rows

@@ -16,10 +16,9 @@ from pydantic import Field, field_validator, model_validator
 from labapp.datasets.birds.chance import OCCLUSION
 from labapp.datasets.birds.dataset import SIZE, Birds, birds
 from labapp.datasets.birds.species import SPECIES, name_of
-from labapp.datasets.dividing import Shares
 from labapp.datasets.faces.dataset import Faces, faces
 from labapp.datasets.faces.parameters import CLASSES
-from labapp.datasets.folder import Folder
+from labapp.datasets.folder import Folder, Shares
 from labapp.datasets.folder import read as read_folder
 from labapp.errors import DatasetError, ModelError
 from labapp.representations.card import SHA256_PATTERN

@@ -11,10 +11,9 @@ from scipy import ndimage
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from labapp.datasets.birds.dataset import BirdRows
-from labapp.datasets.birds.parameters import Bird
 from labapp.datasets.birds.picture import deciding_visibility, mark_places, part_map
 from labapp.datasets.birds.shapes import BodyPart
-from labapp.datasets.birds.species import GENERA, SISTERS, SPECIES
+from labapp.datasets.birds.species import GENERA, SISTERS, SPECIES, Bird
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.explanations.card import (
     HUNDRED,

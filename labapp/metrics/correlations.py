@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.metrics.binning import labels as classes
+from labapp.metrics.information import labels as classes
 from labapp.metrics.information import shared_in_bins
 from labapp.metrics.inputs import check_count, check_inputs, check_labels
 from labapp.metrics.score import JSON

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
-from labapp.metrics.binning import BINS, labels
+from labapp.metrics.information import BINS, labels
 from labapp.metrics.inputs import check_inputs
 from labapp.metrics.roc import roc_auc
 from labapp.metrics.score import Score

@@ -25,8 +25,8 @@ from sklearn.metrics import mutual_info_score
 from labapp.errors import MetricError
 from labapp.metrics.alignment import align as aligned
 from labapp.metrics.alignment import check_enough
-from labapp.metrics.binning import BINS, discretise
 from labapp.metrics.concepts import Concepts, concepts, task
+from labapp.metrics.information import BINS, discretise
 from labapp.metrics.inputs import check_count, check_inputs, check_seed
 from labapp.metrics.score import JSON, Score
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.metrics.binning import BINS, Binning
-from labapp.metrics.information import mutual_information, settings_of
+from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]

@@ -6,8 +6,14 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from labapp.audio import cached
-from labapp.audio.placed_files import placed_files, restored, stored
-from labapp.audio.recorded_sound import RecordedSound, SoundSpan, Stretch
+from labapp.audio.recorded_sound import (
+    RecordedSound,
+    SoundSpan,
+    Stretch,
+    placed_files,
+    restored,
+    stored,
+)
 from labapp.journal.record import Record
 from labapp.journal.rows import Row, payloads
 from labapp.reading.files import MIB

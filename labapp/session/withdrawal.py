@@ -20,11 +20,11 @@ from pathlib import Path
 from labapp import leftovers
 from labapp.analysis.declared import read_declared
 from labapp.annotations.codebook import quoting
-from labapp.annotations.forgetting import Kind, forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
 from labapp.annotations.ledger import content_of
 from labapp.annotations.lines import parse
 from labapp.annotations.places import TRANSCRIPT, annotations_folder
+from labapp.annotations.redacting import Kind, forget_annotations, refuse_open
 from labapp.annotations.texts import PUT
 from labapp.annotations.video_files import video_names
 from labapp.audio.pyramid import forget

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from labapp.stimuli import check_interventions, check_pictures, check_scores
-from labapp.stimuli.check_photos import Fault, box_fault, photo_faults, twice
-from labapp.stimuli.check_pictures import PictureFiles
+from labapp.stimuli import check_interventions, check_photos, check_scores
+from labapp.stimuli.check_photos import Fault, PictureFiles, box_fault, photo_faults, twice
 from labapp.stimuli.library import named_path
 from labapp.stimuli.manifest import Manifest
 from labapp.stimuli.readable import ReadableSet, readable
@@ -44,7 +43,7 @@ def check(source: SetSource) -> CheckResult:
     if stimulus_set is None:
         return out
     picture_files = PictureFiles(source.folder)
-    faults = [*_set_faults(stimulus_set), *check_pictures.faults(stimulus_set, picture_files)]
+    faults = [*_set_faults(stimulus_set), *check_photos.faults(stimulus_set, picture_files)]
     if stimulus_set.manifest.kind == "scores":
         faults += check_scores.file_faults(stimulus_set, picture_files)
     if stimulus_set.manifest.kind == "interventions":
@@ -53,7 +52,7 @@ def check(source: SetSource) -> CheckResult:
     if not out.faults:
         out.manifest, out.files = stimulus_set.manifest, picture_files.files
         out.warnings = list(_warnings(stimulus_set.manifest))
-        out.warnings += check_pictures.warnings(stimulus_set, picture_files)
+        out.warnings += check_photos.warnings(stimulus_set, picture_files)
         if stimulus_set.manifest.kind == "scores":
             out.warnings += check_scores.warnings(stimulus_set.manifest, picture_files)
         if stimulus_set.manifest.kind == "interventions":

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from labapp.errors import StimuliError
 from labapp.stimuli import answer_files, interventions, pictures
-from labapp.stimuli.check_photos import Fault, twice
-from labapp.stimuli.check_pictures import PictureFiles
+from labapp.stimuli.check_photos import Fault, PictureFiles, twice
 from labapp.stimuli.interventions import AS_IT_IS, Answers
 from labapp.stimuli.manifest import Manifest, Photo
 from labapp.stimuli.readable import ReadableSet

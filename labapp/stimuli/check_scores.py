@@ -9,8 +9,7 @@ import numpy as np
 
 from labapp.errors import StimuliError
 from labapp.stimuli import pictures, score_files
-from labapp.stimuli.check_photos import Fault, twice
-from labapp.stimuli.check_pictures import PictureFiles
+from labapp.stimuli.check_photos import Fault, PictureFiles, twice
 from labapp.stimuli.manifest import Manifest, Photo
 from labapp.stimuli.readable import ReadableSet
 from labapp.stimuli.sources import Loc

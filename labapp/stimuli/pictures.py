@@ -21,7 +21,7 @@ from labapp.reading import pictures as reading
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from labapp.datasets.birds.parameters import Bird
+    from labapp.datasets.birds.species import Bird
 
 UInt8 = NDArray[np.uint8]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from labapp import discovery
 from labapp.analysis.task_records import records_class
 from labapp.bids.export import export
-from labapp.bids.task_timeline import event_columns
+from labapp.bids.tasks import event_columns
 from labapp.bids.verify import verify
 from labapp.events import Event, Payload
 from labapp.events import registry as kinds

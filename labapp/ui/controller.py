@@ -1,4 +1,7 @@
-"""One session on the screens: two windows, the watcher of screens, and an orderly end."""
+"""One session on the screens: two windows, the watcher of screens, and an orderly end.
+
+The path of the participant's pointer, recorded where the study asks for it.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,23 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QWidget
 
 from labapp.audio.devices import Device, MicrophoneFinder
 from labapp.audio.envelope import envelope
 from labapp.console import say
 from labapp.errors import LabappError
 from labapp.events import Source
-from labapp.events.commands import Pause, Resume
+from labapp.events.commands import MovePointer, Pause, Resume
 from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import AlarmRaised
+from labapp.events.pointer import PointerMoved
 from labapp.journal.decisions import is_pilot
+from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession
+from labapp.session.runner import Runner
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import FAST, Pace
 from labapp.ui import mistakes
@@ -30,7 +38,6 @@ from labapp.ui.keyboard import Keyboard
 from labapp.ui.language import tr
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import ScreenWatcher
-from labapp.ui.participant.pointer import PointerPath
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import settle_memory, unsettle_memory
 from labapp.ui.starting import RunOptions
@@ -346,3 +353,67 @@ def _let_python_run() -> None:
 
 def _alarm(code: str, error: LabappError) -> AlarmRaised:
     return AlarmRaised(code, f"{error.what} {error.todo}".strip())
+
+
+INTERVAL_MS = 33
+LONGEST_NS = 1_000_000_000
+"""A stretch is handed over after this time at the latest: a crash costs no more of it."""
+NS_IN_MS = 1_000_000
+
+
+class PointerPath(QObject):
+    """Asks 30 times a second where the pointer is, and sends what it did since, stretch by stretch.
+
+    It asks rather than listens: many widgets are told of a moving pointer only while a button is
+    down. A stretch ends when the question changes, the pointer rests or leaves the window, or
+    nobody can see what it points at (a pause, a wait).
+    """
+
+    def __init__(self, window: QWidget, runner: Runner) -> None:
+        super().__init__(window)
+        self._window = window
+        self._runner = runner
+        self._last: QPoint | None = None
+        self._key: TrialKey = (None, None, None)
+        self._began_ns = 0
+        self._points: list[tuple[int, int, int]] = []
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._look)
+        self._timer.start(INTERVAL_MS)
+
+    def stop(self) -> None:
+        """Hand over what is left, and look no more."""
+        self._timer.stop()
+        self.flush()
+
+    def flush(self) -> None:
+        """Hand over the stretch so far."""
+        points, self._points = self._points, []
+        if not points:
+            return
+        t_ms, x, y = zip(*points, strict=True)
+        size = self._window.size()
+        path = PointerMoved(self._began_ns, size.width(), size.height(), t_ms, x, y)
+        self._runner.send(MovePointer(self._key, path))
+
+    def _look(self) -> None:
+        runner = self._runner
+        key = runner.machine.trial_key(runner.state)
+        place = self._window.mapFromGlobal(QCursor.pos())
+        if key != self._key:
+            self.flush()
+            self._key = key
+        away = not self._window.isVisible() or not self._window.rect().contains(place)
+        # Before consent nothing is recorded of the hand, its drawn signature least of all.
+        idle = runner.part is None or runner.part.consents
+        if away or idle or runner.state.pauses.held or place == self._last:
+            self._last = place
+            self.flush()
+            return
+        self._last = place
+        now_ns = runner.clock.now_ns()
+        if not self._points:
+            self._began_ns = now_ns
+        self._points.append(((now_ns - self._began_ns) // NS_IN_MS, place.x(), place.y()))
+        if now_ns - self._began_ns >= LONGEST_NS:
+            self.flush()

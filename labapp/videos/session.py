@@ -33,7 +33,17 @@ from labapp.errors import VideoError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.reading import files
-from labapp.videos.alignment import LEAST_SOUND_S, WRONGEST_PPM, SoundMatch, WrongClock, align
+from labapp.videos.alignment import (
+    HOP_S,
+    LEAST_SOUND_S,
+    WRONGEST_PPM,
+    FeatureBuilder,
+    Features,
+    SoundMatch,
+    WrongClock,
+    align,
+    session_features,
+)
 from labapp.videos.alignment import MOST_PPM as USUAL_PPM
 from labapp.videos.decoding import (
     SOUND_RATE,
@@ -44,7 +54,6 @@ from labapp.videos.decoding import (
     opened,
     require,
 )
-from labapp.videos.sound_features import HOP_S, FeatureBuilder, Features, session_features
 
 TOOL = f"labapp {__version__}"
 BY_HAND = "--offset SECONDS"

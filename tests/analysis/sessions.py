@@ -9,10 +9,9 @@ from labapp.analysis.rows import SessionRecords
 from labapp.clock import NS
 from labapp.events import Event, Payload, payload_of
 from labapp.events.trials import TrialEnded
-from labapp.tasks.reconstruction.attempts import TrialRecord
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.records import ReconstructionRecords
+from labapp.tasks.reconstruction.records import ReconstructionRecords, TrialRecord
 from tests.helpers.journals import SessionBuilder, stamp
 
 SPACE = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.bids.session_timeline import session_timeline
+from labapp.bids.contents import session_timeline
 from labapp.events.lifecycle import (
     PartEnded,
     PartStarted,

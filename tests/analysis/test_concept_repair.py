@@ -15,7 +15,7 @@ from labapp.events import payload_of
 from labapp.events.commands import ConfirmSkip, Next, Resume, SkipStage
 from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.stimuli import interventions
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,
     PickAnswer,

@@ -14,7 +14,7 @@ from labapp.events import Event, Payload, Source
 from labapp.events.commands import Pause, Resume
 from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
-from labapp.tasks.unmasking.commands import StimulusHidden
+from labapp.tasks.unmasking.events import StimulusHidden
 from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.contents import groups_of
 from labapp.tasks.unmasking.report.sections import timing

@@ -15,8 +15,7 @@ from labapp.events.commands import Begin, Command, Next, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
 from labapp.representations.space import LatentSpace
-from labapp.tasks.reconstruction.attempts import TrialRecord
-from labapp.tasks.reconstruction.commands import (
+from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,
     MoveDial,
@@ -26,7 +25,7 @@ from labapp.tasks.reconstruction.commands import (
 )
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.records import ReconstructionRecords
+from labapp.tasks.reconstruction.records import ReconstructionRecords, TrialRecord
 from labapp.tasks.reconstruction.state import StageState, Trial
 from tests.analysis.sessions import SPACE, stage_row
 from tests.helpers.journals import Row, stamp

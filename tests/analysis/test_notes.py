@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis.notes_section import SHOWN_SESSIONS, notes_section
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.bids.session_timeline import session_columns, session_timeline
+from labapp.bids.contents import session_columns, session_timeline
 from labapp.clock import NS
 from labapp.events import Payload, Source
 from labapp.events.lifecycle import (

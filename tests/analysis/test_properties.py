@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from labapp.clock import NS
 from labapp.events.lifecycle import SessionPaused, SessionResumed
 from labapp.plugins.part import Snapshot
-from labapp.tasks.reconstruction.attempts import TrialRecord, error_auc
 from labapp.tasks.reconstruction.events import DialSelected, OverlayToggled
+from labapp.tasks.reconstruction.records import TrialRecord, error_auc
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, one_trial
 from tests.helpers.journals import SessionBuilder
 

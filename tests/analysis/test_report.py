@@ -37,7 +37,7 @@ from labapp.report.formats import clock, decimal
 from labapp.report.listing import SHOWN_ROWS
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from labapp.tasks.reconstruction.report.contents import SHOWN_SESSIONS
-from labapp.tasks.reconstruction.report.labels.files import NAMES
+from labapp.tasks.reconstruction.report.labels.sections import NAMES
 from tests.analysis.design.studies import study as own_study
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.annotations.assigning import BLOCK_NS, CodableSession, draw_assignments
+from labapp.annotations.assignments import BLOCK_NS, CodableSession, draw_assignments
 from labapp.annotations.model import Unit
 from labapp.errors import UsageError
 

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from labapp.annotations.assigning import draw_assignments
-from labapp.annotations.assignments import assignments_of_study, save_draw, undrawn
+from labapp.annotations.assignments import (
+    assignments_of_study,
+    draw_assignments,
+    save_draw,
+    undrawn,
+)
 from labapp.annotations.handed_out import handed_out, holders, note_handed_out
 from labapp.errors import AnnotationError
 from tests.annotations.test_assigning import STUDY

@@ -10,8 +10,7 @@ import pytest
 
 from labapp import durable, resources
 from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import parse
-from labapp.annotations.codebook_diff import differences, outdated_marks
+from labapp.annotations.codebook import differences, outdated_marks, parse
 from labapp.annotations.codebook_document import COLOURS
 from labapp.annotations.model import Mark
 from labapp.errors import AnnotationError

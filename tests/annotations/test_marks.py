@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.annotations.codebook import Codebook, parse
-from labapp.annotations.codebook_diff import outdated_marks
+from labapp.annotations.codebook import Codebook, outdated_marks, parse
 from labapp.annotations.ledger import held, read
 from labapp.annotations.lines import merged
 from labapp.annotations.marks import MarksFile, MarksFold

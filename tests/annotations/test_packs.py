@@ -13,8 +13,7 @@ import pytest
 from labapp import resources
 from labapp.annotations import codebook as codebooks
 from labapp.annotations import packs
-from labapp.annotations.assigning import Draw
-from labapp.annotations.assignments import save_draw
+from labapp.annotations.assignments import Draw, save_draw
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.handed_out import holders
 from labapp.annotations.lines import parse
@@ -25,10 +24,10 @@ from labapp.annotations.packs import (
     is_pack,
     make_pack,
     open_pack,
+    receive,
     session_to_code,
 )
 from labapp.annotations.places import rater_file
-from labapp.annotations.receiving import receive
 from labapp.annotations.redacting import redact
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.clock import NS

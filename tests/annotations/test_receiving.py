@@ -10,14 +10,12 @@ import pytest
 
 from labapp import resources
 from labapp.annotations import codebook as codebooks
-from labapp.annotations import receiving, redacting
-from labapp.annotations.assigning import Draw
-from labapp.annotations.assignments import save_draw
+from labapp.annotations import packs, redacting
+from labapp.annotations.assignments import Draw, save_draw
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Assignment, RaterMarks, Round, Text, Unit
-from labapp.annotations.packs import Pack, make_pack, open_pack
+from labapp.annotations.packs import Pack, make_pack, open_pack, receive
 from labapp.annotations.places import rater_file
-from labapp.annotations.receiving import receive
 from labapp.annotations.redacting import redact
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.clock import NS
@@ -129,14 +127,14 @@ def test_nobody_writes_between_reading_and_merging(
     pack = handed_over(session.parent, tmp_path)
     give(pack.folder / session.name, book, "explore", "u0")
     give(session, book, "goal", "u1")
-    merged = receiving.merged
+    merged = packs.merged
 
     def busy(*lines: Any) -> Any:
         with pytest.raises(AnnotationsBusy):
             give(session, book, "goal", "u2")
         return merged(*lines)
 
-    monkeypatch.setattr(receiving, "merged", busy)
+    monkeypatch.setattr(packs, "merged", busy)
     receive(session.parent, pack.folder)
     assert [m.unit for m in bens(session).marks] == ["u0", "u1"]
 

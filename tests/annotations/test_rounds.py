@@ -11,8 +11,7 @@ import pytest
 from labapp import resources
 from labapp.annotations import codebook as codebooks
 from labapp.annotations import rounds
-from labapp.annotations.assigning import Draw
-from labapp.annotations.assignments import assignments_of_study, save_draw
+from labapp.annotations.assignments import Draw, assignments_of_study, save_draw
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.marks import PUT, REMOVED

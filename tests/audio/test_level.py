@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from labapp.audio.level import VoiceActivity, dbfs, hear
+from labapp.audio.track import VoiceActivity, dbfs, hear
 
 RATE = 48000
 STEP = RATE // 20

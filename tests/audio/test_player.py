@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from labapp.audio import player as players
 from labapp.audio.output import Report, SampleQueue
-from labapp.audio.player import HeardSamples, Player, SessionTimes, WallClock
-from labapp.audio.wsola import Stretcher
+from labapp.audio.player import HeardSamples, Player, SessionTimes, Stretcher, WallClock
 from labapp.clock import NS
 from labapp.errors import AudioError
 from tests.audio.loudspeaker import RATE, Loudspeaker, Tone

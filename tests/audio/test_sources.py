@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from labapp.audio import sources
-from labapp.audio.sources import PulseWatcher, behind_sound_server
+from labapp.audio import devices
+from labapp.audio.devices import PulseWatcher, behind_sound_server
 
 PID = 4711
 
@@ -51,7 +51,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     stand_in = Server()
-    monkeypatch.setattr(sources, "pactl", stand_in.pactl)
+    monkeypatch.setattr(devices, "pactl", stand_in.pactl)
     return stand_in
 
 
@@ -136,11 +136,11 @@ def test_a_watcher_without_a_server_says_nothing(server: Server) -> None:
 
 
 def test_the_default_source_and_its_rate(server: Server) -> None:
-    found = sources.default_source()
+    found = devices.default_source()
     assert found is not None
     assert (found.name, found.rate, found.channels) == ("mic", 48000, 2)
     server.alive = False
-    assert sources.default_source() is None
+    assert devices.default_source() is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.audio.capture import Packet, PacketQueue
-from labapp.audio.timeline import PacketTimeline, PlacedPacket
+from labapp.audio.track import PacketTimeline, PlacedPacket
 
 RATE = 48000
 BLOCK = 2400

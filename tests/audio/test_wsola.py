@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from labapp.audio.wsola import FASTEST, SEARCH_S, SLOWEST, Hop, Read, Stretcher
+from labapp.audio.player import FASTEST, SEARCH_S, SLOWEST, Hop, Read, Stretcher
 
 RATE = 48_000
 

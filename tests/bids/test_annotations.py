@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from labapp import resources
 from labapp.annotations import codebook as codebooks
 from labapp.annotations import redacting
-from labapp.annotations.assigning import draw_assignments
-from labapp.annotations.assignments import assignments_of, codable, save_draw
+from labapp.annotations.assignments import assignments_of, codable, draw_assignments, save_draw
 from labapp.annotations.bundling import bundled_annotations, leaving_annotations
 from labapp.annotations.final import final_marks
 from labapp.annotations.ledger import rewrite
@@ -36,7 +35,7 @@ from labapp.annotations.store import (
     open_units,
 )
 from labapp.bids.export import export
-from labapp.bids.manifest import hash_stream, manifest_text, read_manifest
+from labapp.bids.folder import hash_stream, manifest_text, read_manifest
 from labapp.bids.verify import verify
 from labapp.clock import NS
 from labapp.errors import AnnotationError, SessionBusy

@@ -16,7 +16,7 @@ from labapp.bids.verify import verify
 from labapp.clock import FakeClock
 from labapp.events.commands import Next
 from labapp.stimuli import interventions
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,
     RepairDone,

@@ -36,7 +36,7 @@ from labapp.journal.opening import open_record
 from labapp.session.shifts import YEARS
 from labapp.session.withdrawal import withdraw
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.reconstruction.commands import EditLabel
+from labapp.tasks.reconstruction.events import EditLabel
 from tests.helpers.questionnaires import own_study
 from tests.session.sessions import opened, settle, spin, watch
 

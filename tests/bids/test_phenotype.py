@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from labapp import resources
+from labapp.bids.derived import Phenotypes
 from labapp.bids.export import export
-from labapp.bids.phenotype import Phenotypes
 from labapp.bids.redaction import WITHHELD
 from labapp.events.commands import Next
 from labapp.events.questionnaires import QuestionnaireSubmitted

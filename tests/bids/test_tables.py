@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labapp.bids.contents import session_timeline
 from labapp.bids.derived import codebook
-from labapp.bids.session_timeline import session_timeline
 from labapp.bids.tsv import Table, cell
 from labapp.events import registered
 from labapp.events.lifecycle import SessionPaused

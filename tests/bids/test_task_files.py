@@ -11,12 +11,11 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from labapp.analysis.columns import table_columns
+from labapp.bids.contents import SESSION_TYPES, WITHOUT_ROW, session_timeline
 from labapp.bids.derived import codebook
 from labapp.bids.export import export
 from labapp.bids.redaction import WITHHELD, redact_payload
-from labapp.bids.session_timeline import SESSION_TYPES, WITHOUT_ROW, session_timeline
-from labapp.bids.task_timeline import task_timeline
-from labapp.bids.tasks import tasks_of, trial_columns
+from labapp.bids.tasks import task_timeline, tasks_of, trial_columns
 from labapp.bids.verify import verify
 from labapp.errors import BundleError
 from labapp.events import Payload

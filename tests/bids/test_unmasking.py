@@ -23,7 +23,7 @@ from labapp.journal.describe import describe
 from labapp.journal.opening import open_record
 from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import parts_of
-from labapp.tasks.unmasking.commands import StimulusPainted
+from labapp.tasks.unmasking.events import StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
 from tests.helpers.bids import errors_in, validated

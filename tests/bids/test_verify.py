@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from labapp.analysis import load
 from labapp.audio.writer import wav_header
 from labapp.bids.export import export
-from labapp.bids.manifest import FileEntry, manifest_text
+from labapp.bids.folder import FileEntry, manifest_text
 from labapp.bids.verify import VerifyReport, verify
 from labapp.errors import RecordError
 from labapp.events import Event, Payload, payload_of
@@ -199,7 +199,7 @@ def test_a_missing_sound_or_journal_is_named(copy: Path) -> None:
 
 def reseal(copy: Path) -> None:
     """A manifest that fits: what somebody would do who wants to hide a change."""
-    from labapp.bids.manifest import hash_stream
+    from labapp.bids.folder import hash_stream
 
     path = copy / SOURCEDATA / MANIFEST
     files: dict[str, FileEntry] = {}

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from labapp import own_models
 from labapp.cli.main import main
 from labapp.concepts import catalogue, commands, imported, package
-from labapp.concepts.intervention import interventions
+from labapp.concepts.measuring import interventions
 from labapp.concepts.model import ConceptModel
 from labapp.errors import DatasetError, ModelError
 from labapp.stimuli import importing

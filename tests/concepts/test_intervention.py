@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
-from labapp.concepts.intervention import (
+from labapp.concepts.measuring import (
     Interventions,
     intervene,
     interventions,

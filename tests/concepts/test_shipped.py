@@ -11,7 +11,7 @@ from labapp import resources
 from labapp.concepts import card as cards
 from labapp.concepts import package, recipe
 from labapp.concepts.data import Data
-from labapp.concepts.intervention import interventions
+from labapp.concepts.measuring import interventions
 from labapp.concepts.sizes import Size
 from labapp.datasets.concepts.rows import ConceptRows, part
 from labapp.stimuli import answer_files, importing, library

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from labapp.concepts import commands, package, training
+from labapp.concepts.commands import ITEM_TYPES, classes_of, counts_of
 from labapp.concepts.model import ConceptModel
-from labapp.concepts.stimulus_sets import ITEM_TYPES, classes_of, counts_of
 from labapp.datasets.concepts.shapes import shapes
 from labapp.errors import StimuliError, UsageError
 from labapp.stimuli import answer_files, importing, pictures

@@ -12,7 +12,6 @@ import pytest
 
 from labapp.datasets.birds.chance import bird
 from labapp.datasets.birds.dataset import FACTORS, birds
-from labapp.datasets.birds.parameters import Bird, Leaf
 from labapp.datasets.birds.picture import (
     deciding_visibility,
     part_map,
@@ -24,7 +23,9 @@ from labapp.datasets.birds.shapes import SITES, BodyPart, places
 from labapp.datasets.birds.species import (
     GENERA,
     SPECIES,
+    Bird,
     FieldMark,
+    Leaf,
     genus_of,
     guide,
     marks_of,

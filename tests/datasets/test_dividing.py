@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.datasets.dividing import Shares, divide_rows
+from labapp.datasets.folder import Shares, divide_rows
 
 HERE = Path("pictures")
 

@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 
 from labapp.datasets import folder as folders
-from labapp.datasets.dividing import Shares
-from labapp.datasets.folder import Folder
+from labapp.datasets.folder import Folder, Shares
 from labapp.errors import DatasetError
 from tests.helpers import picture_folder
 

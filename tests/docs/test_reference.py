@@ -109,7 +109,7 @@ def test_every_placeholder_of_the_shipped_texts_is_named() -> None:
 
 
 def test_every_key_of_the_replay_is_named() -> None:
-    from labapp.ui.replay.keys import ACTIONS
+    from labapp.ui.replay.transport import ACTIONS
 
     named = [action for actions in ACTIONS.values() for action in actions]
     assert rows(page("keys")) == named

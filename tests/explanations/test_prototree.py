@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 
 from labapp.errors import ModelError
 from labapp.explanations.prototree import training
-from labapp.explanations.prototree.network import ProtoTree, distances, greedy, leaf_shares
-from labapp.explanations.prototree.tree import DecisionTree, complete, prune
+from labapp.explanations.prototree.network import (
+    DecisionTree,
+    ProtoTree,
+    complete,
+    distances,
+    greedy,
+    leaf_shares,
+    prune,
+)
 
 
 def grown(seed: int, inner: int) -> DecisionTree:

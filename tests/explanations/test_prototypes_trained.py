@@ -15,9 +15,9 @@ from labapp.explanations import package, training
 from labapp.explanations.card import ProtopnetChecks, PrototreeChecks
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import UInt8, load_photos
-from labapp.explanations.protopnet import explaining as protopnet
+from labapp.explanations.protopnet import network as protopnet
 from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet
-from labapp.explanations.prototree import explaining as prototree
+from labapp.explanations.prototree import network as prototree
 from labapp.explanations.prototree.network import ProtoTree
 from labapp.training.loop import Progress
 

@@ -12,9 +12,9 @@ from labapp.explanations import package
 from labapp.explanations.card import ProtopnetChecks, PrototreeChecks
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import load_photos
-from labapp.explanations.protopnet import explaining as protopnet
+from labapp.explanations.protopnet import network as protopnet
 from labapp.explanations.protopnet.network import MAXIMUM
-from labapp.explanations.prototree import explaining as prototree
+from labapp.explanations.prototree import network as prototree
 
 LOST = 0.05
 """Of the accuracy, what push and pruning may cost."""

@@ -18,7 +18,7 @@ from labapp.session.machine import SessionMachine
 from labapp.study.loading import files_digest
 from labapp.study.parts import QuestionnairePart
 from labapp.study.plan import to_rows
-from labapp.tasks.judging.commands import Judge
+from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
 from labapp.tasks.judging.plan import ExplainedModel, JudgingPart, JudgingTask, Question, WarmUpPart

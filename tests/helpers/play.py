@@ -21,11 +21,11 @@ from labapp.study.parts import PagesPart, QuestionnairePart
 from labapp.tasks.consent.machine import ConsentTask
 from labapp.tasks.consent.plan import ConsentPart
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
-from labapp.tasks.reconstruction.commands import Decoded, Presented
+from labapp.tasks.reconstruction.events import Decoded, Presented
 from labapp.tasks.reconstruction.machine import ReconstructionTask
+from labapp.tasks.reconstruction.pictures import TutorialMachine
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart
 from labapp.tasks.reconstruction.state import StageState, Trial
-from labapp.tasks.reconstruction.tutorial import TutorialMachine
 
 NS = 1_000_000_000
 

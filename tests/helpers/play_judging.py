@@ -7,7 +7,7 @@ from typing import Any
 from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.judging import machine as machines
-from labapp.tasks.judging.commands import Judge
+from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import (
     KIND_OF,
     RIGHT,

@@ -10,7 +10,7 @@ from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.representations.decoders import percentiles_of
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 from labapp.session.machine import SessionMachine
-from labapp.tasks.single_dimension.commands import Choose, Rate
+from labapp.tasks.single_dimension.events import Choose, Rate
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from labapp.tasks.single_dimension.planner import asked

@@ -13,7 +13,7 @@ from labapp.simulation.headless import simulate
 from labapp.stimuli.library import StimulusSet
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
-from labapp.tasks.concept_repair.repairer import Eyesight
+from labapp.tasks.concept_repair.simulated import Eyesight
 from tests.helpers.concepts import TEXTS, write
 from tests.session.sessions import surroundings
 

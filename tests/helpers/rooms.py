@@ -27,7 +27,7 @@ from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionD
 from labapp.session.runner import Runner
 from labapp.session.scheduling import Scheduler
 from labapp.study.loading import LoadedStudy, load
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.skips import skip_stage
 
 Array = NDArray[np.float32]

@@ -13,7 +13,7 @@ from labapp.events.commands import Begin, Next
 from labapp.session.machine import SessionMachine
 from labapp.stimuli import masking
 from labapp.stimuli.library import StimulusSet
-from labapp.tasks.unmasking.commands import Respond, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import (
     Button,

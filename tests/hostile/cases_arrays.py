@@ -141,20 +141,20 @@ def _(tmp: Path) -> Any:
 
 @case("tfjs: a file's name of 5000 letters", "lacks")
 def _(tmp: Path) -> Any:
-    from labapp.representations.tfjs import manifest
+    from labapp.representations.tfjs import importing
 
     weights = [{"name": "a", "shape": [1], "dtype": "float32"}]
     groups = [{"paths": ["x" * 5000], "weights": weights}]
-    (tmp / manifest.MANIFEST).write_text(json.dumps(groups))
-    return manifest.read(tmp)
+    (tmp / importing.MANIFEST).write_text(json.dumps(groups))
+    return importing.read(tmp)
 
 
 @case("tfjs: a deep manifest", "not as TensorFlow.js")
 def _(tmp: Path) -> Any:
-    from labapp.representations.tfjs import manifest
+    from labapp.representations.tfjs import importing
 
-    (tmp / manifest.MANIFEST).write_text("[" * DEEP)
-    return manifest.read(tmp)
+    (tmp / importing.MANIFEST).write_text("[" * DEEP)
+    return importing.read(tmp)
 
 
 @case("stimuli: a deep manifest", "levels deep")

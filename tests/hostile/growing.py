@@ -412,7 +412,7 @@ def _lines(data: bytes) -> Any:
 
 
 def _received(data: bytes) -> Any:
-    from labapp.annotations.receiving import receive
+    from labapp.annotations.packs import receive
 
     with placed("ben.jsonl", data) as path:
         return receive(path.parent, path)

@@ -135,10 +135,10 @@ TFJS += b'"dtype": "float32", "quantization": null}]}]'
 
 @target("tfjs", TFJS)
 def _(data: bytes) -> None:
-    from labapp.representations.tfjs import manifest
+    from labapp.representations.tfjs import importing
 
-    with placed(manifest.MANIFEST, data) as path:
-        manifest.read(path.parent)
+    with placed(importing.MANIFEST, data) as path:
+        importing.read(path.parent)
 
 
 @target("stimuli", *sorted((ASSETS / "stimuli").glob("*/manifest.json"))[:2])
@@ -269,7 +269,7 @@ def _(data: bytes) -> None:
 
 @target("manifest", _in_bundle("manifest.json"))
 def _(data: bytes) -> None:
-    from labapp.bids.manifest import read_manifest
+    from labapp.bids.folder import read_manifest
 
     read_manifest(data)
 

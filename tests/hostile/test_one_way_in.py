@@ -62,7 +62,7 @@ ALLOWED = {
     "labapp/audio/output.py": {"json.loads": "between two processes of ours"},
     "labapp/audio/process.py": {"json.loads": "between two processes of ours"},
     "labapp/audio/repair.py": {"path.open": "writes what was looked at"},
-    "labapp/audio/sources.py": {"json.loads": "the answer of PulseAudio"},
+    "labapp/audio/devices.py": {"json.loads": "the answer of PulseAudio"},
     "labapp/audio/writer.py": {"os.open": "makes the sound files"},
     "labapp/bids/verify.py": {"zipfile.ZipFile": "of an archive that was looked through"},
     "labapp/bids/folder.py": {
@@ -117,14 +117,16 @@ ALLOWED = {
     "labapp/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
     "labapp/study/instruments/scoring.py": {"path.read_bytes": "comes with the program"},
     "labapp/transcription/child.py": {"json.loads": "between two processes of ours"},
-    "labapp/transcription/recogniser.py": {"json.loads": "between two processes of ours"},
+    "labapp/transcription/session.py": {"json.loads": "between two processes of ours"},
     "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},
     "labapp/ui/doctor.py": {"json.loads": "between processes of ours"},
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
     "labapp/ui/participant/picture.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/replay/timeline.py": {"QPixmap": "an empty one, to draw on"},
-    "labapp/ui/researcher/page.py": {"QPixmap": "figures that an analysis just drew"},
-    "labapp/ui/researcher/results.py": {"csv.DictReader": MEASURED},
+    "labapp/ui/researcher/page.py": {
+        "QPixmap": "figures that an analysis just drew",
+        "csv.DictReader": MEASURED,
+    },
     "labapp/ui/widgets/series.py": {"QPixmap": "of a picture in memory"},
     "labapp/ui/widgets/signature.py": {"json.loads": "of strokes that were just drawn"},
 }

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.binning import Binning, discretise
+from labapp.metrics.information import Binning, discretise
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")

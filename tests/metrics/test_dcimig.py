@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from labapp.metrics.binning import Binning
 from labapp.metrics.dcimig import assign_credit, dcimig
+from labapp.metrics.information import Binning
 from labapp.metrics.mig import gaps, mig
 from labapp.metrics.score import Score
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import mutual_info_score
 
-from labapp.metrics.binning import Binning, discretise, labels
-from labapp.metrics.information import mi, mutual_information
+from labapp.metrics.information import Binning, discretise, labels, mi, mutual_information
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.datasets import sinelines
-from labapp.metrics.binning import Binning
+from labapp.metrics.information import Binning
 from labapp.metrics.mig import gaps, mig
 
 Float64 = NDArray[np.float64]

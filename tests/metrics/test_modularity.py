@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import mutual_info_score
 
-from labapp.metrics.binning import Binning
+from labapp.metrics.information import Binning
 from labapp.metrics.modularity import modularities, modularity
 
 Float64 = NDArray[np.float64]

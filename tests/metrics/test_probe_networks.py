@@ -10,7 +10,7 @@ from torch import nn
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import concepts, divide_rows
-from labapp.metrics.probe_networks import BATCH, probed
+from labapp.metrics.probes import BATCH, probed
 
 Float64 = NDArray[np.float64]
 SEED, EPOCHS = 3, 4

@@ -17,7 +17,7 @@ from labapp.events.commands import (
     Tick,
 )
 from labapp.stimuli import interventions
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,
     PickAnswer,

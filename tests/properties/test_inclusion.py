@@ -18,7 +18,7 @@ from labapp.events.commands import (
 from labapp.session.machine import SessionMachine
 from labapp.study.rules import Inclusion
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_single import SinglePlay, single_part, single_task
 from tests.helpers.skips import skip_stage

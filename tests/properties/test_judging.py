@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from labapp.events.commands import Begin, Command, HandIn, Next, Pause, Resume, ShowQuestion, Tick
 from labapp.tasks.judging import performance
-from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
+from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.plan import (
     AFTER_ABSENT,

@@ -26,7 +26,7 @@ from labapp.events.commands import (
     Tick,
 )
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.reconstruction.commands import (
+from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,
     MarkAlignment,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.events.commands import Begin, Command, HandIn, Next, Pause, Resume, ShowQuestion, Tick
-from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
+from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.state import RATINGS
 from tests.helpers.play_single import SPACE, SinglePlay, single_part
 from tests.properties.commands import UNDOING

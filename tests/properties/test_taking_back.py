@@ -28,10 +28,10 @@ from labapp.events.commands import (
 from labapp.plugins import registry
 from labapp.plugins.part import TrialsPart
 from labapp.session.machine import TAKE_BACK_NS, SessionMachine
-from labapp.tasks.concept_repair.commands import RepairDone, SetConcept, TickPair
-from labapp.tasks.judging.commands import Judge
+from labapp.tasks.concept_repair.events import RepairDone, SetConcept, TickPair
+from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import JudgingTask
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.concepts import ConceptPlay, small_parts
 from tests.helpers.play import NS, Play, stage_machine, stage_part, whole_machine
 from tests.helpers.play_judging import JudgingPlay

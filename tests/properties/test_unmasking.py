@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.events.commands import Begin, Command, Next, Pause, Resume, StayHere, TakeBackSkip, Tick
-from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
 from tests.properties.commands import UNDOING

@@ -12,7 +12,7 @@ from labapp.events import Event
 from labapp.events.commands import Pause, Resume
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
-from labapp.tasks.reconstruction.commands import MoveDial, SelectDial
+from labapp.tasks.reconstruction.events import MoveDial, SelectDial
 from tests.helpers.play import NS, Play, stage_machine
 
 MS = 1_000_000

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from labapp.audio import cached, placed_files
+from labapp.audio import cached, recorded_sound
 from labapp.audio.writer import HEADER_BYTES, wav_header
 from labapp.bids.export import export
 from labapp.clock import NS
@@ -257,7 +257,7 @@ def test_its_place_in_time_is_kept_in_the_cache(
     (path,) = (tmp_path / "cache" / "sounds").iterdir()
     match damage:
         case "":
-            monkeypatch.setattr(placed_files, "fit_clock", None)
+            monkeypatch.setattr(recorded_sound, "fit_clock", None)
         case "cut":
             path.write_bytes(path.read_bytes()[:-1])
         case "other":

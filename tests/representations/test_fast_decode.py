@@ -12,7 +12,7 @@ from labapp.representations import distance, fast_decode, folding, torch_backend
 from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.representations.decoders import Forward
 from labapp.representations.networks import described
-from labapp.representations.torch_kernels import TorchKernels
+from labapp.representations.torch_backend import TorchKernels
 
 Float32 = NDArray[np.float32]
 

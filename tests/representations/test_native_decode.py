@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
-from labapp.representations import folding, native_backend, native_kernels, torch_backend
+from labapp.representations import folding, native_backend, torch_backend
 from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
-from labapp.representations.native_kernels import NotNative
+from labapp.representations.native_backend import NotNative
 from labapp.representations.networks import described
 from labapp.representations.package import load_package
 from tests.representations.test_fast_decode import BATCHES, CPU, TRAINED, WIDTH, lively, states
@@ -92,7 +92,7 @@ def test_where_the_library_cannot_torch_computes(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_function_that_fails_says_so() -> None:
-    library = native_kernels.library()
+    library = native_backend.library()
     one = library.tensor(np.ones((2, 3), np.float32))
     with pytest.raises(NotNative, match="addmm_out failed"), library.quiet():
         library("aoti_torch_cpu_addmm_out", *(4 * [one.handle]), 1.0, 1.0)
@@ -128,5 +128,5 @@ assert "torch" in sys.modules
 
 def test_threads_are_those_of_torch() -> None:
     torch.set_num_threads(2)
-    native_kernels.library().set_threads(1)
+    native_backend.library().set_threads(1)
     assert torch.get_num_threads() == 1

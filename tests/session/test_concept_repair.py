@@ -18,7 +18,7 @@ from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import pictures_of
-from labapp.tasks.concept_repair.commands import RepairDone, SetConcept, TickNothing
+from labapp.tasks.concept_repair.events import RepairDone, SetConcept, TickNothing
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair
 from tests.helpers import concepts

@@ -18,7 +18,7 @@ from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import recover
 from labapp.session.verified_events import read_verified_events
-from labapp.tasks.single_dimension.commands import Choose, Rate
+from labapp.tasks.single_dimension.events import Choose, Rate
 from tests.helpers.skips import skip_question, skip_stage
 from tests.session.sessions import opened, surroundings, trial_of
 from tests.session.test_resume import drop, go_on

@@ -31,7 +31,7 @@ from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
 from labapp.study.overview import check, notices
-from labapp.tasks.interview.commands import AskQuestion, EndInterview
+from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.machine import InterviewState
 from tests.session.sessions import opened, part_of, surroundings
 from tests.session.test_resume import drop, go_on

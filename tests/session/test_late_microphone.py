@@ -11,7 +11,7 @@ import pytest
 
 from labapp.analysis.deviations import fold_deviations
 from labapp.analysis.session_totals import fold_totals
-from labapp.audio import devices, sources
+from labapp.audio import devices
 from labapp.audio.devices import Device, MicrophoneFinder
 from labapp.audio.recorder import Recorder, next_take
 from labapp.clock import NS, Clock, FakeClock
@@ -175,10 +175,10 @@ def listing(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[int]:
     """A sound server with these sources; returns how often devices were listed."""
     listed: list[int] = []
     found = [
-        sources.SoundSource(number, name, name, 48000, 1, monitor=name.endswith(".monitor"))
+        devices.SoundSource(number, name, name, 48000, 1, monitor=name.endswith(".monitor"))
         for number, name in enumerate(names)
     ]
-    monkeypatch.setattr(sources, "list_sources", lambda: found)
+    monkeypatch.setattr(devices, "list_sources", lambda: found)
 
     def devices_now(**_: Any) -> list[Device]:
         listed.append(1)
@@ -208,7 +208,7 @@ def test_a_finder_finds_what_is_there_and_not_what_is_gone(monkeypatch: pytest.M
 
 def test_what_a_loudspeaker_plays_is_no_microphone(monkeypatch: pytest.MonkeyPatch) -> None:
     listing(monkeypatch, "speaker.monitor")
-    assert sources.microphones() == []
+    assert devices.microphones() == []
     finder = MicrophoneFinder()
     time.sleep(0.1)
     assert finder.found is None

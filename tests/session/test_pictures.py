@@ -17,8 +17,8 @@ from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import Array, Decoder, decode_one, decode_rows
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events
-from labapp.tasks.reconstruction.commands import MoveDial
-from labapp.tasks.single_dimension.commands import Choose, ShowMoreExamples
+from labapp.tasks.reconstruction.events import MoveDial
+from labapp.tasks.single_dimension.events import Choose, ShowMoreExamples
 from labapp.tasks.single_dimension.state import Question
 from tests.helpers.formulas import formula_decoder, formula_decoders
 from tests.helpers.rooms import FormulaDecoder

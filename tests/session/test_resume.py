@@ -26,7 +26,7 @@ from labapp.session.recovery import recover
 from labapp.session.runner import SoundRecorder
 from labapp.session.verified_events import read_verified_events
 from labapp.study.loading import load
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.beside import put_beside
 from tests.helpers.skips import skip_stage

@@ -22,7 +22,7 @@ from labapp.journal.integrity import check_journal
 from labapp.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 
 

@@ -23,7 +23,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
 from labapp.study.loading import load
 from labapp.study.plan import pictures_of
-from labapp.tasks.judging.commands import Judge
+from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import JudgingPart
 from labapp.tasks.judging.state import JudgingState
 from tests.helpers import stimuli

@@ -31,7 +31,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
 from labapp.study.plan import pictures_of
-from labapp.tasks.unmasking.commands import Respond, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial
 from tests.helpers.unmasking import MASKS, made, play_unmasking, write_unmasking_study

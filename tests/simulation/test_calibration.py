@@ -12,7 +12,7 @@ from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
-from labapp.tasks.reconstruction.report.calibration import suggestions
+from labapp.tasks.reconstruction.report.contents import suggestions
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.studies import ring_decoder
 from tests.session.sessions import surroundings

@@ -17,7 +17,7 @@ from labapp.simulation.names import REPAIRS_CONCEPTS
 from labapp.stimuli.interventions import believed, set_to
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedItem
-from labapp.tasks.concept_repair.repairer import Eyesight
+from labapp.tasks.concept_repair.simulated import Eyesight
 from tests.helpers.concepts import write, write_study
 from tests.session.sessions import surroundings
 

@@ -25,7 +25,7 @@ from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import load
-from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
+from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from tests.helpers.packages import ring_model
 from tests.helpers.single import write_single_study
 from tests.helpers.skips import skip_stage

@@ -21,8 +21,7 @@ from labapp.stimuli.manifest import Fill, Sign
 from labapp.stimuli.masking import MaskedRef
 from labapp.study.plan import pictures_of
 from labapp.tasks.judging.plan import JudgingTask
-from labapp.tasks.judging.planner import PhotoAllocation, Showing
-from labapp.tasks.judging.study import JudgingStages
+from labapp.tasks.judging.planner import JudgingStages, PhotoAllocation, Showing
 from tests.helpers import stimuli
 
 BIRDS = ("bird:7:test:3:2", "bird:7:train:3:2")

@@ -21,8 +21,7 @@ from labapp.annotations.places import annotations_folder
 from labapp.annotations.rounds import assign_study, close
 from labapp.annotations.store import open_marks, open_texts, open_units
 from labapp.bids.export import export
-from labapp.bids.folder import write_zip
-from labapp.bids.manifest import FileEntry, hash_stream, manifest_text
+from labapp.bids.folder import FileEntry, hash_stream, manifest_text, write_zip
 from labapp.clock import NS
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.stimuli import StimuliStored

@@ -10,7 +10,8 @@ import pytest
 
 from labapp.events import payload_of
 from labapp.events.commands import ConfirmSkip, Next, Pause, Resume, SkipStage
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
+    ConceptSet,
     Foretell,
     GiveUp,
     PickAnswer,
@@ -20,7 +21,6 @@ from labapp.tasks.concept_repair.commands import (
     TickPair,
     UndoChange,
 )
-from labapp.tasks.concept_repair.events import ConceptSet
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.state import SAME, Grid
 from tests.helpers.concepts import ConceptPlay, parts_of

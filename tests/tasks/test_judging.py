@@ -6,8 +6,15 @@ import pytest
 
 from labapp.events import payload_of
 from labapp.events.commands import AddFlag, Command, HandIn, Next, Pause, Resume
-from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
-from labapp.tasks.judging.events import JudgementMade, PerformanceComputed, PhotoJudged
+from labapp.tasks.judging.events import (
+    CloseDescription,
+    Judge,
+    JudgementMade,
+    OpenDescription,
+    OpenSpecies,
+    PerformanceComputed,
+    PhotoJudged,
+)
 from labapp.tasks.judging.machine import JudgingTask as Task
 from labapp.tasks.judging.plan import (
     ABSENT,

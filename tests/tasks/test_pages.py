@@ -6,11 +6,11 @@ import math
 
 from labapp.events.commands import AddNote, Back, DeclineConsent, EndSession, GiveConsent, Next
 from labapp.session.machine import SessionMachine
-from labapp.tasks.judging.commands import OpenDescription
+from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import JudgingTask, MethodPart
 from labapp.tasks.judging.task import MethodMachine
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.reconstruction.commands import MoveTutorialDial
+from labapp.tasks.reconstruction.events import MoveTutorialDial
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_judging import explained
 from tests.helpers.skips import skip_stage

@@ -13,7 +13,7 @@ from labapp.clock import FakeClock
 from labapp.events.commands import Begin, Next, Pause, Resume
 from labapp.representations.decoding import TargetDistance, compare, decode_one
 from labapp.tasks.reconstruction import pictures
-from labapp.tasks.reconstruction.commands import (
+from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,
     MoveDial,

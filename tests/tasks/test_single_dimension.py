@@ -12,8 +12,7 @@ from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.representations.package import load_package
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.representations import ModelInStage
-from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
-from labapp.tasks.single_dimension.events import QuestionDrawn
+from labapp.tasks.single_dimension.events import Choose, QuestionDrawn, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.planner import CIRCLES_QUESTIONS, asked, practice_part
 from tests.helpers.play import NS

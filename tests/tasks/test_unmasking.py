@@ -6,7 +6,7 @@ import pytest
 
 from labapp.events import Event
 from labapp.events.commands import AddFlag, Begin, Next, Pause, Resume, Tick
-from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from tests.helpers.play import NS
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part

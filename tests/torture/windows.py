@@ -33,8 +33,8 @@ from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events
 from labapp.simulation.pace import Pace
 from labapp.study.parts import BreakPart
-from labapp.tasks.reconstruction.commands import SelectDial
-from labapp.tasks.unmasking.commands import StimulusPainted
+from labapp.tasks.reconstruction.events import SelectDial
+from labapp.tasks.unmasking.events import StimulusPainted
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_again
 

@@ -28,7 +28,7 @@ import sys
 from pathlib import Path
 from labapp.errors import TranscriptionError
 from labapp.transcription.models import ENGINES, SpeechModel
-from labapp.transcription.recogniser import Recogniser
+from labapp.transcription.session import Recogniser
 from labapp.transcription.session import transcribe_session
 from tests.helpers.tone_words import ToneRecogniser
 print(transcribe_session(Path(sys.argv[1]), ToneRecogniser).words)

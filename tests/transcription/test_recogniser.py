@@ -14,7 +14,7 @@ import pytest
 from labapp.errors import TranscriptionError
 from labapp.transcription.child import RATE, read_request, request
 from labapp.transcription.models import ENGINES, SpeechModel
-from labapp.transcription.recogniser import Recogniser, resampled, whole_words
+from labapp.transcription.session import Recogniser, resampled, whole_words
 
 
 def test_sound_arrives_as_it_was_sent() -> None:

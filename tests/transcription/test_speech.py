@@ -23,8 +23,7 @@ from labapp.clock import NS
 from labapp.errors import TranscriptionError
 from labapp.journal.opening import open_record
 from labapp.transcription.models import model_at
-from labapp.transcription.recogniser import Recogniser
-from labapp.transcription.session import transcribe_session
+from labapp.transcription.session import Recogniser, transcribe_session
 from tests.helpers.synthesized import SENTENCES, Spoken, plain, thinking_aloud, word_errors
 
 MODELS = [path for path in os.environ.get("LABAPP_TEST_SPEECH", "").split(os.pathsep) if path]

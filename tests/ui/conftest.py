@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.ui import controller
 from labapp.ui.bridge import Bridge, QtScheduler
-from labapp.ui.moderator import header_questions
+from labapp.ui.moderator import console_header
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, make_runner
@@ -55,7 +55,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 @pytest.fixture(autouse=True)
 def _armed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What destroys something takes clicks at once; tests of just that set it back."""
-    monkeypatch.setattr(header_questions, "ARMED_MS", 0)
+    monkeypatch.setattr(console_header, "ARMED_MS", 0)
 
 
 FOR_GOOD = ("graph-watcher",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.tasks.judging.commands import Judge
+from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import questions
 from labapp.ui.moderator.console import ConsoleWindow
 from tests.helpers.judging_studies import write_judging_study

@@ -14,7 +14,7 @@ from labapp.annotations.codebook import read
 from labapp.annotations.store import annotations_of, open_texts, open_units
 from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
-from labapp.ui.replay.unit_rows import VEILED
+from labapp.ui.replay.units_list import VEILED
 from tests.helpers.coded_session import CODEBOOK, SECOND, SENTENCES, add_codebook
 from tests.ui.coding_desk import Desk, clock, codes, do, notices, press, stored
 from tests.ui.coding_desk import open_desk as open_desk

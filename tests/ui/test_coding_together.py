@@ -10,8 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.assigning import Draw
-from labapp.annotations.assignments import save_draw
+from labapp.annotations.assignments import Draw, save_draw
 from labapp.annotations.codebook import read
 from labapp.annotations.model import Assignment, Redaction
 from labapp.annotations.places import rater_file

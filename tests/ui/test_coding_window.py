@@ -22,7 +22,7 @@ from labapp.ui.replay import window as remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
-from labapp.ui.replay.keys import ACTIONS, Stroke, parse_stroke
+from labapp.ui.replay.transport import ACTIONS, Stroke, parse_stroke
 from labapp.ui.replay.window import LEAST_SIZE
 from labapp.ui.theme import DARK, LIGHT
 from tests.helpers.coded_session import CODEBOOK, SECOND, add_codebook, add_units

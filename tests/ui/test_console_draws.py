@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui.moderator.console import SECOND_TICKS
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk

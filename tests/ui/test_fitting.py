@@ -23,8 +23,7 @@ from labapp.ui.fitting import Fitted, clamped
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.preview import opened_preview
-from labapp.ui.preview_window import PreviewWindow
+from labapp.ui.preview import PreviewWindow, opened_preview
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 from scripts import screens_moderator

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.representations.space import Continuous
+from labapp.tasks.questionnaire.screen.items import NumberSlider
 from labapp.ui import theme
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.widgets import bars, heard
@@ -22,7 +23,6 @@ from labapp.ui.widgets.dial import DialSlider
 from labapp.ui.widgets.option_list import OptionList
 from labapp.ui.widgets.scale import Look, Scale
 from labapp.ui.widgets.segments import Segments, Views
-from labapp.ui.widgets.slider_item import NumberSlider
 from tests.ui.hearing import Role, interface_of, names, taken
 from tests.ui.hearing import heard as heard_of
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.ui import input_time
-from labapp.ui.input_time import LONGEST_NS, MS, RECENT, WRAP_NS, InputClock
+from labapp.ui import presentation
+from labapp.ui.presentation import LONGEST_NS, MS, RECENT, WRAP_NS, InputClock
 
 WRAP_MS = WRAP_NS // MS
 NOW = 1_234_567_890_123_456
@@ -94,5 +94,5 @@ def test_within_a_step_of_a_coarse_clock_the_arrival_says_more() -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linux's clocks")
 def test_on_linux_python_reads_the_clock_that_x11_and_wayland_stamp_with() -> None:
     stamp = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // MS
-    found = input_time.of_this_machine().of(stamp, time.perf_counter_ns())
+    found = presentation.of_this_machine().of(stamp, time.perf_counter_ns())
     assert found == (stamp * MS, "event")

@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.stimuli import colour
+from labapp.tasks.judging.screen.worked import HeatmapBar
 from labapp.ui import theme
 from labapp.ui.widgets.cards import ClassTabs
 from labapp.ui.widgets.enlarger import Enlarger
-from labapp.ui.widgets.heatmap_bar import HeatmapBar
 from labapp.ui.widgets.photo_view import PhotoView, cut_out, image_of
 from labapp.ui.widgets.segments import QuestionRow, Segments
 from scripts.screens_judging import point

@@ -10,8 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from labapp.events.commands import Pause
-from labapp.tasks.judging.commands import OpenDescription
-from labapp.tasks.judging.events import METHOD, TREE
+from labapp.tasks.judging.events import METHOD, TREE, OpenDescription
 from labapp.ui.participant.looks import bars_of, enlarging_of, look_of
 from labapp.ui.participant.picture import WindowPicture
 from labapp.ui.widgets.enlarger import Enlarger

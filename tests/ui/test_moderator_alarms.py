@@ -23,7 +23,7 @@ from labapp.events.lifecycle import AlarmRaised
 from labapp.representations.decoding import Array
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
 from labapp.ui.moderator.state import alarms
 from labapp.ui.moderator.state.console import ENOUGH

@@ -15,9 +15,8 @@ from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import EndSession, Next, Pause, Resume
 from labapp.events.lifecycle import AlarmRaised, DecoderWarmed
-from labapp.tasks.reconstruction.commands import MoveDial
-from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
-from labapp.ui.moderator.plan_panel import PlanList
+from labapp.tasks.reconstruction.events import MoveDial
+from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow, PlanList
 from labapp.ui.moderator.state.alarms import Watch
 from labapp.ui.moderator.timeline_view import TimelineView
 from tests.helpers.rooms import Room, skip_to, solve

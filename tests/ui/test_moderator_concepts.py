@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from labapp.clock import FakeClock
 from labapp.events.commands import Next, Resume
 from labapp.tasks.concept_repair.beside import NOTABLE, TYPES, Updates
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,
     RepairDone,
@@ -25,9 +25,8 @@ from labapp.tasks.concept_repair.plan import ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair
 from labapp.ui.home import HomeController
 from labapp.ui.language import ENGLISH, speak
-from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow
-from labapp.ui.moderator.plan_panel import PlanPanel
-from labapp.ui.moderator.state.fold import WorkTime
+from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow, PlanPanel
+from labapp.ui.moderator.state.console import WorkTime
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers import concepts
 from tests.helpers.rooms import Room, skip_to

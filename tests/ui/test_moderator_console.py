@@ -23,15 +23,12 @@ from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.beside import Curve
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui import theme
 from labapp.ui.moderator import style, voice_panel
-from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow
+from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow, PlanList
 from labapp.ui.moderator.notes_panel import NotesPanel
-from labapp.ui.moderator.plan_panel import PlanList
-from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.moderator.state.plan import PlanRow, PlanView
-from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.moderator.state.console import ConsoleState, PlanRow, PlanView, Sound
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, skip_to, solve

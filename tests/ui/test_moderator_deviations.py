@@ -13,7 +13,7 @@ from labapp.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
 from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
-from labapp.ui.moderator.state.deviations import WORDS, DeviationLog
+from labapp.ui.moderator.state.console import WORDS, DeviationLog
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
 from tests.ui.desk import desk as desk

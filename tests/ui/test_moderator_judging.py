@@ -6,8 +6,13 @@ import pytest
 
 from labapp.events.commands import HandIn, Next, ShowQuestion
 from labapp.tasks.judging.answers import answers_of
-from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
-from labapp.tasks.judging.events import METHOD
+from labapp.tasks.judging.events import (
+    METHOD,
+    CloseDescription,
+    Judge,
+    OpenDescription,
+    OpenSpecies,
+)
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     KIND_OF,

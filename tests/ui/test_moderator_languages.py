@@ -25,7 +25,7 @@ from labapp.journal.withdrawn import Withdrawal
 from labapp.messages import FORMS, Message, coded
 from labapp.session.withdrawal import WithdrawalReport
 from labapp.study.loading import find
-from labapp.tasks.judging.commands import Judge, OpenDescription
+from labapp.tasks.judging.events import Judge, OpenDescription
 from labapp.tasks.judging.plan import questions
 from labapp.ui import language
 from labapp.ui.language import (

@@ -19,7 +19,7 @@ from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
-from labapp.tasks.reconstruction.commands import MarkAlignment, MoveDial, ToggleOverlay
+from labapp.tasks.reconstruction.events import MarkAlignment, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.picture import WindowPicture

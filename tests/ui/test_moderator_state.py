@@ -52,13 +52,13 @@ from labapp.ui.moderator.state.console import (
     ENOUGH,
     UNNAMED,
     ConsoleState,
+    DeviationLog,
     Latency,
+    Sound,
+    WorkTime,
+    rows_of,
     veil_of,
 )
-from labapp.ui.moderator.state.deviations import DeviationLog
-from labapp.ui.moderator.state.fold import WorkTime
-from labapp.ui.moderator.state.plan import rows_of
-from labapp.ui.moderator.state.sound import Sound
 from tests.helpers.journals import stamp
 from tests.helpers.rooms import decoder_of
 

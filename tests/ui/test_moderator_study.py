@@ -21,12 +21,10 @@ from labapp.stimuli import library
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui import picture_warmer, theme
-from labapp.ui.home import HomeController
+from labapp.ui.home import HomeController, PreviewProcess
 from labapp.ui.moderator.home import HomeWindow
-from labapp.ui.moderator.study_page import facts_of
+from labapp.ui.moderator.study_page import TraversalView, facts_of
 from labapp.ui.picture_warmer import SheetMaker
-from labapp.ui.preview_process import PreviewProcess
-from labapp.ui.widgets.traversals import TraversalView
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.packages import ring_model
 from tests.helpers.studies import write_study

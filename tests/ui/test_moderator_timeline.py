@@ -17,7 +17,7 @@ from labapp.tasks.reconstruction.beside import Curve, CurveView
 from labapp.ui import language, theme
 from labapp.ui.moderator import style
 from labapp.ui.moderator.plots import TICK_PX
-from labapp.ui.moderator.state.timeline import Block, Hearing, Mark, Timeline
+from labapp.ui.moderator.state.console import Block, Hearing, Mark, Timeline
 from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TimelinePanel, TimelineView
 
 MIN = 60 * NS

@@ -7,7 +7,7 @@ import numpy as np
 from labapp.analysis.inclusion import RULES
 from labapp.events.lifecycle import InclusionDecided, SessionCompleted
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.moderator.state.console import Sound
 from tests.ui.desk import HEARD, Desk
 from tests.ui.desk import desk as desk
 

@@ -12,18 +12,15 @@ from labapp.events import Event
 from labapp.events.commands import Next, Pause, Resume
 from labapp.plugins.machine import LATE_NS
 from labapp.study import loading, planner
-from labapp.tasks.unmasking.answers import Stimuli, TimedResponse
 from labapp.tasks.unmasking.beside import Masks
-from labapp.tasks.unmasking.commands import Respond, StimulusPainted
-from labapp.tasks.unmasking.moderator import facts_unmasked, numbers_of
+from labapp.tasks.unmasking.events import Respond, StimulusPainted
+from labapp.tasks.unmasking.moderator import Stimuli, TimedResponse, facts_unmasked, numbers_of
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.session_card import SessionCard
-from labapp.ui.moderator.state.fold import WorkTime
-from labapp.ui.moderator.state.plan import rows_of
-from labapp.ui.moderator.state.timeline import Timeline
+from labapp.ui.moderator.state.console import Timeline, WorkTime, rows_of
 from labapp.ui.moderator.study_page import stages_of
 from labapp.ui.moderator.timeline_view import TimelineView
 from labapp.ui.theme import LIGHT

@@ -21,7 +21,7 @@ from labapp.plugins import registry
 from labapp.resources import assets
 from labapp.ui import language
 from labapp.ui.keyboard import is_field
-from labapp.ui.moderator import header_questions
+from labapp.ui.moderator import console_header
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.widgets.buttons import Button
 from tests.helpers.beside import put_beside
@@ -358,7 +358,7 @@ def test_nothing_that_destroys_comes_up_under_the_pointer_or_the_focus(
 def test_what_destroys_takes_no_click_at_first(
     open_room: Callable[..., Room], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr(header_questions, "ARMED_MS", 300)
+    monkeypatch.setattr(console_header, "ARMED_MS", 300)
     room = open_room(clock=FakeClock())
     console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None)
     asked = console.header.questions

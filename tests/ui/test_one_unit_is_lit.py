@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from labapp.simulation.jobs import simulate_study
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
-from labapp.ui.replay.keys import ACTIONS, parse_stroke
+from labapp.ui.replay.transport import ACTIONS, parse_stroke
 from tests.helpers.coded_session import SECOND, add_codebook, add_units
 
 WAYS: dict[str, Callable[[CodingWindow], None]] = {}

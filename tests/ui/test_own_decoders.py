@@ -13,7 +13,7 @@ from benchmarks.onnx_decoders import write
 from labapp.events.commands import Next
 from labapp.representations.package import load_package
 from labapp.representations.task import Task
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
 from labapp.ui.moderator.mirror import ScreenMirror

@@ -11,7 +11,7 @@ from labapp import resources
 from labapp.events.commands import Next
 from labapp.plugins import texts
 from labapp.study.instruments import Instrument
-from labapp.tasks.judging.commands import Judge
+from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import AGREEMENT, questions
 from labapp.tasks.questionnaire.screen.questionnaire import Page, TextAbove, halves
 from labapp.ui import theme

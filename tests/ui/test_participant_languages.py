@@ -14,7 +14,7 @@ from labapp.study.parts import PagesPart
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.tasks.single_dimension.commands import Choose, Rate
+from labapp.tasks.single_dimension.events import Choose, Rate
 from labapp.tasks.single_dimension.plan import ExamplePart
 from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
 from labapp.ui.strings import Strings, strings_of

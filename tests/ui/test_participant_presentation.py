@@ -15,7 +15,7 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from labapp.tasks.reconstruction.commands import MoveDial, ToggleOverlay
+from labapp.tasks.reconstruction.events import MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.widgets.dial import DialSlider
 from tests.helpers.rooms import Room, skip_to

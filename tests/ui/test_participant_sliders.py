@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QApplication
 from labapp.events.look import LAYOUT
 from labapp.resources import assets
 from labapp.study.instruments import Instrument, Slider
-from labapp.tasks.questionnaire.screen.items import SliderView
+from labapp.tasks.questionnaire.screen.items import NumberSlider, SliderView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.slider_item import NumberSlider
 
 LEFT = Qt.MouseButton.LeftButton
 KEY = Qt.Key

@@ -13,9 +13,8 @@ from pytestqt.qtbot import QtBot
 from labapp.analysis.tables import load
 from labapp.events import Source
 from labapp.events.commands import Pause
-from labapp.ui.controller import SessionController
-from labapp.ui.participant import pointer
-from labapp.ui.participant.pointer import PointerPath
+from labapp.ui import controller
+from labapp.ui.controller import PointerPath, SessionController
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers.rooms import skip_to
 from tests.helpers.studies import write_study
@@ -66,7 +65,7 @@ def test_what_moves_is_recorded_with_its_question(
 def test_a_long_movement_is_handed_over_every_second(
     open_room, open_window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pointer, "LONGEST_NS", 0)
+    monkeypatch.setattr(controller, "LONGEST_NS", 0)
     hand = [QPoint(0, 0)]
     monkeypatch.setattr(QCursor, "pos", staticmethod(lambda: hand[0]))
     room = open_room(write_study(tmp_path / "study", "sinelines/gt"))

@@ -23,12 +23,12 @@ from labapp.study.words import shown
 from labapp.ui.preview import (
     Place,
     Preview,
+    PreviewWindow,
     contact_sheet,
     drawn_cells,
     opened_preview,
     write_pictures,
 )
-from labapp.ui.preview_window import PreviewWindow
 from labapp.ui.strings import Strings
 from tests.helpers.questionnaires import written_study
 

@@ -16,7 +16,7 @@ from labapp.clock import FakeClock
 from labapp.events.commands import Command
 from labapp.plugins.part import PlannedPart
 from labapp.resources import assets
-from labapp.tasks.unmasking.commands import Respond, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW
 from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui.participant.screens import make_screen

@@ -18,7 +18,7 @@ from labapp.ui.moderator.console import LINES
 from labapp.ui.moderator.home import CODING, NEW, RESULTS, SESSIONS, STUDY, HomeWindow
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_window import open_coding_window
-from labapp.ui.researcher.results import Line, Results
+from labapp.ui.researcher.page import Line, Results
 from labapp.ui.widgets.markdown import text_width
 from scripts.screens_moderator import ready_home
 from tests.helpers.coded_session import add_codebook, add_units

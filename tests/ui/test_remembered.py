@@ -17,7 +17,7 @@ from labapp.audio import devices
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import AudioError, DataFolderError
-from labapp.ui import microphone as microphone_module
+from labapp.ui import home as microphone_module
 from labapp.ui import remembered, theme
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.choices import StartRequest

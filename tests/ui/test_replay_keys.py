@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 
 from labapp import resources
 from labapp.errors import SetupError
-from labapp.ui.replay import keys
-from labapp.ui.replay.keys import ACTIONS, SECTIONS, parse_stroke, read_keys, stroke_of
+from labapp.ui.replay import transport
+from labapp.ui.replay.transport import ACTIONS, SECTIONS, parse_stroke, read_keys, stroke_of
 
 KEY, HELD = Qt.Key, Qt.KeyboardModifier
 NONE = HELD.NoModifier
@@ -20,7 +20,7 @@ NONE = HELD.NoModifier
 
 def own(text: str) -> Path:
     """Write the user's own keys."""
-    path = resources.settings_root() / keys.FILE
+    path = resources.settings_root() / transport.FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
     return path
@@ -120,7 +120,7 @@ def test_a_wrong_file_is_refused_with_line_and_reason(text: str, line: int, why:
 
 
 def test_a_file_that_cannot_be_read_is_told() -> None:
-    (resources.settings_root() / keys.FILE).mkdir(parents=True)
+    (resources.settings_root() / transport.FILE).mkdir(parents=True)
     assert read_keys().problem is not None
 
 

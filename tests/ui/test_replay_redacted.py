@@ -20,8 +20,8 @@ from labapp.clock import NS
 from labapp.replay.sound import SessionSound
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
-from labapp.ui.replay.keys import parse_stroke
 from labapp.ui.replay.session import open_session
+from labapp.ui.replay.transport import parse_stroke
 from tests.helpers.coded_session import add_codebook, add_units
 from tests.helpers.journals import golden_session
 

@@ -25,8 +25,8 @@ from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
 from labapp.ui.language import ENGLISH, speak, tr, translate_message
 from labapp.ui.replay import window as remembered
-from labapp.ui.replay.keys import ACTIONS, Stroke
 from labapp.ui.replay.session import open_session
+from labapp.ui.replay.transport import ACTIONS, Stroke
 from labapp.ui.replay.window import WIDE, ReplayWindow
 from tests.audio.loudspeaker import RATE, Loudspeaker, Tone
 

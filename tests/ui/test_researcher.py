@@ -26,7 +26,7 @@ from labapp.study.loading import load as load_study
 from labapp.tasks.judging.report.comparisons import findings
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
-from labapp.tasks.unmasking.report.statistics import rows as unmasked_rows
+from labapp.tasks.unmasking.report.contents import rows as unmasked_rows
 from labapp.ui import outside, theme
 from labapp.ui.language import speak
 from labapp.ui.moderator.choices import length_text
@@ -37,14 +37,18 @@ from labapp.ui.researcher.page import (
     TITLES,
     UNITS,
     ExportRequest,
+    Line,
     Picture,
+    Quality,
     ResearcherPage,
+    Results,
     ResultsView,
+    details,
+    marks,
+    read_results,
     title,
     value,
 )
-from labapp.ui.researcher.results import Line, Quality, Results, read_results
-from labapp.ui.researcher.session_list import details, marks
 from tests.helpers.cohort import cohort
 from tests.helpers.unmasked import found as unmasked
 from tests.session.sessions import surroundings

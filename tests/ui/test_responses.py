@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from labapp.tasks.unmasking.screen import Response, ResponseRow
 from labapp.ui import theme
-from labapp.ui.widgets.responses import Response, ResponseRow
 
 
 def shown(qtbot: QtBot, names: list[str]) -> ResponseRow:

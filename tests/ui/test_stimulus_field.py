@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor
 
+from labapp.tasks.unmasking.screen import StimulusField, scaled
 from labapp.ui import theme
 from labapp.ui.widgets.photo_view import image_of
-from labapp.ui.widgets.stimulus import StimulusField, scaled
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.25, 1.5, 2.0])

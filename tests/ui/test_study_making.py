@@ -14,7 +14,7 @@ from labapp.study.loading import load
 from labapp.ui import language, room, theme
 from labapp.ui.moderator.choices import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
-from labapp.ui.moderator.study_making import NewStudy, StudyMaking
+from labapp.ui.moderator.study_page import NewStudy, StudyMaking
 from labapp.ui.qtapp import make_app
 from tests.study.test_mistakes import FAR_APART, faults, write
 from tests.ui.quiet import restless_widgets

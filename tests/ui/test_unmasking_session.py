@@ -9,7 +9,7 @@ from labapp.analysis.tables import load
 from labapp.bids.verify import verify
 from labapp.events.commands import Next
 from labapp.session.verified_events import finished, read_verified_events
-from labapp.tasks.unmasking.commands import Respond
+from labapp.tasks.unmasking.events import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_again, open_new

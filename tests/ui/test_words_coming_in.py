@@ -18,8 +18,7 @@ from labapp.annotations.texts import PUT
 from labapp.clock import NS
 from labapp.errors import AnnotationError, AnnotationsBusy
 from labapp.journal.opening import open_record
-from labapp.transcription.recogniser import HeardWord
-from labapp.transcription.session import transcribe_session
+from labapp.transcription.session import HeardWord, transcribe_session
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_request import CodingRequest
 from tests.helpers.coded_session import add_codebook

@@ -12,8 +12,7 @@ from labapp.agreement.measure import Coefficient, coefficient
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.annotations.model import Mark, SessionAnnotations
 from labapp.annotations.reliability.gathering import CodedSession, Coding, TierCoding
-from labapp.annotations.reliability.results import codes_of
-from labapp.annotations.reliability.spans import continua, shared_stretches
+from labapp.annotations.reliability.results import codes_of, continua, shared_stretches
 from labapp.annotations.reliability.units import unit_table
 
 

@@ -1,24 +1,38 @@
-"""From the files of studies to a folder of figures: what the command and windows call."""
+"""From the files of studies to a folder of figures: what the command and windows call.
+
+Agreement as a folder: agreement.csv, confusion.csv, disagreements.csv, and agreement.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any
 
+from labapp import access, leftovers
+from labapp.agreement.continuum import ATOM_NS
+from labapp.agreement.kappa import confusion
 from labapp.annotations.assignments import assignments_of
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import SessionAnnotations
-from labapp.annotations.reliability.gathering import CodedSession, gather
-from labapp.annotations.reliability.results import TierResults, results_of
-from labapp.annotations.reliability.writing import figure_rows, write
+from labapp.annotations.reliability.gathering import CodedSession, TierCoding, gather
+from labapp.annotations.reliability.results import (
+    Figure,
+    TierResults,
+    codes_of,
+    differences,
+    results_of,
+)
+from labapp.annotations.reliability.units import NO_CODE
 from labapp.annotations.store import annotations_of, codebooks_in
 from labapp.annotations.study_sessions import study_sessions
-from labapp.errors import UsageError
+from labapp.errors import DataFolderError, ExportExists, UsageError
 from labapp.journal.opening import is_session, iter_records, places
 from labapp.journal.record import Record
 from labapp.journal.sessions import sessions_in
+from labapp.text_tables import write_csv
 
 STEP = 1_000
 """The grid of time-unit kappa unless it is said otherwise, in milliseconds."""
@@ -162,3 +176,402 @@ def _coded(record: Record, annotations: SessionAnnotations) -> CodedSession:
     return CodedSession(
         record.study, record.participant, annotations, 0, end, assignments_of(record)
     )
+
+
+PAGE = "agreement.md"
+FIGURES, CONFUSION, DISAGREEMENTS = "agreement.csv", "confusion.csv", "disagreements.csv"
+
+Row = dict[str, Any]
+FIGURE_COLUMNS = (
+    "codebook", "version", "tier", "round", "code", "raters", "same_rater", "measure", "level",
+    "value", "low", "high", "basis", "n", "n_raters", "n_sessions", "n_participants", "percent",
+    "prevalence", "kappa_max", "grid_s", "no_value_because", "no_interval_because", "what",
+    "codebook_sha256",
+)  # fmt: skip
+CONFUSION_COLUMNS = (
+    "codebook", "version", "tier", "round", "rater_a", "rater_b", "code_a", "code_b", "n",
+)  # fmt: skip
+DISAGREEMENT_COLUMNS = (
+    "study", "session", "codebook", "version", "tier", "round", "unit", "onset", "offset", "codes",
+    "listen",
+)  # fmt: skip
+
+
+def write(
+    results: Sequence[TierResults],
+    left_out: Sequence[str],
+    out: Path,
+    *,
+    everybody: bool = False,
+    sessions: Sequence[Path] = (),
+) -> Path:
+    """Write the figures into a new folder; returns the page's path. everybody: whether units of
+    all speakers are compared; sessions: the folders of those that were, whose studies know of the
+    folder until it is whole.
+
+    Raises
+    ------
+    ExportExists : the folder is there already.
+    DataFolderError : it cannot be written.
+    """
+    leftovers.clear_of(sessions)
+    if out.exists() or out.is_symlink():
+        raise ExportExists(
+            f"{out} exists already.",
+            safe="Nothing in it was changed.",
+            todo="Name a new folder with --out.",
+        )
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with leftovers.on_its_way(sessions, out, needed=False) as (hidden,):
+            access.own_folder(hidden, exist_ok=False)
+            _write(hidden / FIGURES, FIGURE_COLUMNS, figure_rows(results))
+            _write(hidden / CONFUSION, CONFUSION_COLUMNS, confusion_rows(results))
+            _write(hidden / DISAGREEMENTS, DISAGREEMENT_COLUMNS, disagreement_rows(results))
+            with (hidden / PAGE).open("x", encoding="utf-8", newline="\n") as file:
+                file.write(page(results, left_out, everybody))
+            hidden.rename(out)
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    return out / PAGE
+
+
+def figure_rows(results: Iterable[TierResults]) -> Iterator[Row]:
+    """A row a figure."""
+    for figure in (figure for tier in results for figure in tier.figures):
+        result, drawn = figure.result, figure.result.interval
+        yield _of_tier(figure.tier) | {
+            "code": figure.code,
+            "raters": ", ".join(figure.raters),
+            "same_rater": _yes_no(figure),
+            "measure": result.measure,
+            "level": result.level,
+            "value": result.value,
+            "low": drawn.low,
+            "high": drawn.high,
+            "basis": figure.basis,
+            "n": result.n_comparable,
+            "n_raters": result.n_raters,
+            "n_sessions": figure.n_sessions,
+            "n_participants": drawn.clusters or None,
+            "percent": figure.percent,
+            "prevalence": figure.prevalence,
+            "kappa_max": figure.kappa_max,
+            "grid_s": figure.grid_s,
+            "no_value_because": result.reason,
+            "no_interval_because": drawn.reason,
+            "what": f"{what(figure)} ({phase(figure)})",
+            "codebook_sha256": figure.tier.codebook.sha256,
+        }
+
+
+def confusion_rows(results: Iterable[TierResults]) -> Iterator[Row]:
+    """A row a pair of codes that two raters gave the same units, of tiers with one code a unit."""
+    for tier in results:
+        table = tier.units
+        if table is None or not tier.tier.tier.exclusive:
+            continue
+        scale = [code.id for code in codes_of(tier.tier)]
+        for pair in combinations(table.raters, 2):
+            ratings = table.of(pair).codes(scale, tier.tier.tier.optional)
+            if not ratings.n_units:
+                continue
+            counts = confusion(ratings)
+            for first, row in zip(ratings.categories, counts.tolist(), strict=True):
+                for second, n in zip(ratings.categories, row, strict=True):
+                    yield _of_tier(tier.tier) | {
+                        "rater_a": pair[0],
+                        "rater_b": pair[1],
+                        "code_a": first,
+                        "code_b": second,
+                        "n": n,
+                    }
+
+
+def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
+    """A row a unit, or a stretch of time, to which raters gave different codes; onset and offset in
+    seconds of session time."""
+    for tier in results:
+        if tier.units is not None:
+            for row in tier.units.rows:
+                given = {
+                    rater: (codes, values)
+                    for rater, codes, values in zip(
+                        tier.units.raters, row.codes, row.values, strict=True
+                    )
+                    if codes is not None
+                }
+                if len({(codes, *sorted(values.items())) for codes, values in given.values()}) > 1:
+                    yield _disagreement(
+                        tier,
+                        (row.session.study, row.session.name),
+                        row.unit.id,
+                        (row.unit.t0_ns, row.unit.t1_ns),
+                        {rater: _shown(*each) for rater, each in given.items()},
+                    )
+        for stretch in tier.stretches:
+            for begin, end, codes in differences(stretch):
+                yield _disagreement(
+                    tier,
+                    (stretch.session.study, stretch.session.name),
+                    "",
+                    (begin * ATOM_NS, end * ATOM_NS),
+                    {r: _shown(c, {}) for r, c in zip(stretch.raters, codes, strict=True)},
+                )
+
+
+def _disagreement(
+    tier: TierResults,
+    session: tuple[str, str],
+    unit: str,
+    times: tuple[int, int],
+    codes: dict[str, str],
+) -> Row:
+    onset, offset = (t / 1e9 for t in times)
+    minutes, seconds = divmod(times[0] // 100_000_000, 600)
+    return _of_tier(tier.tier) | {
+        "study": session[0],
+        "session": session[1],
+        "unit": unit,
+        "onset": round(onset, 3),
+        "offset": round(offset, 3),
+        "codes": "; ".join(f"{rater}: {text}" for rater, text in codes.items()),
+        "listen": f"labapp replay {session[1]} --at {minutes}:{seconds / 10:04.1f}",
+    }
+
+
+def _shown(codes: frozenset[str], values: dict[str, int]) -> str:
+    each = (f"{code} {values[code]}" if code in values else code for code in sorted(codes))
+    return ", ".join(each) or NO_CODE
+
+
+def _of_tier(tier: Any) -> Row:
+    return {
+        "codebook": tier.codebook.id,
+        "version": tier.codebook.version,
+        "tier": tier.tier.name,
+        "round": tier.phase,
+    }
+
+
+def _yes_no(figure: Figure) -> str:
+    return "yes" if figure.same_rater else "no"
+
+
+def _write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    with path.open("x", encoding="utf-8", newline="") as file:
+        write_csv(
+            file,
+            columns,
+            ([None if row.get(name) == "" else row.get(name) for name in columns] for row in rows),
+        )
+
+
+def _unwritable(out: Path, error: OSError) -> DataFolderError:
+    return DataFolderError(
+        f"The agreement cannot be written to {out}: {error.strerror or error}.",
+        safe="All marks are as they were given.",
+        todo="Free some space or name another folder.",
+    )
+
+
+ACTIVE = str.maketrans({letter: f"\\{letter}" for letter in "\\|`*_[]<>#&"})
+"""Characters that Markdown would carry out."""
+
+
+WHAT = {
+    "Cohen's kappa": "agreement of two raters beyond what their own frequencies give by chance",
+    "Krippendorff's alpha": "one minus observed over expected disagreement; any number of raters, "
+    "ratings may be missing",
+    "Krippendorff's alpha with MASI distance": "alpha of units that may have several codes: "
+    "sets of codes that overlap count as agreement in part",
+    "Gwet's AC1": "agreement beyond chance where chance is only what raters guess on hard units; "
+    "it does not fall because a code is rare",
+    "Fleiss's kappa": "agreement beyond chance of as many ratings for each unit, by whomever",
+    "linear weighted kappa": "kappa of values in which a disagreement counts by its distance",
+    "quadratic weighted kappa": "kappa of values in which a disagreement counts by its squared "
+    "distance",
+    "ICC(2,1)": "the share of all variation of values that is of the units, for a single rater "
+    "drawn from many; raters who differ by a constant disagree",
+    "nominal u-alpha": "agreement on stretches that raters set themselves: where they are and "
+    "which code they have, gaps included; atom of time 1 ms",
+    "binary u-alpha": "agreement on where there is a code at all, gaps included; atom of time 1 ms",
+    "time-unit kappa": "Cohen's kappa of what holds at the instants of a grid; it changes with the "
+    "grid and its origin, and stands here for comparison with other programs",
+}
+"""By the name of a measure."""
+
+LEVELS = {
+    "ordinal": "; values by their order alone",
+    "interval": "; values by their differences",
+}
+
+LANDMARKS = (
+    "Krippendorff names .800 as what to rely on and .667 as the lowest for tentative conclusions. "
+    "These are landmarks of his, not verdicts: what is enough hangs on what the codes are used for."
+)
+
+
+def page(results: Sequence[TierResults], left_out: Sequence[str], everybody: bool) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    results : by codebook, version, round and tier.
+    left_out : what is not compared and why, a sentence each.
+    everybody : whether units of all speakers are compared, not the participant's alone.
+    """
+    return "\n".join(_lines(results, left_out, everybody)) + "\n"
+
+
+def _lines(
+    results: Sequence[TierResults], left_out: Sequence[str], everybody: bool
+) -> Iterator[str]:
+    yield "# Agreement of raters"
+    yield ""
+    yield (
+        "Nothing here is pooled over versions of a codebook, nor over training and independent "
+        f"coding. Units are {'those of all speakers' if everybody else 'what participants said'}. "
+        "Intervals are 95 %, "
+        "percentiles of a bootstrap in which participants are drawn, each with all of his or her "
+        "sessions, since what one person says hangs together."
+    )
+    yield ""
+    yield LANDMARKS
+    if not results:
+        yield ""
+        yield "There is nothing to compare."
+    for each in results:
+        yield from _tier(each)
+    if left_out:
+        yield ""
+        yield "## Left out"
+        yield ""
+        yield from (f"- {_text(line)}" for line in left_out)
+
+
+def _tier(results: TierResults) -> Iterator[str]:
+    tier = results.tier
+    yield ""
+    yield f"## {_text(_title(tier))}"
+    if tier.tier.on == "units" and tier.tier.optional:
+        yield ""
+        yield (
+            "A unit of this tier may be left without a code; that two raters left it so counts as "
+            "agreement."
+        )
+    if not results.figures:
+        yield ""
+        yield "Nobody is compared."
+    for _, some in groupby(results.figures, key=lambda f: (f.same_rater, f.raters)):
+        figures = list(some)
+        yield ""
+        yield f"### {_text(heading(figures[0]))}"
+        yield ""
+        yield f"{phase(figures[0]).capitalize()}."
+        yield ""
+        yield from _table(figures)
+        if any(figure.skewed and figure.result.measure == "Gwet's AC1" for figure in figures):
+            yield ""
+            yield (
+                "Skewed: fewer than a tenth of the ratings have the code, or fewer than a tenth "
+                "lack it. Kappa and alpha are then low although raters agree; read AC1 beside them."
+            )
+        yield ""
+        yield from (f"- *{_text(name)}*: {_text(text)}." for name, text in _meanings(figures))
+        reasons = dict.fromkeys(
+            figure.result.interval.reason
+            for figure in figures
+            if figure.result.value is not None and figure.result.interval.low is None
+        )
+        yield from (f"- *No interval*: {_text(reason)}." for reason in reasons)
+    if results.remarks:
+        yield ""
+        yield from (f"- {_text(line)}" for line in results.remarks)
+
+
+def _title(tier: TierCoding) -> str:
+    name = tier.tier.title or tier.tier.name
+    book = tier.codebook.title or tier.codebook.id
+    training = ", training" if tier.phase == "training" else ""
+    return f"{name} ({book}, version {tier.codebook.version}{training})"
+
+
+def _table(figures: Sequence[Figure]) -> Iterator[str]:
+    yield "| code | measure | value | 95 % interval | counted | sessions | same, % | has it, % |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for figure in figures:
+        result = figure.result
+        name = result.measure + (f", {result.level}" if figure.basis == "values" else "")
+        most = f" (at most {figure.kappa_max:.3f})" if figure.kappa_max is not None else ""
+        value = f"none: {result.reason}" if result.value is None else f"{result.value:.3f}{most}"
+        cells = (
+            figure.code or "all",
+            name,
+            value,
+            interval(figure) if result.value is not None else "",
+            f"{result.n_comparable} {figure.basis}",
+            str(figure.n_sessions),
+            "" if figure.percent is None else f"{figure.percent:.1f}",
+            ""
+            if figure.prevalence is None
+            else f"{100 * figure.prevalence:.1f}{' (skewed)' * figure.skewed}",
+        )
+        yield f"| {' | '.join(_text(cell) for cell in cells)} |"
+
+
+def _meanings(figures: Sequence[Figure]) -> list[tuple[str, str]]:
+    """Each kind of figure once."""
+    meanings: dict[tuple[str, str], None] = {}
+    for figure in figures:
+        of = " of a code" if figure.code and figure.basis == "units" else ""
+        of = f" of values, {figure.result.level}" if figure.basis == "values" else of
+        of = " of moments" if figure.basis == "windows" else of
+        meanings[figure.result.measure + of, what(figure)] = None
+    return list(meanings)
+
+
+def _text(text: str) -> str:
+    """A text in which Markdown finds nothing to do."""
+    return " ".join(text.split()).translate(ACTIVE)
+
+
+def what(figure: Figure) -> str:
+    """What a figure is: a clause."""
+    result = figure.result
+    text = WHAT[result.measure]
+    if figure.basis == "values" and result.measure == "Krippendorff's alpha":
+        text += LEVELS.get(result.level, "")
+    if figure.basis == "windows":
+        text += (
+            f"; of whether a moment with the code lies in each window of {figure.grid_s:g} s from "
+            "the beginning of what both coded"
+        )
+    if figure.basis == "instants":
+        text += f"; grid of {figure.grid_s:g} s from the beginning of what both coded"
+    if figure.code and figure.basis == "units":
+        text += "; the code against its absence"
+    return text
+
+
+def interval(figure: Figure) -> str:
+    """Its interval."""
+    drawn = figure.result.interval
+    if drawn.low is None or drawn.high is None:
+        return "none"
+    left_out = f", {drawn.undefined} draws without a value left out" if drawn.undefined else ""
+    return f"{drawn.low:.3f} to {drawn.high:.3f} ({drawn.clusters} participants drawn{left_out})"
+
+
+def heading(figure: Figure) -> str:
+    """The round and the raters, as a heading."""
+    if figure.same_rater:
+        return f"One rater, coded twice: {' and '.join(figure.raters)}"
+    return f"Between raters: {', '.join(figure.raters) or 'nobody'}"
+
+
+def phase(figure: Figure) -> str:
+    """What the round of a figure is good for."""
+    if figure.tier.phase == "training":
+        return "training: to learn the codebook on, not to be reported"
+    return "coded independently and locked"

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import math
 
-from labapp.datasets.birds.parameters import (
+from labapp.datasets.birds.species import (
+    GENERA,
+    SISTERS,
     Bird,
     Blot,
+    FieldMark,
     Ground,
     Leaf,
     Light,
     Plumage,
     Pose,
+    genus_of,
+    marks_of,
 )
-from labapp.datasets.birds.species import GENERA, SISTERS, FieldMark, genus_of, marks_of
 from labapp.datasets.draws import Draws
 from labapp.datasets.split import PARTS, PartName
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from labapp.datasets.birds.chance import OCCLUSION, bird
-from labapp.datasets.birds.parameters import Bird
 from labapp.datasets.birds.picture import picture, visibility
-from labapp.datasets.birds.species import SPECIES, FieldMark
+from labapp.datasets.birds.species import SPECIES, Bird, FieldMark
 from labapp.datasets.split import Float32, Float64, Int64, PartName, Split, part_sizes
 
 SIZE = 96

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.birds.parameters import Bird, Light
 from labapp.datasets.birds.shapes import FEET, SITES, BodyPart, places, rgb, shapes
-from labapp.datasets.birds.species import GENERA, FieldMark
+from labapp.datasets.birds.species import GENERA, Bird, FieldMark, Light
 from labapp.datasets.draws import grain
 from labapp.datasets.outlines import Affine, Gradient, Shape, box, ellipse, turned
 from labapp.datasets.painter import UNITS, extents, label_map, paint

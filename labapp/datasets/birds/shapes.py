@@ -10,8 +10,7 @@ from __future__ import annotations
 import colorsys
 from enum import IntEnum
 
-from labapp.datasets.birds.parameters import Bird
-from labapp.datasets.birds.species import GENERA, FieldMark
+from labapp.datasets.birds.species import GENERA, Bird, FieldMark
 from labapp.datasets.outlines import Colour, Outline, Shape, box, ellipse, turned
 
 

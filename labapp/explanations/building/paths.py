@@ -29,9 +29,8 @@ from labapp.explanations.building.set_photos import class_id, ref_of
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
-from labapp.explanations.prototree import explaining
-from labapp.explanations.prototree.explaining import FinalTwo, PathStep, TreeExplanation
-from labapp.explanations.prototree.tree import DecisionTree
+from labapp.explanations.prototree import network
+from labapp.explanations.prototree.network import DecisionTree, FinalTwo, PathStep, TreeExplanation
 from labapp.stimuli.manifest import Prototype
 from labapp.stimuli.pictures import paint_bird
 
@@ -47,37 +46,37 @@ class PathExplainer:
     distinction: bool
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
-        return explaining.explain(model, pictures).predicted
+        return network.explain(model, pictures).predicted
 
     def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
         fit = np.ones(len(pictures), bool)
         if self.distinction:
             fit[:] = False
-            fit[[steps.picture for steps in explaining.final_two(model, pictures)]] = True
+            fit[[steps.picture for steps in network.final_two(model, pictures)]] = True
         return fit
 
     def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
         train = model.card.recipe.birds.load().train
         return tuple(
             Prototype(id=_id(p.number), photo=ref_of(train, p.row), box=rounded(p.box))
-            for p in explaining.prototypes(model)
+            for p in network.prototypes(model)
         )
 
     def tree(self, model: Classifier) -> bytes:
         train = model.card.recipe.birds.load().train
-        crops = {p.node: _crop(ref_of(train, p.row), p) for p in explaining.prototypes(model)}
+        crops = {p.node: _crop(ref_of(train, p.row), p) for p in network.prototypes(model)}
         # The tree and its leaves are the same whatever picture is explained.
         any_picture = pictures_of(
             train, [ExplanationJob("", Candidate(0, 0, 0, 1.0), example=True)]
         )
-        explanation = explaining.explain(model, any_picture)
+        explanation = network.explain(model, any_picture)
         return draw_tree(explanation.tree, crops, explanation.leaf_species.tolist())
 
     def explain(
         self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
-        explanation = explaining.explain(model, pictures_of(rows, jobs))
-        finals = {steps.picture: steps for steps in explaining.final_twos(explanation)}
+        explanation = network.explain(model, pictures_of(rows, jobs))
+        finals = {steps.picture: steps for steps in network.final_twos(explanation)}
         explained = []
         for n, job in enumerate(jobs):
             steps = [_row(step) for step in explanation.path(n)]
@@ -107,7 +106,7 @@ def first_wrong(explanation: TreeExplanation, picture: int, truth: int) -> int |
     return None
 
 
-def _crop(ref: str, prototype: explaining.NodePrototype) -> Image.Image:
+def _crop(ref: str, prototype: network.NodePrototype) -> Image.Image:
     """The prototype's part of its photo."""
     photo = Image.fromarray(paint_bird(ref))
     left, top, right, bottom = (round(side * photo.width) for side in prototype.box)

@@ -22,7 +22,7 @@ from labapp.explanations.building.set_photos import class_id, ref_of
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
-from labapp.explanations.protopnet import explaining
+from labapp.explanations.protopnet import network
 from labapp.stimuli.manifest import Prototype
 
 
@@ -54,15 +54,15 @@ class PrototypeExplainer:
                 photo=ref_of(train, prototype.row),
                 box=rounded(prototype.box),
             )
-            for prototype in explaining.prototypes(model)
+            for prototype in network.prototypes(model)
         )
 
     def explain(
         self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
-        prototypes = explaining.prototypes(model)
+        prototypes = network.prototypes(model)
         explained = []
-        explanation = explaining.explain(model, pictures_of(rows, jobs))
+        explanation = network.explain(model, pictures_of(rows, jobs))
         for n, job in enumerate(jobs):
             fields: dict[str, Any] = {}
             species: tuple[int, ...] = (job.candidate.prediction,)
@@ -85,7 +85,7 @@ def _id(number: int) -> str:
 
 
 def _ranked(
-    explanation: explaining.ClassExplanation, n: int, numbers: list[int]
+    explanation: network.ClassExplanation, n: int, numbers: list[int]
 ) -> list[dict[str, Any]]:
     """The rows of one species, the most similar first."""
     similarities = explanation.similarities[n]

@@ -31,8 +31,14 @@ from labapp.explanations.patches import (
 )
 from labapp.explanations.photos import Batches, Photos, as_input, load_photos
 from labapp.explanations.protopnet import steps
-from labapp.explanations.protopnet.explaining import of_network, remaining_prototypes
-from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet, own_class, similarity
+from labapp.explanations.protopnet.network import (
+    MAXIMUM,
+    ProtoPNet,
+    of_network,
+    own_class,
+    remaining_prototypes,
+    similarity,
+)
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
 

@@ -30,8 +30,14 @@ from labapp.explanations.patches import (
 )
 from labapp.explanations.photos import Batches, Photos, as_input, load_photos
 from labapp.explanations.prototree import initialisation
-from labapp.explanations.prototree.explaining import final_twos, of_network
-from labapp.explanations.prototree.network import HALF, ProtoTree, distances, greedy
+from labapp.explanations.prototree.network import (
+    HALF,
+    ProtoTree,
+    distances,
+    final_twos,
+    greedy,
+    of_network,
+)
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
 

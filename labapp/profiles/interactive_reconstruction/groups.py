@@ -24,7 +24,7 @@ from labapp.profiles.interactive_reconstruction.model_cards import published_nam
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.representations.card import dataset_of
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
-from labapp.tasks.reconstruction.report.labels.published import NAME, PAPER
+from labapp.tasks.reconstruction.report.labels.names import NAME, PAPER
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from labapp.representations.card import installed, published_as
 from labapp.representations.data import DspritesData, MnistData, SinelinesData
-from labapp.tasks.reconstruction.report.labels.published import PAPER
+from labapp.tasks.reconstruction.report.labels.names import PAPER
 
 
 @dataclass(frozen=True, slots=True)

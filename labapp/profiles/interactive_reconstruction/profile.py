@@ -21,7 +21,7 @@ from labapp.profiles.interactive_reconstruction.results import Compared, Found
 from labapp.profiles.interactive_reconstruction.statistics import rows
 from labapp.report.formats import count
 from labapp.report.page import Html
-from labapp.tasks.reconstruction.report.labels.published import PAPER
+from labapp.tasks.reconstruction.report.labels.names import PAPER
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure

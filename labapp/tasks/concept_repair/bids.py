@@ -8,7 +8,6 @@ from typing import Any
 from labapp.events import Event, Payload
 from labapp.journal.record import Record
 from labapp.plugins.bids import STAGE_TYPE, Cells, Column, Key, TaskFiles, TaskRows
-from labapp.tasks.concept_repair.attempts import STATES
 from labapp.tasks.concept_repair.events import (
     AnswerForetold,
     AnswerPicked,
@@ -23,6 +22,7 @@ from labapp.tasks.concept_repair.events import (
     GridTicked,
     RepairEnded,
 )
+from labapp.tasks.concept_repair.records import STATES
 
 STATE_WORDS = {
     "model": "as the model has it",

@@ -1,5 +1,5 @@
-"""Kinds of concept repair. A concept is named by its place among those of the part, from 0; an
-answer by the id of its class. Trials end with `trial.ended`.
+"""Events and commands of concept repair. A concept is named by its place among those of the part,
+from 0; an answer by the id of its class. Trials end with `trial.ended`.
 
 What is true of a picture, of which type it is and how pure the model is stands in the plan and in
 no event: a screen that shows these events tells nobody.
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labapp.events.commands import Command
 from labapp.events.registry import Payload, kind
 
 
@@ -200,4 +201,67 @@ class GridNothing(Payload):
     """
 
     on: bool
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetConcept(Command):
+    """Set a concept off or on, or back to what the model has; setting it to what the model believes
+    already confirms it. Where the change is foretold, it is only chosen.
+
+    concept: from 0; to: 0 as the model has it, 1 off, 2 on.
+    """
+
+    concept: int
+    to: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class PickAnswer(Command):
+    """Say what the model will answer after the chosen change; it can be picked anew until it is
+    foretold. answer: id of the class, empty for the same as now."""
+
+    answer: str
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foretell(Command):
+    """The picked answer is final, and the change is shown. sure: how sure the participant is."""
+
+    sure: bool
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoChange(Command):
+    """Take the last change back; one after the other, to the picture's beginning."""
+
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepairDone(Command):
+    """The picture is finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp(Command):
+    """The model cannot be set right with this picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class TickPair(Command):
+    """Say, or no longer say, that setting a concept also changes another. row, column: from 0."""
+
+    row: int
+    column: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class TickNothing(Command):
+    """Say, or no longer say, that no concept changes another when it is set."""
+
     device: str

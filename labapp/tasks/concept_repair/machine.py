@@ -16,16 +16,6 @@ from labapp.events.durations import Pauses
 from labapp.plugins import stage
 from labapp.plugins.questions import QuestionsMachine
 from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
-from labapp.tasks.concept_repair.commands import (
-    Foretell,
-    GiveUp,
-    PickAnswer,
-    RepairDone,
-    SetConcept,
-    TickNothing,
-    TickPair,
-    UndoChange,
-)
 from labapp.tasks.concept_repair.events import (
     AnswerForetold,
     AnswerPicked,
@@ -35,11 +25,19 @@ from labapp.tasks.concept_repair.events import (
     ConceptSet,
     ConceptsShown,
     ConceptUndone,
+    Foretell,
+    GiveUp,
     GridDrawn,
     GridNothing,
     GridShown,
     GridTicked,
+    PickAnswer,
+    RepairDone,
     RepairEnded,
+    SetConcept,
+    TickNothing,
+    TickPair,
+    UndoChange,
 )
 from labapp.tasks.concept_repair.plan import (
     GIVEN,

@@ -1,13 +1,18 @@
-"""The consent form in a plan."""
+"""The consent form in a plan.
+
+What a study file may say of consent.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from labapp.plugins.item import FlowOf, Item
 from labapp.plugins.part import PlannedPart
-from labapp.study.consent import Asked, Sign, Use
+from labapp.study.consent import Asked, ConsentForm, ConsentSetting, Sign, Use
 
 
 class ConsentPart(PlannedPart):
@@ -23,3 +28,40 @@ class ConsentPart(PlannedPart):
 
     def signed_document(self) -> str | None:
         return None if self.sign == "click" else self.document_sha256
+
+
+class ConsentItem(Item):
+    """The consent form, which is read and signed before anything else.
+
+    Attributes
+    ----------
+    consent : its text, or its text with how it is signed and what is asked in it.
+    """
+
+    key: ClassVar[str] = "consent"
+    consents: ClassVar[bool] = True
+    first_only: ClassVar[bool] = True
+    consent: ConsentSetting
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.consent.text,)
+
+    def consent_form(self) -> ConsentForm:
+        return self.consent
+
+    def problems(self, study: FlowOf) -> Iterator[str]:
+        """What it asks about sound must be what the study does with it."""
+        recording, items = study.recording, self.consent.items
+        if recording is None:
+            return
+        if recording.audio == "required" and items.get("audio") == "optional":
+            yield (
+                "consent.items.audio: required, because recording.audio is: nobody can take part "
+                "without being recorded"
+            )
+        heard = [use for use in items if use in ("audio", "transcript", "share_audio")]
+        if recording.audio == "off" and heard:
+            yield (
+                f"no {heard[0]!r} in consent.items, because recording.audio is off: there is no "
+                "sound"
+            )

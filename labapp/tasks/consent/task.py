@@ -11,8 +11,7 @@ from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.tasks.consent.machine import ConsentTask
-from labapp.tasks.consent.plan import ConsentPart
-from labapp.tasks.consent.study import ConsentItem
+from labapp.tasks.consent.plan import ConsentItem, ConsentPart
 
 _MISSING_DRAWN = "consent_missing_drawn"
 

@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.interview.commands import AskQuestion, EndInterview
+from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.moderator import key_of
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.facts import PartPanel, SendCommand
-from labapp.ui.moderator.state.notes import Note
+from labapp.ui.moderator.state.console import Note
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.label import PlainLabel

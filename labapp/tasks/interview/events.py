@@ -1,7 +1,11 @@
-"""The kind of the interview: what was asked, and when."""
+"""Event and commands of the interview: what was asked, and when."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
+from labapp.events.commands import Command
 from labapp.events.moderation import GuideQuestion
 from labapp.events.registry import kind
 
@@ -12,3 +16,18 @@ class QuestionAsked(GuideQuestion):
 
     question: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuestion(Command):
+    """The moderator asks a question of the interview's guide, counted from 1."""
+
+    while_leaving: ClassVar[bool] = True
+    question: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndInterview(Command):
+    """The interview is over."""
+
+    settles_leaving: ClassVar[bool] = True

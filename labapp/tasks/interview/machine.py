@@ -10,8 +10,7 @@ from labapp.events.commands import Command, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.plugins.machine import PartMachine
-from labapp.tasks.interview.commands import AskQuestion, EndInterview
-from labapp.tasks.interview.events import QuestionAsked
+from labapp.tasks.interview.events import AskQuestion, EndInterview, QuestionAsked
 from labapp.tasks.interview.plan import InterviewPart
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from labapp.events.commands import Command
 from labapp.plugins.machine import PartMachine
-from labapp.tasks.interview.commands import AskQuestion
+from labapp.tasks.interview.events import AskQuestion
 from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui.moderator.part_words import PartWords
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labapp.plugins.simulated import Actor
-from labapp.tasks.interview.commands import AskQuestion, EndInterview
+from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.plan import InterviewPart
 
 

@@ -10,8 +10,7 @@ from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.tasks.interview.machine import InterviewTask
-from labapp.tasks.interview.plan import InterviewPart
-from labapp.tasks.interview.study import InterviewItem
+from labapp.tasks.interview.plan import InterviewItem, InterviewPart
 
 
 class Interview(TaskType[InterviewPart]):

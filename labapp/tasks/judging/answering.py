@@ -15,7 +15,7 @@ import numpy as np
 from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Step
 from labapp.simulation.names import ORACLE
-from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
+from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
 from labapp.tasks.judging.plan import (

@@ -1,8 +1,13 @@
-"""Kinds of the tasks that judge explanations (paper 003): each trial is a photo of a stimulus set.
-Its questions are named in `labapp.tasks.judging.plan`. Its trials end with `trial.ended`."""
+"""Events and commands of the tasks that judge explanations (paper 003): each trial is a photo of a
+stimulus set. Its questions are named in `labapp.tasks.judging.plan`. Its trials end with
+`trial.ended`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from labapp.events.commands import Command
 from labapp.events.registry import Payload, kind
 
 
@@ -120,4 +125,32 @@ class DescriptionClosed(Payload):
     what : method or tree.
     """
 
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judge(Command):
+    """Answer a question about a photo, see `labapp.tasks.judging.plan`."""
+
+    question: str
+    value: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSpecies(Command):
+    """Look at the rows of another class; option: its place among the options, from 1."""
+
+    option: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDescription(Command):
+    """Open the description of the method, or the whole tree. what: method or tree."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloseDescription(Command):
     what: str

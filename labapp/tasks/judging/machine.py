@@ -3,6 +3,9 @@
 All of them are one machine: a photo (or exercise) is drawn and shown, its questions are answered in
 any order and as often as wanted, and then it is left for good. In a stage, Next hands the answers
 in and leads to the next photo at once; in the warm-up they are handed in, told about, and left.
+
+The description of the method, and the picture of the whole tree, which can be looked at while
+something else is on the screen; every opening and closing is an event.
 """
 
 from __future__ import annotations
@@ -16,12 +19,17 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.plugins import stage
 from labapp.plugins.questions import QuestionsMachine
-from labapp.tasks.judging import description, performance
-from labapp.tasks.judging.commands import Judge, OpenSpecies
+from labapp.tasks.judging import performance
 from labapp.tasks.judging.events import (
     METHOD,
     TREE,
+    CloseDescription,
+    DescriptionClosed,
+    DescriptionOpened,
+    Judge,
     JudgementMade,
+    OpenDescription,
+    OpenSpecies,
     PerformanceComputed,
     PhotoDrawn,
     PhotoJudged,
@@ -113,7 +121,7 @@ class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
             case PhotoJudged() if after.trial is not None:
                 judged = {**state.judged, after.trial.number: dict(payload.answers)}
                 return replace(after, judged=judged)
-        return replace(after, description=description.after(state.description, payload))
+        return replace(after, description=after_description(state.description, payload))
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,7 @@ class JudgingTask(Judging):
     participant: str
 
     def closing(self, state: JudgingState) -> Sequence[Payload]:
-        return description.closed(state.description)
+        return closed(state.description)
 
     def result(self, state: JudgingState) -> StageResult | None:
         return None if state.performance is None else StageResult(state.performance, state.judged)
@@ -156,7 +164,7 @@ class JudgingTask(Judging):
     ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
-        if payloads := description.toggled(self.offered, state.description, command):
+        if payloads := toggled(self.offered, state.description, command):
             return [self._keyed(state, payload) for payload in payloads]
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
@@ -199,7 +207,7 @@ class JudgingTask(Judging):
         computed = performance.compute(
             self.part, state.judged, self.seed, self.study, self.participant, state.attempt
         )
-        closing = [*description.closed(state.description), computed]
+        closing = [*closed(state.description), computed]
         return [
             *events[:-1],
             *(UnstampedEvent(payload, self.part.id) for payload in closing),
@@ -250,3 +258,28 @@ class WarmUpTask(Judging):
                 }
                 return (PhotoJudged(dict(question.answers), right),)
         return ()
+
+
+def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
+    """What a command leads to. offered: what can be opened; now: what is open, or nothing."""
+    match command:
+        case OpenDescription(what) if what in offered and what != now:
+            return (*closed(now), DescriptionOpened(what))
+        case CloseDescription(what) if what and what == now:
+            return closed(now)
+    return ()
+
+
+def closed(now: str) -> Sequence[Payload]:
+    """What is open is closed."""
+    return (DescriptionClosed(now),) if now else ()
+
+
+def after_description(now: str, payload: Payload) -> str:
+    """What is open after an event."""
+    match payload:
+        case DescriptionOpened():
+            return payload.what
+        case DescriptionClosed():
+            return ""
+    return now

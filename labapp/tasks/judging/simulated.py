@@ -7,8 +7,7 @@ from labapp.plugins.simulated import Actor, SimulatedParticipant, TrialKey
 from labapp.simulation.phrases import GUESSES, KNOWS, TRUSTS
 from labapp.study.assignment import generator
 from labapp.tasks.judging import answering
-from labapp.tasks.judging.commands import CloseDescription, OpenDescription
-from labapp.tasks.judging.events import TREE
+from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription
 from labapp.tasks.judging.machine import JudgingTask, WarmUpTask
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, WarmUpPart
 from labapp.tasks.judging.state import PhotoTrial

@@ -9,6 +9,8 @@ shape (round: D, skinny: E). Source: paper 003, appendix C and figure A6.
 As published, the first mistake is chosen from colour, count and shape each time, also from the one
 that the model's way does not meet. The published 86.5 % are of the question whether the prediction
 is right.
+
+Which words of the participant's window belong to which of these tasks, for translations.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -33,18 +36,22 @@ from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
 from labapp.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.tasks.judging import description, machine, performance, words
-from labapp.tasks.judging.commands import CloseDescription, OpenDescription
-from labapp.tasks.judging.events import TREE, PhotoJudged
+from labapp.tasks.judging import machine, performance
+from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription, PhotoJudged
 from labapp.tasks.judging.pictures import PhotoPictures
 from labapp.tasks.judging.plan import Exercise, JudgingPart, JudgingTask, MethodPart, WarmUpPart
-from labapp.tasks.judging.planner import judged_at, method_near
-from labapp.tasks.judging.study import JudgingStages, MethodItem, WarmUpItem
+from labapp.tasks.judging.planner import (
+    JudgingStages,
+    MethodItem,
+    WarmUpItem,
+    judged_at,
+    method_near,
+)
 
 SCREENS: dict[JudgingTask, str] = {
-    "heatmap-distinction": "labapp.tasks.judging.screen.heatmaps:HeatmapScreen",
-    "prototype-distinction": "labapp.tasks.judging.screen.prototypes:PrototypeDistinctionScreen",
-    "prototype-agreement": "labapp.tasks.judging.screen.prototypes:PrototypeAgreementScreen",
+    "heatmap-distinction": "labapp.tasks.judging.screen.worked:HeatmapScreen",
+    "prototype-distinction": "labapp.tasks.judging.screen.paths:PrototypeDistinctionScreen",
+    "prototype-agreement": "labapp.tasks.judging.screen.paths:PrototypeAgreementScreen",
     "path-distinction": "labapp.tasks.judging.screen.paths:PathDistinctionScreen",
     "path-agreement": "labapp.tasks.judging.screen.paths:PathAgreementScreen",
     "path-first-step": "labapp.tasks.judging.screen.paths:FirstStepScreen",
@@ -76,8 +83,8 @@ class Judging(TaskType[AnyPart]):
 
     def shows_word(self, item: JudgingStages | MethodItem | WarmUpItem, key: str) -> bool:
         if isinstance(item, JudgingStages):
-            return words.of_stage(item.task, key)
-        return words.of_warm_up(key) if isinstance(item, WarmUpItem) else words.of_all(key)
+            return of_stage(item.task, key)
+        return of_warm_up(key) if isinstance(item, WarmUpItem) else of_all(key)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)
@@ -159,7 +166,7 @@ class Judging(TaskType[AnyPart]):
     def screen(self, part: AnyPart) -> str:
         match part:
             case MethodPart():
-                return "labapp.tasks.judging.screen.method:MethodScreen"
+                return "labapp.tasks.judging.screen.description:MethodScreen"
             case WarmUpPart():
                 return "labapp.tasks.judging.screen.warm_up:WarmUpScreen"
             case JudgingPart():
@@ -211,19 +218,19 @@ class MethodMachine(PagesMachine[MethodState]):
         return MethodState()
 
     def closing(self, state: MethodState) -> Sequence[Payload]:
-        return description.closed(state.description)
+        return machine.closed(state.description)
 
     def decide(self, state: MethodState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         if isinstance(command, OpenDescription | CloseDescription):
             offered = (TREE,) if self.part.explained.tree else ()
-            payloads = description.toggled(offered, state.description, command)
+            payloads = machine.toggled(offered, state.description, command)
             return [UnstampedEvent(payload, self.part.id) for payload in payloads]
         return self.turn(state, command)
 
     def apply(self, state: MethodState, event: Event, payload: Payload) -> MethodState:
-        state = replace(state, description=description.after(state.description, payload))
+        state = replace(state, description=machine.after_description(state.description, payload))
         return super().apply(state, event, payload)
 
 
@@ -266,3 +273,47 @@ def fruits(part_id: str, document: str) -> WarmUpPart:
         worked=exercise(0, WORKED),
         exercises=tuple(exercise(n, fruit) for n, fruit in enumerate(EXERCISES, start=1)),
     )
+
+
+_AMONG: Mapping[str, tuple[str, ...]] = {
+    "warm-up": (
+        "attribute_*", "example", "exercise_of", "feedback_*", "fruit*", "missing_mistake",
+        "missing_verdict", "none", "path_marked", "q_decision", "q_mistake", "q_verdict",
+        "reason_*", "step_*_*", "submit", "verdict_*", "warm_up",
+    ),
+    "heatmap": (
+        "bar_*", "cold_*", "heatmap", "hot_*", "missing_output", "q_distinction", "q_output*",
+        "scale_text_*", "this_is",
+    ),
+    "prototype": (
+        "all_from", "class", "each_from*", "missing_species",
+        "q_class", "q_pairs", "q_species", "rated", "shuffled", "sorted",
+    ),
+    "path": (
+        "absent", "agree_with_all", "compared_to", "decision", "final_steps", "first_steps",
+        "if_*", "keys_two", "leads_to", "missing_first_step", "missing_q*", "predicted", "present",
+        "q1", "q2_*", "q3_*", "q_first_step", "step", "step_column", "tree", "tree_*", "close_tree",
+    ),
+}  # fmt: skip
+"""By kind the words, behind `judging_`, that its screens alone show; all others are of all."""
+
+
+def of_stage(task: JudgingTask, key: str) -> bool:
+    """Whether a stage can show a word."""
+    return _kind(key) in (None, task.partition("-")[0])
+
+
+def of_warm_up(key: str) -> bool:
+    """Whether the warm-up can show a word."""
+    return _kind(key) in (None, "warm-up")
+
+
+def of_all(key: str) -> bool:
+    """Whether a word is of no kind."""
+    return _kind(key) is None
+
+
+def _kind(key: str) -> str | None:
+    name = key.removeprefix("judging_")
+    kinds = (kind for kind, among in _AMONG.items() if any(fnmatchcase(name, a) for a in among))
+    return next(kinds, None)

@@ -18,7 +18,7 @@ from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator.facts import Beside
 from labapp.ui.moderator.plots import Plot
-from labapp.ui.moderator.state.fold import Fold, WorkTime
+from labapp.ui.moderator.state.console import Fold, WorkTime
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import brush, font
 

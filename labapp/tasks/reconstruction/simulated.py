@@ -38,7 +38,7 @@ from labapp.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
 from labapp.simulation.vocabulary import NOTHING, typing_s, vocabulary
 from labapp.study.assignment import generator
-from labapp.tasks.reconstruction.commands import (
+from labapp.tasks.reconstruction.events import (
     EditLabel,
     MarkAlignment,
     MoveDial,

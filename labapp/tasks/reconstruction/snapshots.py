@@ -4,6 +4,11 @@ Rule of paper 000, 4.4, as its published application has it: one when z changes 
 100 ms have passed since the last, at once when the active dimension changes or the direction
 reverses, and one at the end of the question. The same fold serves the live count of active time
 (`active_time: as_published`) and the analysis.
+
+The two rules that count active time, shared by the running task and the analysis.
+
+Paper 000, 4.3: the hidden count that brings Skip pauses after some seconds without activity. The
+published application instead adds up the gaps between snapshots that are shorter than that.
 """
 
 from __future__ import annotations
@@ -65,3 +70,21 @@ class SnapshotFold(NamedTuple):
     def ended(self, t_ns: int, measures: tuple[float, float, float]) -> Snapshot:
         """The last snapshot of the question."""
         return Snapshot(t_ns, self.z, self.dimension, self.direction, *measures)
+
+
+ACTIVITIES = frozenset(
+    {"dial.moved", "dial.selected", "overlay.toggled", "label.edited", "alignment.marked"}
+)
+"""The kinds that are something the participant did in a question."""
+
+
+def counted_ns(gap_ns: int, inactivity_ns: int) -> int:
+    """Active time of a stretch between two activities, in ns: at most the inactivity limit."""
+    if gap_ns < 0:
+        return 0
+    return gap_ns if gap_ns < inactivity_ns else inactivity_ns
+
+
+def counted_as_published_ns(gap_ns: int, inactivity_ns: int) -> int:
+    """Active time of a stretch between two snapshots, in ns: all of it, or nothing."""
+    return gap_ns if gap_ns < inactivity_ns else 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from labapp.events.durations import Pauses
-from labapp.tasks.reconstruction.activity import counted_as_published_ns, counted_ns
-from labapp.tasks.reconstruction.snapshots import SnapshotFold
+from labapp.tasks.reconstruction.snapshots import SnapshotFold, counted_as_published_ns, counted_ns
 
 MOST_UNDECODED = 64
 """A slow decoder is behind the hand by a few changes of a dial."""

@@ -21,10 +21,9 @@ from labapp.study.representations import stages_of_models
 from labapp.tasks.reconstruction import planner as planning
 from labapp.tasks.reconstruction.events import TrialSolved
 from labapp.tasks.reconstruction.machine import ReconstructionTask
-from labapp.tasks.reconstruction.pictures import BoxPictures, TrialPictures
+from labapp.tasks.reconstruction.pictures import BoxPictures, TrialPictures, TutorialMachine
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 from labapp.tasks.reconstruction.study import ReconstructionPractice, ReconstructionTutorial, Stages
-from labapp.tasks.reconstruction.tutorial import TutorialMachine
 
 
 class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):

@@ -1,11 +1,15 @@
-"""Kinds of the single-dimension task (paper 000, 4.5). A dial state holds one number a dimension: a
-continuous dimension's value, a discrete dimension's index. Its questions end with `trial.ended`."""
+"""Events and commands of the single-dimension task (paper 000, 4.5). A dial state holds one number
+a dimension: a continuous dimension's value, a discrete dimension's index. Its questions end with
+`trial.ended`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from labapp.events.commands import Command
 from labapp.events.dials import no_dial, no_dial_state
 from labapp.events.registry import Payload, kind
 
@@ -103,3 +107,25 @@ class AnswerGiven(Payload):
     correct: bool
     confidence: int
     understanding: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(Command):
+    """Take a choice of a single-dimension question, from 0."""
+
+    choice: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rate(Command):
+    """Rate the answer to a single-dimension question: item confidence or understanding, 1 to 5."""
+
+    item: str
+    value: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowMoreExamples(Command):
+    """Draw the examples of a single-dimension question anew."""

@@ -20,14 +20,16 @@ from labapp.plugins.questions import ANSWERED, QuestionsMachine
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.assignment import attempt_at, generator
 from labapp.study.sampling import draw_state
-from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
+    Choose,
     ExamplesRedrawn,
     QuestionDrawn,
     QuestionShown,
+    Rate,
     RatingMade,
+    ShowMoreExamples,
 )
 from labapp.tasks.single_dimension.plan import (
     REGIMES,

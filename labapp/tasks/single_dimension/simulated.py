@@ -26,7 +26,7 @@ from labapp.simulation.phrases import GUESSES, RECOGNISES
 from labapp.simulation.view import Array, on_screen
 from labapp.study.assignment import generator
 from labapp.study.stages import Visualisation
-from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
+from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.pictures import Examples
 from labapp.tasks.single_dimension.plan import SingleDimensionPart

@@ -23,7 +23,7 @@ from labapp.tasks.single_dimension.events import AnswerGiven
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.pictures import ExamplePictures
 from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
-from labapp.tasks.single_dimension.study import (
+from labapp.tasks.single_dimension.planner import (
     SingleDimensionPractice,
     SingleDimensionStages,
     SingleDimensionTutorial,

@@ -15,7 +15,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.unmasking.answers import Stimuli
+from labapp.tasks.unmasking.moderator import Stimuli
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
 from labapp.ui import theme

@@ -1,5 +1,5 @@
-"""Kinds of the unmasking task (paper 004): each trial is one stimulus, a picture of which a method
-shows some pixels. Its trials end with `trial.ended`.
+"""Events and commands of the unmasking task (paper 004): each trial is one stimulus, a picture of
+which a method shows some pixels. Its trials end with `trial.ended`.
 
 The reaction time is `ResponseGiven.input_ns` less `StimulusShown.painted_ns`; both are session
 time, and the journal's own times beside them are when the program came to know of it.
@@ -7,6 +7,10 @@ time, and the journal's own times beside them are when the program came to know 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
+from labapp.events.commands import Command
 from labapp.events.registry import Payload, kind
 
 
@@ -71,6 +75,35 @@ class ResponseGiven(Payload):
     timed_by : `event`, that stamp; `arrival`, when the program got it, where the stamp cannot be
         trusted; `simulated`.
     """
+
+    response: int
+    device: str
+    input_ns: int
+    timed_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class StimulusPainted(Command):
+    """The screen shows the stimulus; see `labapp.tasks.unmasking.events.StimulusShown`."""
+
+    painted_ns: int
+    shown_by: str
+    refresh_ms: float | None
+    side_px: int | None = None
+    too_small: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StimulusHidden(Command):
+    """The stimulus left the screen before there was a response: the participant asks to leave, or
+    another window lies over it."""
+
+    while_leaving: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Respond(Command):
+    """Say what the stimulus shows; see `labapp.tasks.unmasking.events.ResponseGiven`."""
 
     response: int
     device: str

@@ -18,8 +18,14 @@ from labapp.events.lifecycle import PartEnded, ProgramStalled
 from labapp.events.trials import TrialEnded
 from labapp.plugins import stage
 from labapp.plugins.stage import INTERRUPTED
-from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
-from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.events import (
+    Respond,
+    ResponseGiven,
+    StimulusDrawn,
+    StimulusHidden,
+    StimulusPainted,
+    StimulusShown,
+)
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
 

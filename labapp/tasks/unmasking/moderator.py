@@ -1,13 +1,17 @@
-"""What the moderator's windows say of unmasking: a sequence of pictures is one block."""
+"""What the moderator's windows say of unmasking: a sequence of pictures is one block.
+
+What was answered to masked pictures so far, for who looks on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from labapp.events import Event
 from labapp.plugins.machine import LATE_NS, PartMachine
 from labapp.plugins.stage import INTERRUPTED
-from labapp.tasks.unmasking.answers import Stimuli
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import (
     ANSWERED,
@@ -17,10 +21,12 @@ from labapp.tasks.unmasking.state import (
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.state.console import Fold, WorkTime
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
     from labapp.ui.participant.view import SessionView
+
 
 MS = 1_000_000
 
@@ -58,7 +64,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
             "{part} · picture {number} of {all}", part=title, number=number_of, all=part.total
         )
 
-    fold = "labapp.tasks.unmasking.answers:Stimuli"
+    fold = "labapp.tasks.unmasking.moderator:Stimuli"
     beside_widget = "labapp.tasks.unmasking.beside:Masks"
 
     def beside(
@@ -193,3 +199,54 @@ def _keys(part: UnmaskingPart) -> list[str]:
         f"{tr(button.key) if button.key in KEYS else button.key} {answered(part, response)}"
         for button, response in zip(part.buttons, responses, strict=True)
     ]
+
+
+Place = tuple[str, int]
+"""The id of a part and the number of a stimulus in it, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedResponse:
+    """A response and its reaction time.
+
+    response: as the journal has it, 0 for "I don't know"; reaction_ns: from the first painted
+    frame to the input.
+    """
+
+    response: int
+    reaction_ns: int
+
+
+class Stimuli(Fold):
+    """The responses of a session.
+
+    responses: by stimulus; last: where the newest is, None before the first.
+    """
+
+    def __init__(self) -> None:
+        self.responses: dict[Place, TimedResponse] = {}
+        self.last: Place | None = None
+        self._painted: dict[Place, int] = {}
+
+    def apply(self, event: Event, work: WorkTime) -> bool:
+        """The mirror shows an answer with the picture that follows it, and not before."""
+        if event.kind == "part.restarted":
+            self._forget(event.part_id)
+        if event.part_id is None or event.trial is None:
+            return False
+        place = (event.part_id, event.trial)
+        if event.kind == "stimulus.shown":
+            self._painted[place] = int(event.payload["painted_ns"])
+        elif event.kind == "response.given":
+            response, at = event.payload["response"], int(event.payload["input_ns"])
+            self.responses[place] = TimedResponse(int(response), at - self._painted[place])
+            self.last = place
+        return False
+
+    def _forget(self, stage: str | None) -> None:
+        """A stage that begins again has no answers yet."""
+        self.responses = {
+            place: response for place, response in self.responses.items() if place[0] != stage
+        }
+        if self.last is not None and self.last not in self.responses:
+            self.last = None

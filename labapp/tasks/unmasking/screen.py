@@ -2,33 +2,252 @@
 section 3.5 and figure 2).
 
 What is measured on it, when a picture appears and when it is answered, is taken from the window
-system (`labapp.ui.presentation`, `labapp.ui.input_time`). So that a picture appears when it is due,
+system (`labapp.ui.presentation`). So that a picture appears when it is due,
 the pictures of the present sequence and of the next one are read and scaled while one is looked at.
+
+The field in which masked pictures come and go, each ready in the screen's own pixels before it is
+shown.
+
+Buttons for a timed response: by mouse, touch, their own keys, or Tab and Enter.
+
+A response counts from the press, of a button as of a key, not from the release: the decision is
+made then, and how long a finger stays down differs between mouse and keyboard by about 100 ms.
+jsPsych, with which the published study was run, times a key from its press too, but a button from
+the click, which is its release: its times of buttons are longer by that.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QEnterEvent,
+    QFocusEvent,
+    QHideEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
 from labapp.clock import NS
-from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
-from labapp.ui import input_time, theme
+from labapp.ui import presentation, theme
 from labapp.ui.growing import grown_of
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.choice import COMMANDS
+from labapp.ui.widgets.choice import COMMANDS, Group
+from labapp.ui.widgets.hands import device_of
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.responses import Press, Response, ResponseRow
-from labapp.ui.widgets.stimulus import EDGE, StimulusField
+from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.pictures import magnification, picture_side
+
+HEIGHT = 56
+CAP_HEIGHT = 24
+LEAST_WIDTH = 180
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A button. cap: what the key is called, as it stands on the button."""
+
+    text: str
+    cap: str
+    key: Qt.Key
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A button was pressed. place: of the button, from 0; device: mouse, touch or keyboard;
+    stamp_ms: the event's own; arrival_ns: of `time.perf_counter_ns`, when it came here."""
+
+    place: int
+    device: str
+    stamp_ms: int
+    arrival_ns: int
+
+
+class ResponseButton(QAbstractButton):
+    """answered(device, stamp_ms, arrival_ns). It looks the same whether a press counts or not, and
+    says nothing of whether an answer is right."""
+
+    answered = Signal(str, object, object)
+
+    def __init__(self, response: Response, palette: theme.Palette) -> None:
+        super().__init__()
+        self.response = response
+        self._colors = palette
+        self._over = False
+        # Not by a click: a ring left on the last answer would suggest it for the next.
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(f"{response.text} ({response.cap})")
+        # Not by a hand, whose press counts, but by a screen reader, which has no stamp.
+        self.clicked.connect(lambda: self.answered.emit("keyboard", 0, time.perf_counter_ns()))
+
+    @property
+    def needed_width(self) -> int:
+        """Logical pixels that its words and its key need."""
+        text = metrics().horizontalAdvance(self.response.text)
+        return round(text + self._cap_width + theme.SPACE_S + 2 * theme.SPACE_L) + 2
+
+    @property
+    def _cap_width(self) -> float:
+        wide = metrics(theme.SECONDARY_PX).horizontalAdvance(self.response.cap)
+        return float(max(CAP_HEIGHT, wide + 2 * theme.SPACE_S))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        at = time.perf_counter_ns()
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        self.answered.emit(device_of(event), event.timestamp(), at)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Who gives the same answer twice in quick succession answers twice."""
+        self.mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()  # it is for the row
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._over = True
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._over = False
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = self._colors
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(pen(p.accent if self._over else p.secondary))
+        painter.setBrush(brush(p.card))
+        painter.drawRoundedRect(box, theme.RADIUS, theme.RADIUS)
+        text = metrics().horizontalAdvance(self.response.text)
+        left = (self.width() - text - theme.SPACE_S - self._cap_width) / 2
+        words = QRectF(left, 0, text + 2, self.height())
+        painter.setPen(color(p.ink))
+        painter.setFont(font())
+        painter.drawText(words, _MIDDLE, self.response.text)
+        corner = QPointF(left + text + theme.SPACE_S, (self.height() - CAP_HEIGHT) / 2)
+        cap = QRectF(corner.x(), corner.y(), self._cap_width, CAP_HEIGHT)
+        painter.setPen(pen(p.hairline))
+        painter.setBrush(brush(p.ground))
+        painter.drawRoundedRect(cap, theme.SPACE_XS, theme.SPACE_XS)
+        painter.setPen(color(p.secondary))
+        painter.setFont(font(theme.SECONDARY_PX))
+        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self.response.cap)
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, p.accent)
+        painter.end()
+
+
+_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+def _columns(count: int, width: int) -> int:
+    """How many buttons of a width stand beside each other, so that all rows have room and no row is
+    much shorter than the others."""
+    room = theme.CONTENT_WIDTH - 2 * theme.SPACE_XS + theme.SPACE_M
+    most = max(1, room // (width + theme.SPACE_M))
+    rows = ceil(count / most)
+    return ceil(count / rows)
+
+
+class ResponseRow(Group):
+    """pressed(Press): a button, or its key, was pressed. All buttons are equally wide; those that
+    one row of the content has no room for stand in further rows, as many in each.
+
+    The row as a whole has the focus at first, so that no answer stands out. A button's own key
+    answers wherever in the row the focus is; Enter presses the button that Tab led to, and so does
+    Space, unless it is the key of a button: a key that is printed on one button must not press
+    another.
+    """
+
+    pressed = Signal(object)
+
+    def __init__(self, responses: Sequence[Response], palette: theme.Palette, name: str) -> None:
+        super().__init__()
+        self._colors = palette
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(name)
+        self.buttons = [ResponseButton(response, palette) for response in responses]
+        grid = QGridLayout(self)
+        grid.setContentsMargins(*(theme.SPACE_XS,) * 4)
+        grid.setSpacing(theme.SPACE_M)
+        width = max(LEAST_WIDTH, *(button.needed_width for button in self.buttons))
+        columns = _columns(len(self.buttons), width)
+        for place, button in enumerate(self.buttons):
+            button.setFixedSize(QSize(width, HEIGHT))
+            button.answered.connect(
+                lambda device, stamp, at, place=place: self.pressed.emit(
+                    Press(place, device, stamp, at)
+                )
+            )
+            grid.addWidget(button, *divmod(place, columns))
+        self._places = {button.response.key: place for place, button in enumerate(self.buttons)}
+
+    def has_key(self, key: Qt.Key) -> bool:
+        """Whether a key is printed on one of the buttons."""
+        return key in self._places
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Of the row, and what its buttons leave to it."""
+        at = time.perf_counter_ns()
+        place = None if event.modifiers() & COMMANDS else self._place(Qt.Key(event.key()))
+        if place is None:
+            event.ignore()
+        elif not event.isAutoRepeat():
+            self.pressed.emit(Press(place, "keyboard", event.timestamp(), at))
+
+    def _place(self, key: Qt.Key) -> int | None:
+        """The button that a key presses."""
+        if key in self._places:
+            return self._places[key]
+        if key in _ENTER or key == Qt.Key.Key_Space:
+            focused = (place for place, button in enumerate(self.buttons) if button.hasFocus())
+            return next(focused, None)
+        return None
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            radius = theme.RADIUS + theme.SPACE_XS
+            draw_focus_ring(painter, QRectF(self.rect()), radius, self._colors.accent)
+            painter.end()
+
 
 LEAST_ROOM = 96
 """Logical pixels that the picture keeps in the smallest window."""
@@ -83,7 +302,7 @@ class UnmaskingScreen(Screen):
         self.field.painted = self.presenter.painted
         self.field.rescaled.connect(self._rescaled)
         self.due = DueTimer(self)
-        self.clock = input_time.of_this_machine()
+        self.clock = presentation.of_this_machine()
         self._idle = QTimer(self)
         self._idle.setInterval(0)
         self._idle.timeout.connect(self._prepare_one)
@@ -288,3 +507,130 @@ class UnmaskingScreen(Screen):
         self._column.setContentsMargins(side, margin, side, margin)
         if self.session.read_only:
             self._draw(self.trial)
+
+
+EDGE = 1
+"""Logical pixels of the hairline round the field."""
+
+
+def scaled(image: QImage, side: float, ratio: float) -> QImage:
+    """A picture in device pixels for a square of `side` logical pixels: each of its pixels as a
+    block of whole device pixels, or, where it has more pixels than the square, made smaller."""
+    most = max(image.width(), image.height())
+    room = floor(side * ratio + 1e-6)
+    smooth = most > room
+    factor = room / most if smooth else magnification(most, side, ratio)
+    size = QSize(max(1, round(image.width() * factor)), max(1, round(image.height() * factor)))
+    how = Qt.TransformationMode.SmoothTransformation if smooth else _BLOCKS
+    made = image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, how)
+    return made.convertToFormat(QImage.Format.Format_RGB32)
+
+
+_BLOCKS = Qt.TransformationMode.FastTransformation
+
+
+class StimulusField(Picture):
+    """A square of the level of masked pixels, a hairline round it, and a picture in its middle.
+
+    level: of the ground, from 0 to 255, one of grey or three of red, green and blue. It is that of
+    masked pixels, so that an empty field is a picture of which nothing is shown, and no lighter
+    or darker. rescaled: the size or the screen changed, and nothing is ready any more; the picture
+    on the screen stays.
+    """
+
+    rescaled = Signal()
+
+    def __init__(self, level: Sequence[int], palette: theme.Palette, name: str = "") -> None:
+        super().__init__()
+        self.painted: Callable[[], None] | None = None
+        self._colors = palette
+        red, green, blue = level if len(level) == 3 else (level[0],) * 3
+        self.ground = QColor(red, green, blue)
+        self._ready: dict[str, QImage] = {}
+        self._shown: str | None = None
+        self._image: QImage | None = None
+        self._side = 0.0
+        self._room = (0.0, 0, 0.0)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(name)
+
+    @property
+    def shown(self) -> str | None:
+        """Name of the picture in it; None while it is empty."""
+        return self._shown
+
+    @property
+    def side(self) -> float:
+        """Of the square, in logical pixels; 0 before there was room for it."""
+        return self._side
+
+    @property
+    def picture_px(self) -> int | None:
+        """Longer side of the picture in it, in the display's own pixels; None while it is empty."""
+        return None if self._image is None else max(self._image.width(), self._image.height())
+
+    def set_room(self, room: float, pixels: int) -> None:
+        """Take as much of a square of `room` logical pixels as a picture of so many pixels fills,
+        and the hairline round it."""
+        ratio = self.devicePixelRatioF()
+        if (room, pixels, ratio) == self._room:
+            return
+        self._room = (room, pixels, ratio)
+        self._side = min(floor(room), picture_side(pixels, room, ratio))
+        whole = ceil(self._side) + 2 * EDGE
+        self.setFixedSize(QSize(whole, whole))
+        self._ready.clear()
+        self.update()
+        self.rescaled.emit()
+
+    def ready(self, name: str) -> bool:
+        """Whether a picture can be shown at once."""
+        return name in self._ready
+
+    def prepare(self, name: str, image: QImage) -> None:
+        """Make a picture ready for the present size and screen."""
+        self._ready[name] = scaled(image, self._side, self.devicePixelRatioF())
+
+    def keep(self, names: Container[str]) -> None:
+        """Forget all that is ready but these."""
+        self._ready = {name: image for name, image in self._ready.items() if name in names}
+
+    def show_picture(self, name: str) -> None:
+        """Show a picture that is ready; the caller repaints."""
+        self._shown, self._image = name, self._ready[name]
+
+    def clear(self) -> None:
+        """Show none."""
+        if self._shown is not None:
+            self._shown = self._image = None
+            self.update()
+
+    def picture_rect(self) -> QRectF:
+        """Where the picture is drawn, in logical pixels, on whole device pixels of the window."""
+        if self._image is None:
+            return QRectF()
+        ratio = self.devicePixelRatioF()
+        wide, high = self._image.width(), self._image.height()
+        origin = self.mapTo(self.window(), QPointF(0, 0))
+        left = round((origin.x() + self.width() / 2) * ratio - wide / 2)
+        top = round((origin.y() + self.height() / 2) * ratio - high / 2)
+        return QRectF(
+            left / ratio - origin.x(), top / ratio - origin.y(), wide / ratio, high / ratio
+        )
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.DevicePixelRatioChange and self._side:
+            room, pixels, _ = self._room
+            self.set_room(room, pixels)
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), brush(self._colors.hairline))
+        painter.fillRect(self.rect().adjusted(EDGE, EDGE, -EDGE, -EDGE), self.ground)
+        if self._image is not None:
+            painter.drawImage(self.picture_rect(), self._image)
+        painter.end()
+        if self.painted is not None:
+            self.painted()

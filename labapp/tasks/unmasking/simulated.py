@@ -21,7 +21,7 @@ from labapp.events import Source
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.simulation.phrases import CANNOT_TELL, SEES
 from labapp.study.assignment import generator
-from labapp.tasks.unmasking.commands import Respond, StimulusPainted
+from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial
 

@@ -15,8 +15,7 @@ from labapp.study.planner import Planner
 from labapp.tasks.unmasking.events import ResponseGiven
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.tasks.unmasking.planner import sequences_at, unmasked_at
-from labapp.tasks.unmasking.study import UnmaskingStages
+from labapp.tasks.unmasking.planner import UnmaskingStages, sequences_at, unmasked_at
 
 
 class Unmasking(TaskType[UnmaskingPart]):

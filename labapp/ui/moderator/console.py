@@ -4,6 +4,8 @@ Everything on it is the runner's state or a fold over the journal's events. Even
 leave a mark; one timer, 20 times a second, brings the widgets that are concerned up to date, so
 that the console never stands between a dial and its picture. Both windows share a thread: while a
 masked picture is about to appear on the participant's screen, the console waits.
+
+Below the header: a line for each alarm, with what to do, or that all is well. The plan with ticks.
 """
 
 from __future__ import annotations
@@ -15,11 +17,23 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShortcut,
+)
 from PySide6.QtWidgets import (
+    QFrame,
     QGridLayout,
     QMainWindow,
+    QSizePolicy,
+    QToolTip,
     QWidget,
 )
 
@@ -42,22 +56,29 @@ from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import is_field, leave_focus_to_fields
-from labapp.ui.language import tr
-from labapp.ui.moderator import bits, notes_panel, style
-from labapp.ui.moderator.alarm_bar import AlarmBar
+from labapp.ui.language import N_, tr
+from labapp.ui.moderator import bits, notes_panel, style, wording
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.part_words import chords_of
-from labapp.ui.moderator.plan_panel import PlanPanel
-from labapp.ui.moderator.state.alarms import SILENT, SOUND, Watch
-from labapp.ui.moderator.state.console import ConsoleState, no_veil, veil_of
-from labapp.ui.moderator.state.plan import rows_of, view_of
+from labapp.ui.moderator.state.alarms import SILENT, SOUND, Alarm, Watch
+from labapp.ui.moderator.state.console import (
+    ConsoleState,
+    PlanView,
+    no_veil,
+    rows_of,
+    veil_of,
+    view_of,
+)
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel, key_of
 from labapp.ui.participant.body import Body
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import strings_of
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.painting import font, metrics
 
 PALETTE = theme.DARK
 NOTE_KEY = "Ctrl+N"
@@ -533,3 +554,317 @@ class ConsoleWindow(Fitted, QMainWindow):
             self.header.ask_end()
             return
         super().closeEvent(event)
+
+
+HEIGHT = 36
+MOST = 4
+"""Alarms that are shown before the others are asked for."""
+ICON_PX = 16
+TWICE_S = 0.8
+"""A second click so soon is meant for the line that has just moved away."""
+
+
+class _Chip(QFrame):
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "band")
+        self.key = ""
+        self.icon = bits.StatusIcon(palette, "warn", ICON_PX)
+        self.text = bits.label(role="secondary", wrap=True)
+        self.dismiss = Button(tr("Dismiss"))
+        self.dismiss.setProperty("role", "chip")
+        self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row = bits.row(self, theme.SPACE_S, (theme.SPACE_M, 0, theme.SPACE_XS, 0))
+        row.addWidget(self.icon)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.dismiss)
+
+    def show_alarm(self, alarm: Alarm) -> None:
+        self.key = alarm.key
+        loud = alarm.severity == "alarm"
+        self.icon.set_state("missing" if loud else "warn")
+        bits.set_property(self, "tone", alarm.severity)
+        bits.set_property(self.text, "tone", alarm.severity)
+        bits.set_text(self.text, alarm.sentence)
+        self.dismiss.setAccessibleName(tr("Dismiss: {alarm}", alarm=alarm.sentence))
+
+
+KEYBOARD: dict[str, str] = {
+    "waiting": N_("The participant gets the keyboard once all keys are released."),
+    "writing": N_("You have the keyboard, not the participant. Enter saves, Esc gives it back."),
+    "asking": N_("You have the keyboard until you answer or close the question (Esc)."),
+    "front": N_("The participant has neither view nor keyboard. Ctrl+Shift+M gives both back."),
+    "console": N_("The participant has no keyboard."),
+    "refused": N_("The system keeps the keyboard here: click into the participant’s window."),
+    "elsewhere": N_("Another program has the keyboard: click into the participant’s window."),
+}
+"""What is said of the keyboard by where it is (`labapp.ui.keyboard.Standing`)."""
+
+
+class _KeyboardChip(QFrame):
+    """Says that the participant has no keyboard; back: gives it."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "band")
+        self.setProperty("tone", "warn")
+        self.text = bits.label(role="secondary", wrap=True)
+        self.text.setProperty("tone", "warn")
+        self.back = Button(tr("Give back"))
+        self.back.setProperty("role", "chip")
+        self.back.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row = bits.row(self, theme.SPACE_S, (theme.SPACE_M, 0, theme.SPACE_XS, 0))
+        row.addWidget(bits.StatusIcon(palette, "warn", ICON_PX))
+        row.addWidget(self.text, 1)
+        row.addWidget(self.back)
+
+
+class AlarmBar(QWidget):
+    """dismissed(key): the moderator has seen an alarm; keyboard_back(): gives the participant the
+    keyboard."""
+
+    dismissed = Signal(str)
+    keyboard_back = Signal()
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._alarms: Sequence[Alarm] = ()
+        self._all = False
+        self._dismissed_s = 0.0
+        self._palette = palette
+        self.chips: list[_Chip] = []
+        self.more = Button()
+        self.more.setProperty("role", "chip")
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more.clicked.connect(self._show_all)
+        self.well = QWidget()
+        calm = bits.row(self.well, theme.SPACE_S, (theme.SPACE_M, 0, 0, 0))
+        calm.addWidget(bits.StatusIcon(palette, "ok", ICON_PX))
+        calm.addWidget(bits.label(tr("All is well"), "secondary"))
+        calm.addStretch(1)
+        self._lines = bits.column(self, theme.SPACE_XS)
+        self.keyboard = _KeyboardChip(palette)
+        self.keyboard.back.clicked.connect(self.keyboard_back)
+        self.keyboard.hide()
+        for line in (self.well, self.keyboard):
+            self._lines.addWidget(line)
+        self._lines.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        self.more.hide()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as its lines are at this width: no end of a sentence is lost."""
+        height = 0
+        for line in (self.well, self.keyboard, *self.chips, self.more):
+            if not line.isHidden():
+                layout = line.layout()
+                asks = line.sizeHint().height()
+                if layout is not None and layout.hasHeightForWidth():
+                    asks = layout.heightForWidth(self.width()) + 2 * theme.SPACE_XS
+                line.setFixedHeight(max(HEIGHT, asks))
+                height += line.height() + (self._lines.spacing() if height else 0)
+        self.setFixedHeight(max(HEIGHT, height))
+
+    def show_keyboard(self, where: str) -> None:
+        """Say where the keyboard is, unless the participant has it."""
+        text = KEYBOARD.get(where, "")
+        if text:
+            bits.set_text(self.keyboard.text, tr(text))
+        self.keyboard.back.setVisible(where not in ("waiting", "refused"))
+        self.keyboard.setVisible(bool(text))
+        self._show_well()
+        self._fit()
+
+    def _show_well(self) -> None:
+        self.well.setVisible(not self._alarms and self.keyboard.isHidden())
+
+    def show_alarms(self, alarms: Sequence[Alarm]) -> None:
+        """One line each, the gravest first; those beyond the first few are counted, and shown when
+        asked for."""
+        self._alarms = tuple(alarms)
+        self._show_well()
+        shown = self._alarms if self._all else self._alarms[:MOST]
+        while len(self.chips) < len(shown):
+            chip = _Chip(self._palette)
+            chip.dismiss.clicked.connect(lambda _=False, chip=chip: self._dismiss(chip))
+            self._lines.insertWidget(self._lines.count() - 1, chip)
+            self.chips.append(chip)
+        for index, chip in enumerate(self.chips):
+            chip.setVisible(index < len(shown))
+            if index < len(shown):
+                chip.show_alarm(shown[index])
+        hidden = len(self._alarms) - len(shown)
+        self._all &= len(self._alarms) > MOST
+        self.more.setVisible(bool(hidden))
+        self.more.setText(tr("and {n} more", n=hidden))
+        self._fit()
+
+    def _show_all(self) -> None:
+        self._all = True
+        self.show_alarms(self._alarms)
+
+    def _dismiss(self, chip: _Chip) -> None:
+        now_s = time.monotonic()
+        if now_s - self._dismissed_s > TWICE_S:
+            self._dismissed_s = now_s
+            self.dismissed.emit(chip.key)
+
+
+ROW_PX = 32
+MOST_ROWS = 9
+FEWEST_ROWS = 4
+STATES = {
+    "todo": N_("to come"),
+    "current": N_("now"),
+    "done": N_("done"),
+    "skipped": N_("skipped"),
+}
+
+
+class PlanList(QWidget):
+    """Painted rows; what stands in a row is one `PlanView`."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self.views: tuple[PlanView, ...] = ()
+        self._seen: tuple[tuple[str, str, str, str], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, ROW_PX * max(1, len(self.views)))
+
+    def show_views(self, views: Sequence[PlanView]) -> None:
+        """Repaints only when something a person can see changed."""
+        if len(views) != len(self.views):
+            self.updateGeometry()
+        self.views = tuple(views)
+        seen = tuple(
+            (view.row.detail, view.state, view.progress, self._time(view)) for view in views
+        )
+        if seen != self._seen:
+            self._seen = seen
+            self.setAccessibleName("; ".join(self._spoken(view) for view in views))
+            self.update()
+
+    def _time(self, view: PlanView) -> str:
+        return "" if view.working_ns is None else wording.short_time(view.working_ns)
+
+    def _spoken(self, view: PlanView) -> str:
+        return " ".join(
+            x
+            for x in (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress)
+            if x
+        )
+
+    def _has_room(self, view: PlanView, room: float) -> bool:
+        """Whether a row can show its time beside its whole title; that tells stages apart."""
+        small = metrics(theme.SECONDARY_PX)
+        title = metrics(theme.BODY_PX - 1, view.state == "current")
+        bold = metrics(theme.SECONDARY_PX, True)
+        words = title.horizontalAdvance(wording.part_title(view.row.title))
+        told = small.horizontalAdvance(self._time(view)) + bold.horizontalAdvance(view.progress)
+        gaps = 4 * theme.SPACE_S + theme.SPACE_M + ICON_PX
+        return words + told + gaps <= room
+
+    def tip(self, y: float) -> str:
+        """The whole title and detail of the row at a height, which has no room for both."""
+        index = int(y // ROW_PX)
+        if not 0 <= index < len(self.views):
+            return ""
+        row = self.views[index].row
+        return "\n".join(filter(None, (wording.part_title(row.title), row.detail)))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.tip(event.pos().y()), self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for index, view in enumerate(self.views):
+            self._paint_row(painter, view, QRectF(0, index * ROW_PX, self.width(), ROW_PX))
+
+    def _paint_row(self, painter: QPainter, view: PlanView, box: QRectF) -> None:
+        p = self._palette
+        current, todo = view.state == "current", view.state == "todo"
+        if current:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(p.color("accent_soft"))
+            painter.drawRoundedRect(box, theme.RADIUS, theme.RADIUS)
+        inset = theme.SPACE_S
+        icon = QRectF(inset, box.center().y() - ICON_PX / 2, ICON_PX, ICON_PX)
+        bits.paint_status(painter, p, view.state, icon)
+        ink = p.color("secondary" if todo else "ink")
+        right = box.right() - inset
+        small = theme.SECONDARY_PX
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(font(small))
+        painter.setPen(p.color("secondary"))
+        if (time := self._time(view)) and self._has_room(view, box.width()):
+            width = metrics(small).horizontalAdvance(time)
+            where = QRectF(right - width, box.top(), width, ROW_PX)
+            painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, time)
+            right = where.left() - theme.SPACE_S
+        if view.progress:
+            width = metrics(small, True).horizontalAdvance(view.progress)
+            painter.setFont(font(small, True))
+            painter.setPen(p.color("accent" if current else "warn"))
+            where = QRectF(right - width, box.top(), width, ROW_PX)
+            painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, view.progress)
+            right = where.left() - theme.SPACE_S
+        left = icon.right() + theme.SPACE_M
+        title = wording.part_title(view.row.title)
+        painter.setFont(font(theme.BODY_PX - 1, current))
+        painter.setPen(ink)
+        fm = metrics(theme.BODY_PX - 1, current)
+        room = QRectF(left, box.top(), right - left, ROW_PX)
+        painter.drawText(
+            room, middle, fm.elidedText(title, Qt.TextElideMode.ElideRight, right - left)
+        )
+        if view.row.detail:
+            left += fm.horizontalAdvance(title) + theme.SPACE_S
+            small_fm = metrics(small)
+            detail = small_fm.elidedText(
+                view.row.detail, Qt.TextElideMode.ElideMiddle, max(0.0, right - left)
+            )
+            if len(detail) > 1:  # an ellipsis alone says nothing
+                painter.setFont(font(small))
+                painter.setPen(p.color("secondary"))
+                painter.drawText(QRectF(left, box.top(), right - left, ROW_PX), middle, detail)
+
+
+class PlanPanel(QFrame):
+    """The list in its card; a long plan scrolls to where it is."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.list = PlanList(palette)
+        self._area = bits.Scrolling(self.list)
+        layout = bits.column(
+            self, theme.SPACE_XS, (theme.SPACE_S, theme.SPACE_M, theme.SPACE_S, theme.SPACE_S)
+        )
+        title = bits.label(tr("PLAN"), "section")
+        title.setContentsMargins(theme.SPACE_S, 0, 0, 0)
+        layout.addWidget(title)
+        layout.addWidget(self._area)
+        self._current = -1
+
+    def show_views(self, views: Sequence[PlanView]) -> None:
+        rows = min(len(views), MOST_ROWS)
+        if self._area.maximumHeight() != rows * ROW_PX:
+            # It gives way to what is written below it.
+            self._area.setMaximumHeight(rows * ROW_PX)
+            self._area.setMinimumHeight(min(rows, FEWEST_ROWS) * ROW_PX)
+        self.list.show_views(views)
+        current = next((i for i, view in enumerate(views) if view.state == "current"), -1)
+        if current not in (-1, self._current):
+            self._current = current
+            self._area.ensureVisible(0, current * ROW_PX + ROW_PX // 2, 0, 2 * ROW_PX)

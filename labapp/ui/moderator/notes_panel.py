@@ -1,5 +1,9 @@
 """Notes and flags, and beside them what went otherwise than planned. Both are typed while somebody
-talks, so each carries the moment its typing began."""
+talks, so each carries the moment its typing began.
+
+A line of the lists is put into other words, or taken back. Nothing is overwritten: the journal
+keeps what was written first and every correction of it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,17 @@ from dataclasses import dataclass
 from math import ceil
 from textwrap import shorten
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -28,10 +42,7 @@ from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.correction import Correctable, Correction
-from labapp.ui.moderator.state.deviations import DeviationLog
-from labapp.ui.moderator.state.fold import WorkTime
-from labapp.ui.moderator.state.notes import Note
+from labapp.ui.moderator.state.console import DeviationLog, Note, WorkTime
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button, ElidedButton
 from labapp.ui.widgets.painting import font, metrics
@@ -387,3 +398,123 @@ class TimedList(QListWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.scheduleDelayedItemsLayout()
+
+
+@dataclass(frozen=True, slots=True)
+class Correctable:
+    """A line that can be corrected.
+
+    Attributes
+    ----------
+    seq
+        Of the event that is corrected.
+    working_ns
+        Working time at which the line stands.
+    text, first
+        How it reads now, empty where it was taken back, and how it read at first.
+    own_words
+        Whether it can be put into other words; the study's words are only taken back.
+    """
+
+    seq: int
+    working_ns: int
+    text: str
+    first: str
+    own_words: bool
+
+
+class Correction(QFrame):
+    """Where a line is corrected, while one is; hidden otherwise.
+
+    corrected(seq, text, began_ns): it reads so from now on; empty text takes it back. left(): it is
+    over, whether anything was corrected or not.
+
+    Parameters
+    ----------
+    field : takes the new words, with the moment of their first key.
+    now_ns : the session's clock.
+    """
+
+    corrected = Signal(int, str, object)
+    left = Signal()
+
+    def __init__(self, field: NoteInput, now_ns: Callable[[], int]) -> None:
+        super().__init__()
+        self._now_ns = now_ns
+        self._line: Correctable | None = None
+        self.field = field
+        self.title = bits.label("", "secondary")
+        self.words = bits.label("", "", wrap=True)
+        self.take_back = Button(tr("Take it back"), "compact")
+        self.leave = Button(tr("Leave it"), "compact")
+        buttons = bits.row(None, theme.SPACE_XS)
+        buttons.addWidget(self.take_back)
+        buttons.addWidget(self.leave)
+        buttons.addStretch(1)
+        layout = bits.column(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_S))
+        for widget in (self.title, self.words, field):
+            layout.addWidget(widget)
+        layout.addLayout(buttons)
+        field.installEventFilter(self)
+        field.committed.connect(self._keep)
+        field.returnPressed.connect(self.close_line)  # after it was kept
+        self.take_back.clicked.connect(self._take_back)
+        self.leave.clicked.connect(self.close_line)
+        self.hide()
+
+    @property
+    def writes(self) -> bool:
+        """Whether a line is being put into other words."""
+        return self._line is not None and self._line.own_words
+
+    def open_line(self, line: Correctable) -> None:
+        """Correct a line; what was typed for another one is dropped, for it was not kept."""
+        self._line = line
+        time = wording.short_time(line.working_ns)
+        self.field.setVisible(line.own_words)
+        self.words.setVisible(not line.own_words)
+        bits.set_text(self.words, tr("“{words}”", words=line.first))
+        text = tr("Corrects {time}; Enter keeps it", time=time)
+        bits.set_text(self.title, text if line.own_words else tr("Set at {time}", time=time))
+        self.take_back.setText(tr("Take it back") if line.text else tr("Set again"))
+        self.field.begin_with((line.text or line.first) if line.own_words else "")
+        self.show()
+        if line.own_words:
+            self.field.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.field.selectAll()
+
+    @property
+    def asks(self) -> bool:
+        """Whether it only asks what is to become of a line, with nothing to write."""
+        return self._line is not None and not self._line.own_words
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Escape leaves the line as it is. False for any other key."""
+        if event.key() != Qt.Key.Key_Escape:
+            return False
+        self.close_line()
+        return True
+
+    def close_line(self) -> None:
+        """Correct nothing more."""
+        if self._line is None:
+            return
+        self._line = None
+        self.field.clear()
+        self.hide()
+        self.left.emit()
+
+    def _keep(self, text: str, began_ns: int) -> None:
+        if self._line is not None:
+            self.corrected.emit(self._line.seq, text, began_ns)
+
+    def _take_back(self) -> None:
+        line = self._line
+        if line is not None:
+            self.corrected.emit(line.seq, "" if line.text else line.first, self._now_ns())
+        self.close_line()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self.take_key(event)
+        return super().eventFilter(watched, event)

@@ -97,7 +97,7 @@ class PartWords(Generic[P]):
 
     fold: ClassVar[str] = ""
     """Where that is which these lines and the widget read of the events so far, as `module:Class`
-    of a `labapp.ui.moderator.state.fold.Fold`; empty for nothing. `ConsoleState.fold` has it."""
+    of a `labapp.ui.moderator.state.console.Fold`; empty for nothing. `ConsoleState.fold` has it."""
     beside_widget: ClassVar[str] = ""
     """Where a widget is that stands below these lines, as `module:Class` of a
     `labapp.ui.moderator.facts.Beside`; empty for none."""

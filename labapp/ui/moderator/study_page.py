@@ -1,25 +1,48 @@
-"""The home's page on the chosen study: its parts, and what each dial of its models does."""
+"""The home's page on the chosen study: its parts, and what each dial of its models does.
+
+A traversal sheet as a widget: as many states as its width has room for. What the Study page offers
+to whoever writes studies: a new one, a copy, a check of its files; every mistake stands in place,
+with file and line.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
+from labapp.errors import Fault
 from labapp.plugins.part import PlannedPart, with_trials
 from labapp.plugins.part import stages_of as blocks_by_stage
 from labapp.representations.card import ModelCard
-from labapp.representations.sheets import TraversalSheet, brief
+from labapp.representations.sheet_layout import Cell, SheetLayout, SheetSizes, lay_out
+from labapp.representations.sheets import TraversalSheet, brief, limits
+from labapp.representations.space import Dimension, Discrete
 from labapp.study.schema import Study
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.choices import StudyChoice
+from labapp.ui.moderator.combo import Combo
 from labapp.ui.moderator.part_words import words_of
-from labapp.ui.moderator.study_making import StudyMaking
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.traversals import TraversalView
+from labapp.ui.widgets.composing import Array, levels
+from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 
 SOUND = {
     "required": N_("sound required"),
@@ -292,3 +315,288 @@ class StudyPage(QScrollArea):
     def _preview(self) -> None:
         self.unblinds.hide()
         self.preview_requested.emit()
+
+
+LABEL, GAP, LINE = 84, 2, 18
+LEAST_SIDE = 56
+"""Pictures are magnified by a whole number to about so many logical pixels."""
+CHART = (64, 52)
+LINE_PX = 1.6
+
+
+class TraversalView(QWidget):
+    """Shows one sheet; its height follows from its width. placed: another width has other room."""
+
+    placed = Signal()
+
+    def __init__(self, sheet: TraversalSheet, palette: theme.Palette) -> None:
+        super().__init__()
+        self.sheet = sheet
+        self._colors = palette
+        self._measures = _measures(sheet)
+        self._layout = lay_out(sheet, self._measures)
+        self._images: dict[int, QImage] = {}
+        self.setMinimumWidth(round(lay_out(sheet, self._measures, room=0).width))
+        self.setAccessibleName(tr("What each dial of {model} does", model=sheet.model))
+        self._place()
+
+    @property
+    def layout_shown(self) -> SheetLayout:
+        """Where everything is, in the widget's pixels."""
+        return self._layout
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._place()
+
+    def _place(self) -> None:
+        self._layout = lay_out(self.sheet, self._measures, room=self.width())
+        self._images.clear()
+        self.setFixedHeight(round(self._layout.height) + 1)
+        self.update()
+        self.placed.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        dirty = QRectF(event.rect())
+        p, m = self._colors, self._measures
+        top, middle = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignHCenter
+        small = font(theme.SECONDARY_PX)
+        painter.setFont(small)
+        painter.setPen(color(p.secondary))
+        for mark in self._layout.marks:
+            box = QRectF(mark.x - m.cell_width, mark.y, 2 * m.cell_width, m.marks)
+            painter.drawText(box, top | middle, tr(mark.text))
+        for y, row in self._layout.labels:
+            box = QRectF(0, y + (m.cell_height - 2 * LINE) / 2, LABEL - theme.SPACE_S, LINE)
+            painter.setFont(font(theme.SECONDARY_PX, bold=True))
+            painter.setPen(color(p.ink))
+            painter.drawText(box, top, _elided(row.dimension.name, box.width(), bold=True))
+            painter.setFont(small)
+            painter.setPen(color(p.secondary))
+            box.translate(0, LINE)
+            painter.drawText(box, top, _elided(_limits(row.dimension), box.width()))
+        draw = self._draw_chart if self.sheet.display == "series" else self._draw_picture
+        for index, cell in enumerate(self._layout.cells):
+            box = QRectF(cell.x, cell.y, m.cell_width, m.cell_height)
+            if box.intersects(dirty):
+                draw(painter, box, index, cell)
+        painter.end()
+
+    def _draw_picture(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
+        image = self._images.get(number)
+        if image is None:
+            image = self._images[number] = _image(cell.instance)
+        times = box.width() * self.devicePixelRatioF() / image.width()
+        # A whole number of device pixels a pixel stays crisp; between them, it would be uneven.
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, times != round(times))
+        painter.fillRect(box.adjusted(-1, -1, 1, 1), brush(self._colors.hairline))
+        painter.drawImage(box, image)
+
+    def _draw_chart(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
+        middle, chart = box.center().y(), self.sheet.chart
+        x = np.linspace(box.left(), box.right(), cell.instance.size)
+        y = middle - chart.above_middle(cell.instance, box.height() / 2)
+        painter.fillRect(box, brush(theme.SERIES_GROUND))
+        if chart.zero is not None:
+            at = middle - chart.zero * box.height() / 2
+            painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
+            painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
+        painter.save()
+        painter.setClipRect(box)
+        painter.setPen(pen(theme.SERIES_OWN, LINE_PX))
+        painter.drawPolyline(
+            QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
+        )
+        painter.restore()
+        painter.setPen(pen(self._colors.hairline))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+
+
+def _limits(dimension: Dimension) -> str:
+    if isinstance(dimension, Discrete):
+        return counted(dimension.k, "{n} value", "{n} values")
+    return number(limits(dimension))
+
+
+def _measures(sheet: TraversalSheet) -> SheetSizes:
+    if sheet.display == "series":
+        width, height = CHART
+    else:
+        rows, columns = sheet.rows[0].instances.shape[2:4]
+        times = max(1, -(-LEAST_SIDE // columns))
+        width, height = columns * times, rows * times
+    return SheetSizes(
+        label=LABEL,
+        cell_width=width,
+        cell_height=height,
+        marks=22,
+        gap=GAP,
+        group=theme.SPACE_L,
+        row=theme.SPACE_S,
+    )
+
+
+def _image(picture: Array) -> QImage:
+    values = np.ascontiguousarray(levels(picture))
+    rows, columns = values.shape[:2]
+    how = QImage.Format.Format_Grayscale8 if values.ndim == 2 else QImage.Format.Format_RGB888
+    return QImage(values.data, columns, rows, values.strides[0], how).copy()
+
+
+def _elided(text: str, room: float, *, bold: bool = False) -> str:
+    known = metrics(theme.SECONDARY_PX, bold)
+    return known.elidedText(text, Qt.TextElideMode.ElideRight, room)
+
+
+@dataclass(frozen=True)
+class NewStudy:
+    """What a new study is made of. language: empty for that of the source."""
+
+    name: str
+    source: str
+    language: str
+    folder: Path
+
+
+class StudyMaking(QFrame):
+    """A card.
+
+    Signals
+    -------
+    check_requested()
+        Look for every mistake in the chosen study.
+    folder_requested()
+        Open the folder in which it lies.
+    new_requested(NewStudy)
+        Write a study.
+    opened(QWidget)
+        This part of the card appeared, and is to be seen.
+    """
+
+    check_requested = Signal()
+    folder_requested = Signal()
+    new_requested = Signal(object)
+    opened = Signal(object)
+
+    def __init__(self, palette: theme.Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.new = Button(tr("New study…"))
+        self.copy = Button(tr("Duplicate…"))
+        self.check = Button(tr("Check"))
+        self.folder = Button(tr("Open folder"))
+        self.check_result = bits.label(wrap=True)
+        self.check_result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.check_result.hide()
+        self._chosen = ""
+        self._titles: dict[str, str] = {}
+        column = bits.column(self, theme.SPACE_S, theme.SPACE_L)
+        row = bits.row(None, theme.SPACE_S)
+        for button in (self.new, self.copy, self.check, self.folder):
+            row.addWidget(button)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(self._form(palette))
+        column.addWidget(self.check_result)
+        self.new.clicked.connect(lambda: self._open("quickstart"))
+        self.copy.clicked.connect(lambda: self._open(self._chosen))
+        self.check.clicked.connect(self.check_requested)
+        self.folder.clicked.connect(self.folder_requested)
+        self.set_chosen("")
+
+    def _form(self, palette: theme.Palette) -> QFrame:
+        self.form = QFrame()
+        grid = QGridLayout(self.form)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setColumnStretch(1, 1)
+        self.name, self.language, self.where = QLineEdit(), QLineEdit(), QLineEdit()
+        self.language.setPlaceholderText(tr("Such as fr; empty: that of the study it is made of"))
+        self.source = Combo(palette, tr("Made of"))
+        for place, (text, field) in enumerate(
+            (
+                (tr("Name of the study"), self.name),
+                (tr("Made of"), self.source),
+                (tr("Language"), self.language),
+                (tr("Folder"), self.where),
+            )
+        ):
+            field.setAccessibleName(text)
+            if isinstance(field, QLineEdit):
+                bits.limit(field)
+            label = bits.label(text)
+            label.setBuddy(field)
+            grid.addWidget(label, place, 0)
+            grid.addWidget(field, place, 1)
+        self.browse = Button(tr("Choose…"))
+        self.browse.clicked.connect(self._browse)
+        grid.addWidget(self.browse, 3, 2)
+        row = bits.row(None, theme.SPACE_S)
+        self.make, self.cancel = Button(tr("Write the study")), Button(tr("Cancel"))
+        self.make.clicked.connect(self._make)
+        self.cancel.clicked.connect(self.form.hide)
+        row.addWidget(self.make)
+        row.addWidget(self.cancel)
+        row.addStretch(1)
+        grid.addLayout(row, 4, 1)
+        self.form.hide()
+        return self.form
+
+    def set_sources(self, studies: Sequence[StudyChoice]) -> None:
+        """The studies that one can be made of."""
+        self._titles = {choice.study: choice.title for choice in studies}
+
+    def set_chosen(self, study: str) -> None:
+        """The study that is chosen, by id or path; empty for none."""
+        self._chosen = study
+        for button in (self.copy, self.check, self.folder):
+            button.setEnabled(bool(study))
+        self.set_checking(False)
+        self.show_faults(())
+        self.form.hide()
+
+    def set_checking(self, checking: bool) -> None:
+        """Whether a check is under way: there is one at a time."""
+        self.check.setEnabled(bool(self._chosen) and not checking)
+        self.check.setText(tr("Checking …") if checking else tr("Check"))
+        if checking:
+            self.show_faults(())
+
+    def show_faults(self, faults: Sequence[Fault], fine: str = "") -> None:
+        """Every mistake, or what to say where there is none; nothing for neither."""
+        lines = [f"{fault}.\n    {fault.todo}" if fault.todo else f"{fault}." for fault in faults]
+        bits.set_text(self.check_result, "\n".join(lines) or fine)
+        bits.set_property(self.check_result, "tone", "alarm" if faults else "")
+        self.check_result.setVisible(bool(lines or fine))
+        if faults:
+            self.opened.emit(self.check_result)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.form.isVisible():
+            self.form.hide()
+            self.new.setFocus()
+        else:
+            super().keyPressEvent(event)
+
+    def _open(self, source: str) -> None:
+        titles = {source: Path(source).stem} | self._titles
+        self.source.set_choices([(title, study) for study, title in titles.items()], source)
+        self.name.clear()
+        self.where.setText(str(Path.home()))
+        self.form.show()
+        self.name.setFocus()
+        self.opened.emit(self.form)
+
+    def _browse(self) -> None:
+        if chosen := QFileDialog.getExistingDirectory(self, tr("Folder"), self.where.text()):
+            self.where.setText(chosen)
+
+    def _make(self) -> None:
+        name = self.name.text().strip()
+        folder = Path(self.where.text().strip()) / name
+        self.new_requested.emit(
+            NewStudy(name, str(self.source.currentData()), self.language.text().strip(), folder)
+        )

@@ -23,8 +23,7 @@ from labapp.ui.language import N_, number, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.moderator.state.alarms import SLOW_MS
-from labapp.ui.moderator.state.notes import Note
-from labapp.ui.moderator.state.sound import Sound
+from labapp.ui.moderator.state.console import Note, Sound
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 

@@ -11,8 +11,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, QTimer
 
 from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import Code, Codebook, Tier
-from labapp.annotations.codebook_diff import Outdated, outdated_marks
+from labapp.annotations.codebook import Code, Codebook, Outdated, Tier, outdated_marks
 from labapp.annotations.codebook_document import COLOURS
 from labapp.annotations.editing import new_id
 from labapp.annotations.model import Mark, RaterMarks, Unit
@@ -23,8 +22,7 @@ from labapp.replay.lanes import Lane
 from labapp.ui.language import counted, tr
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_request import CodingRequest
-from labapp.ui.replay.coding_state import MS, CodingState
-from labapp.ui.replay.mark_index import OPEN_NS
+from labapp.ui.replay.coding_state import MS, OPEN_NS, CodingState
 from labapp.ui.replay.segmenting import Segmenting
 
 SAVED_MS = 100

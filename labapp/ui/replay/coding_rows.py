@@ -10,7 +10,7 @@ from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Doubt, Mark, Text, Unit
 from labapp.replay.lanes import Lane
 from labapp.ui.language import N_, counted, number, tr
-from labapp.ui.replay.unit_rows import Chip, UnitRow
+from labapp.ui.replay.units_list import Chip, UnitRow
 
 SECOND_NS = 1_000_000_000
 DOUBTS: Mapping[Doubt, str] = {

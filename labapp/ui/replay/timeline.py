@@ -3,12 +3,20 @@
 Wheel zooms at the pointer, dragging moves, a click plays from there; Shift and dragging selects,
 the axis scrubs, the edges of units can be drawn. What does not move with the playhead is painted
 when the view changes and kept as a picture; a frame of playing is that picture and a line.
+
+What moves over the picture of a timeline: playhead, selection, the unit that is coded, the cover of
+what a blind rater does not see yet, and the frame in the strip. What mouse, wheel and keys do in a
+timeline. The voice in a timeline: its waveform with lost sound and units, and the strip of the
+whole session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -28,13 +36,10 @@ from labapp.clock import NS
 from labapp.plugins.part import PlannedPart
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import N_, tr
 from labapp.ui.replay import time_drawing as drawing
-from labapp.ui.replay.lane_words import item_label, title
-from labapp.ui.replay.time_drawing import View
-from labapp.ui.replay.time_scale import TimeScale, exact_time
-from labapp.ui.replay.timeline_front import paint_front
-from labapp.ui.replay.timeline_hand import Hand
+from labapp.ui.replay.lane_words import item_label, item_tip, title
+from labapp.ui.replay.time_drawing import TimeScale, View, exact_time
 from labapp.ui.replay.timeline_rows import (
     CodeLane,
     CodeRow,
@@ -43,9 +48,12 @@ from labapp.ui.replay.timeline_rows import (
     draw_title,
     recorded_rows,
 )
-from labapp.ui.replay.timeline_voice import Voice
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.painting import font, metrics, pen
+from labapp.ui.widgets.painting import draw_focus_ring, font, metrics, pen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 STRIP_PX, VOICE_PX, AXIS_PX = 14, 64, 20
 TALLEST_VOICE_PX = 150
@@ -431,3 +439,509 @@ class Timeline(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
+
+
+def paint_front(painter: QPainter, line: Timeline) -> None:
+    """Draw what a frame of playing changes."""
+    voice, rows = line.voice_rect(), line.rows_rect()
+    bottom = max(rows.bottom(), voice.bottom())
+    body = QRectF(voice.left(), voice.top() - 6, voice.width(), bottom - voice.top() + 6)
+    painter.setClipRect(body)
+    if line.future_hidden:
+        _cover_future(painter, line)
+    _paint_pauses(painter, line, QRectF(body.left(), voice.top(), body.width(), bottom))
+    _paint_stretches(painter, line, voice, bottom)
+    x = line.scale.x(line.playhead_ns)
+    if body.left() - KNOB_PX <= x <= body.right() + KNOB_PX:
+        painter.setClipRect(body.adjusted(-KNOB_PX, 0, KNOB_PX, 0))
+        painter.setPen(pen(line.palette_.alarm, 1.5))
+        painter.drawLine(QPointF(x, voice.top() - 2), QPointF(x, bottom))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(line.palette_.color("alarm"))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawEllipse(QPointF(x, voice.top() - 1.5), KNOB_PX, KNOB_PX)
+    painter.setClipping(False)
+    _paint_frame(painter, line)
+    if line.hasFocus():
+        ring = QRectF(line.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        draw_focus_ring(painter, ring, 4, line.palette_.accent)
+
+
+def _cover_future(painter: QPainter, line: Timeline) -> None:
+    """Nothing of a recorded row is seen right of the playhead."""
+    left = max(line.scale.x(line.playhead_ns), line.scale.x0)
+    right = line.scale.x0 + line.scale.width
+    for row, top in line.placed():
+        if row.recorded and left < right:
+            cover = QRectF(left, top, right - left, row.height)
+            painter.fillRect(cover, line.palette_.color("card"))
+            painter.fillRect(cover, drawing.hatch(line.palette_.hairline))
+
+
+def _paint_pauses(painter: QPainter, line: Timeline, body: QRectF) -> None:
+    """What stopped the session lies over all rows; a bar says what it was."""
+    scale, p = line.scale, line.palette_
+    known = line.playhead_ns if line.future_hidden else scale.end_ns
+    for item in line.pauses:
+        end_ns = min(item.t1_ns, known)
+        if item.t0_ns >= known or end_ns < scale.left_ns or item.t0_ns > scale.right_ns:
+            continue
+        left = max(scale.x(item.t0_ns), scale.x0)
+        right = min(scale.x(end_ns), scale.x0 + scale.width)
+        room = QRectF(left, body.top(), max(1.0, right - left), body.height())
+        painter.fillRect(room, drawing.hatch(p.secondary, 70))
+        text = drawing.elided(item_label(item, line.parts), int(room.width() - 8))
+        if text:
+            width = metrics(drawing.SMALL_PX).horizontalAdvance(text) + 8
+            plate = QRectF(left, body.top(), width, 17)
+            painter.fillRect(plate, p.color("card"))
+            drawing.draw_label(painter, plate.adjusted(4, 0, 4, 0), text, p.color("secondary"))
+
+
+def _paint_stretches(painter: QPainter, line: Timeline, voice: QRectF, bottom: float) -> None:
+    """The selection, and the unit that is coded, with its edges to draw at."""
+    scale, p = line.scale, line.palette_
+    unit = line.voice.unit(line.current_unit)
+    if unit is not None:
+        t0_ns, t1_ns = _edges(line, unit)
+        left, right = scale.x(t0_ns), scale.x(t1_ns)
+        room = QRectF(left, voice.top(), right - left, bottom - voice.top())
+        painter.fillRect(room, drawing.translucent(p.accent, 28))
+        width, height = HANDLE_PX
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(p.color("accent"))
+        for x in (left, right):
+            middle = voice.center().y() - height / 2
+            painter.drawRoundedRect(QRectF(x - width / 2, middle, width, height), 2, 2)
+    elif line.moved_edge is not None:
+        x = scale.x(line.moved_edge[2])
+        painter.setPen(pen(p.accent, 2))
+        painter.drawLine(QPointF(x, voice.top()), QPointF(x, voice.bottom()))
+    if line.selection is not None:
+        left, right = (scale.x(t_ns) for t_ns in line.selection)
+        room = QRectF(left, voice.top(), right - left, voice.height() - 0.5)
+        painter.setBrush(drawing.translucent(p.accent, 40))
+        painter.setPen(pen(p.accent, dashed=True))
+        painter.drawRect(room)
+
+
+def _edges(line: Timeline, unit: Unit) -> tuple[int, int]:
+    """Where a unit lies, one edge perhaps drawn elsewhere right now."""
+    t0_ns, t1_ns = unit.t0_ns, unit.t1_ns
+    if line.moved_edge is not None and line.moved_edge[0] == unit.id:
+        if line.moved_edge[1] == "begin":
+            return line.moved_edge[2], t1_ns
+        return t0_ns, line.moved_edge[2]
+    return t0_ns, t1_ns
+
+
+def _paint_frame(painter: QPainter, line: Timeline) -> None:
+    """What is in view, as a frame in the strip, and the playhead there."""
+    strip, p = line.strip_rect(), line.palette_
+    x = _strip_x(line, line.playhead_ns)
+    painter.setPen(pen(p.alarm, 1.5))
+    painter.drawLine(QPointF(x, strip.top() - 1), QPointF(x, strip.bottom() + 1))
+    if not line.scale.whole:
+        left, right = _strip_x(line, line.scale.left_ns), _strip_x(line, line.scale.right_ns)
+        frame = QRectF(left, strip.top() - 2, max(6.0, right - left), strip.height() + 4)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen(p.accent, 2))
+        painter.setBrush(drawing.translucent(p.accent, 24))
+        painter.drawRoundedRect(frame, 3, 3)
+
+
+def _strip_x(line: Timeline, t_ns: float) -> float:
+    strip, scale = line.strip_rect(), line.scale
+    share = (t_ns - scale.begin_ns) / (scale.end_ns - scale.begin_ns)
+    return strip.left() + share * strip.width()
+
+
+SLOP_PX = 4
+"""A press that moves less is a click."""
+LEAST_UNIT_NS = NS // 20
+NOTCH = 120
+PAN_SHARE = 0.8
+
+
+class Drag(Enum):
+    """What a held button does."""
+
+    PRESS, PAN, EDGE, SELECT, SCRUB, FRAME = (auto() for _ in range(6))
+
+
+class Hand:
+    """The state of a drag, and what comes of it."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._line = timeline
+        self._drag: Drag | None = None
+        self._from = QPointF()
+        self._last = QPointF()
+        self._edge: Edge | None = None
+        self._anchor_ns = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a button is held."""
+        return self._drag is not None
+
+    def press(self, event: QMouseEvent) -> None:
+        """A button goes down."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        line, where = self._line, event.position()
+        self._from = self._last = where
+        self._anchor_ns = line.scale.t(where.x())
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        in_voice = line.voice_rect().contains(where)
+        self._edge = self._edge_at(where) if in_voice and not shift else None
+        if line.strip_rect().adjusted(0, -4, 0, 4).contains(where):
+            self._drag = Drag.FRAME
+            self._centre(where.x())
+        elif where.x() < line.scale.x0:
+            self._drag = None
+        elif line.axis_rect().contains(where):
+            self._drag = Drag.SCRUB
+            line.scrubbed.emit(self._anchor_ns)
+        elif self._edge is not None:
+            self._drag = Drag.EDGE
+        elif shift and in_voice:
+            self._drag = Drag.SELECT
+        else:
+            self._drag = Drag.PRESS
+
+    def move(self, event: QMouseEvent) -> None:
+        """The pointer moves, a button held or not."""
+        line, where = self._line, event.position()
+        t_ns = line.scale.t(where.x())
+        far = abs(where.x() - self._from.x()) >= SLOP_PX
+        if self._drag is Drag.PRESS and far:
+            self._drag = Drag.PAN
+            self._last = self._from
+        match self._drag:
+            case Drag.PAN:
+                line.pan(self._last.x() - where.x())
+            case Drag.EDGE if self._edge is not None and (far or line.moved_edge is not None):
+                line.moved_edge = (*self._edge[:2], self._kept_apart(self._edge, t_ns))
+                line.update()
+            case Drag.SELECT:
+                line.set_selection(min(self._anchor_ns, t_ns), max(self._anchor_ns, t_ns))
+            case Drag.SCRUB:
+                line.scrubbed.emit(t_ns)
+            case Drag.FRAME:
+                self._centre(where.x())
+            case _:
+                pass
+        self._last = where
+        self._show_cursor(where)
+
+    def release(self, event: QMouseEvent) -> None:
+        """A button goes up."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        line, drag = self._line, self._drag
+        self._drag = None
+        t_ns = line.scale.t(event.position().x())
+        match drag:
+            case Drag.PRESS | Drag.SCRUB:
+                line.seeked.emit(t_ns)
+            case Drag.EDGE if line.moved_edge is not None:
+                moved, line.moved_edge = line.moved_edge, None
+                line.boundary_moved.emit(*moved)
+                line.update()
+            case Drag.EDGE:
+                line.seeked.emit(t_ns)
+            case Drag.SELECT if line.selection is not None:
+                begin, end = line.selection
+                if end > begin:
+                    line.selected.emit(begin, end)
+            case Drag.SELECT:
+                line.seeked.emit(t_ns)
+            case _:
+                pass
+        self._edge = None
+        self._show_cursor(event.position())
+
+    def wheel(self, event: QWheelEvent) -> None:
+        """Zoom at the pointer; sideways, or with Shift, move; over the titles, scroll the rows."""
+        line, turned = self._line, event.angleDelta()
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        event.accept()
+        if event.position().x() < line.scale.x0:
+            line.scroll_rows(round(-turned.y() / NOTCH))
+        elif abs(turned.x()) > abs(turned.y()):
+            line.pan(-turned.x())
+        elif shift:
+            line.pan(-turned.y())
+        elif turned.y():
+            line.zoom(ZOOM_STEP ** (turned.y() / NOTCH), event.position().x())
+
+    def key(self, event: QKeyEvent) -> bool:
+        """What a key does here; False where the window is to have it: letters are codes, arrows go
+        from unit to unit."""
+        line = self._line
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        match event.key():
+            case Qt.Key.Key_Plus | Qt.Key.Key_Equal if control:
+                line.zoom(ZOOM_STEP)
+            case Qt.Key.Key_Minus if control:
+                line.zoom(1 / ZOOM_STEP)
+            case Qt.Key.Key_0 if control:
+                line.show_all()
+            case Qt.Key.Key_PageDown:
+                line.pan(PAN_SHARE * line.scale.width)
+            case Qt.Key.Key_PageUp:
+                line.pan(-PAN_SHARE * line.scale.width)
+            case Qt.Key.Key_Home:
+                line.pan(-(line.scale.end_ns - line.scale.begin_ns) / line.scale.ns_per_px)
+            case Qt.Key.Key_End:
+                line.pan((line.scale.end_ns - line.scale.begin_ns) / line.scale.ns_per_px)
+            case Qt.Key.Key_Escape if line.selection is not None:
+                line.set_selection(None)
+            case _:
+                return False
+        event.accept()
+        return True
+
+    def _centre(self, x: float) -> None:
+        line = self._line
+        left = line.strip_t(x) - line.scale.span_ns / 2
+        line.scale.left_ns = left
+        line.pan(0)
+
+    def _edge_at(self, where: QPointF) -> Edge | None:
+        line = self._line
+        if not line.editable or not line.voice_rect().contains(where):
+            return None
+        return line.voice.edge_at(line.scale, where.x(), line.current_unit)
+
+    def _kept_apart(self, edge: Edge, t_ns: int) -> int:
+        """A time for an edge at which the unit still lasts a moment."""
+        unit = self._line.voice.unit(edge.unit)
+        if unit is None:
+            return t_ns
+        if edge.which == "begin":
+            return min(t_ns, unit.t1_ns - LEAST_UNIT_NS)
+        return max(t_ns, unit.t0_ns + LEAST_UNIT_NS)
+
+    def _show_cursor(self, where: QPointF) -> None:
+        shape = Qt.CursorShape.ArrowCursor
+        if self._drag is Drag.PAN:
+            shape = Qt.CursorShape.ClosedHandCursor
+        elif self._drag is Drag.EDGE or (self._drag is None and self._edge_at(where) is not None):
+            shape = Qt.CursorShape.SizeHorCursor
+        elif self._drag is Drag.SELECT:
+            shape = Qt.CursorShape.IBeamCursor
+        if self._line.cursor().shape() != shape:
+            self._line.setCursor(shape)
+
+
+EDGE_PX = 5
+"""How far from the edge of a unit it can be taken hold of."""
+ABSENT = {"lost": "alarm", "unrecorded": "secondary"}
+"""Stretches without sound, and the colours they are hatched in."""
+STRIP_FINER = 16
+"""Columns of sound that a column of the strip is the mean of."""
+SPEAKERS = {
+    "participant": N_("Participant"),
+    "moderator": N_("Moderator"),
+    "other": N_("Somebody else"),
+}
+
+
+class Edge(NamedTuple):
+    """The begin or the end of a unit."""
+
+    unit: str
+    which: str
+    t_ns: int
+
+
+class Voice:
+    """The lane of the voice, and its units."""
+
+    def __init__(self) -> None:
+        self._peaks: drawing.PeakSource | None = None
+        self._columns: drawing.WaveColumns | None = None
+        self._gain = 1.0
+        self._items: Sequence[LaneItem] = ()
+        self._units: tuple[Unit, ...] = ()
+        self._by_id: dict[str, Unit] = {}
+        self._t0 = self._t1 = np.empty(0, dtype=np.int64)
+        self._level: tuple[int, np.ndarray] | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Whether the session has no sound."""
+        return self._peaks is None
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """In order of their beginnings."""
+        return self._units
+
+    def set_peaks(self, peaks: drawing.PeakSource | None, scale: TimeScale) -> None:
+        """The sound; None where a session has none."""
+        self._peaks = peaks
+        self._columns = None if peaks is None else drawing.WaveColumns(peaks)
+        self._level = None
+        self._gain = 1.0
+        if peaks is not None:
+            low, high = peaks.between(scale.begin_ns, scale.end_ns, 2000)
+            self._gain = drawing.gain_of(low, high)
+
+    def set_items(self, items: Sequence[LaneItem]) -> None:
+        """What is known of the sound: where it was lost, and when it was too quiet or too loud."""
+        self._items = [item for item in items if item.kind != "recorded"]
+
+    def set_units(self, units: Sequence[Unit]) -> None:
+        """The segmentation."""
+        self._units = tuple(sorted(units, key=lambda unit: (unit.t0_ns, unit.t1_ns)))
+        self._by_id = {unit.id: unit for unit in self._units}
+        self._t0 = np.array([unit.t0_ns for unit in self._units], dtype=np.int64)
+        self._t1 = np.array([unit.t1_ns for unit in self._units], dtype=np.int64)
+
+    def unit(self, unit_id: str | None) -> Unit | None:
+        """The unit of an id; None where there is none."""
+        return self._by_id.get(unit_id or "")
+
+    def edge_at(self, scale: TimeScale, x: float, current: str | None) -> Edge | None:
+        """The edge of a unit at a place; of two that meet there the one of the current unit, else
+        that of the unit the pointer is over."""
+        near = scale.ns_per_px * EDGE_PX
+        at = scale.left_ns + (x - scale.x0) * scale.ns_per_px
+        edges = []
+        for times, which in ((self._t0, "begin"), (self._t1, "end")):
+            order = np.flatnonzero(np.abs(times - at) <= near)
+            for place in order.tolist():
+                inside = times[place] <= at if which == "begin" else times[place] > at
+                unit = self._units[place]
+                rank = (unit.id != current, not inside, abs(times[place] - at))
+                edges.append((rank, Edge(unit.id, which, int(times[place]))))
+        return min(edges)[1] if edges else None
+
+    def paint(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
+        """Units, lost sound and the waveform."""
+        scale, p = view.scale, view.palette
+        top, height = band
+        self._paint_units(painter, band, view)
+        for item in self._seen(scale):
+            rect = _rect(scale, band, item)
+            if item.kind in ABSENT:
+                painter.fillRect(rect, drawing.hatch(getattr(p, ABSENT[item.kind])))
+            elif item.kind in ("silent", "zeros", "clipping"):
+                token = "warn" if item.kind == "silent" else "alarm"
+                painter.fillRect(
+                    QRectF(rect.left(), top + height - 3, rect.width(), 3), p.color(token)
+                )
+        painter.setPen(pen(p.hairline))
+        middle = top + height / 2
+        painter.drawLine(QPointF(scale.x0, middle), QPointF(scale.x0 + scale.width, middle))
+        if self._columns is not None:
+            self._paint_wave(painter, band, view, self._columns)
+        elif not any(item.kind in ABSENT for item in self._items):
+            room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
+            words = tr("No sound was recorded.")
+            drawing.draw_label(painter, room, words, p.color("secondary"))
+        for item in self._seen(scale):
+            if item.kind in ABSENT:
+                self._paint_absence(painter, band, view, item)
+
+    def _paint_wave(
+        self,
+        painter: QPainter,
+        band: tuple[float, float],
+        view: View,
+        columns: drawing.WaveColumns,
+    ) -> None:
+        scale, ratio = view.scale, view.ratio
+        count, height = round(scale.width * ratio), round(band[1] * ratio)
+        per_column = scale.span_ns / count
+        first = round(scale.left_ns / per_column)
+        low, high = columns.between(first, count, per_column)
+        ink = drawing.mixed(view.palette.good, view.palette.card, 0.8)
+        pixels = drawing.wave_pixels(low, high, height, ink, self._gain)
+        drawing.draw_pixels(painter, scale.x0, band[0], pixels, ratio)
+
+    def _paint_units(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
+        scale, p = view.scale, view.palette
+        painter.setPen(Qt.PenStyle.NoPen)
+        ground = np.full(self._t0.size, p.color("accent_soft").rgba(), dtype=np.uint32)
+        for place, unit in enumerate(self._units):
+            if unit.speaker != "participant":
+                ground[place] = p.color("track").rgba()
+        ends = np.maximum.accumulate(self._t1) if self._t1.size else self._t1
+        wide = drawing.draw_bars(painter, view, band, self._t0, ends, ground, 3.0)
+        painter.setPen(pen(p.accent))
+        for place in wide.tolist():
+            for t_ns in (int(self._t0[place]), int(self._t1[place])):
+                x = scale.x(t_ns)
+                if scale.x0 <= x <= scale.x0 + scale.width:
+                    for y in (band[0], band[0] + band[1] - 6):
+                        painter.drawLine(QPointF(x, y), QPointF(x, y + 6))
+
+    def _paint_absence(
+        self, painter: QPainter, band: tuple[float, float], view: View, item: LaneItem
+    ) -> None:
+        rect = _rect(view.scale, band, item)
+        words = drawing.elided(item_label(item, {}), int(rect.width() - 4))
+        if words == item_label(item, {}):
+            width = metrics(drawing.SMALL_PX).horizontalAdvance(words) + 6
+            low = QRectF(rect.left(), band[0] + band[1] - 17, min(rect.width(), width), 16)
+            painter.fillRect(low, view.palette.color("card"))
+            ink = view.palette.color(ABSENT[item.kind])
+            drawing.draw_label(painter, low.adjusted(3, 0, 0, 0), words, ink)
+
+    def _seen(self, scale: TimeScale) -> list[LaneItem]:
+        return [i for i in self._items if i.t1_ns >= scale.left_ns and i.t0_ns <= scale.right_ns]
+
+    def tip(self, t_ns: int) -> str:
+        """What is known of the sound at a time."""
+        lines = [item_tip(i, {}) for i in self._items if i.t0_ns <= t_ns < i.t1_ns]
+        place = int(np.searchsorted(self._t0, t_ns, "right")) - 1
+        if place >= 0 and t_ns < self._t1[place]:
+            unit = self._units[place]
+            length = exact_time(unit.t1_ns - unit.t0_ns)
+            lines.append(f"{tr(SPEAKERS[unit.speaker])} · {length}")
+        return "\n".join(lines)
+
+    def paint_strip(self, painter: QPainter, rect: QRectF, view: View) -> None:
+        """The whole session: how loud it was, and where sound was lost."""
+        scale, p = view.scale, view.palette
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(p.color("track"))
+        painter.drawRoundedRect(rect, 2, 2)
+        if self._peaks is not None:
+            count = max(1, round(rect.width() * view.ratio))
+            line = self._loudness(scale, count, view)
+            pixels = np.broadcast_to(line, (round(rect.height() * view.ratio), count))
+            drawing.draw_pixels(painter, rect.left(), rect.top(), pixels, view.ratio)
+        whole = scale.end_ns - scale.begin_ns
+        for item in self._items:
+            if item.kind == "lost":
+                left = rect.left() + (item.t0_ns - scale.begin_ns) / whole * rect.width()
+                width = max(1.0, (item.t1_ns - item.t0_ns) / whole * rect.width())
+                lost = QRectF(left, rect.top(), width, rect.height())
+                painter.fillRect(lost, drawing.hatch(p.alarm) if width > 6 else p.color("alarm"))
+
+    def _loudness(self, scale: TimeScale, count: int, view: View) -> NDArray[np.uint32]:
+        """The strip as ARGB pixels, shape (count,); the sound is asked for once a width."""
+        if self._level is None or self._level[0] != count:
+            assert self._peaks is not None
+            low, high = self._peaks.between(scale.begin_ns, scale.end_ns, count * STRIP_FINER)
+            tall = np.maximum(high.astype(np.float32), -low.astype(np.float32)) * self._gain / 32767
+            # The mean: of a long session every column has some loud moment.
+            heard = np.clip(tall, 0, 1).reshape(count, STRIP_FINER).mean(axis=1)
+            self._level = count, heard / max(1e-6, float(heard.max(initial=0)))
+        ink = view.palette.color("good").rgba() & 0xFFFFFF
+        alpha = (self._level[1] * 240).astype(np.uint32) << np.uint32(24)
+        pixels: NDArray[np.uint32] = alpha | np.uint32(ink)
+        return pixels
+
+
+def _rect(scale: TimeScale, band: tuple[float, float], item: LaneItem) -> QRectF:
+    left = max(scale.x(item.t0_ns), scale.x0)
+    right = min(scale.x(item.t1_ns), scale.x0 + scale.width)
+    return QRectF(left, band[0], max(1.0, right - left), band[1])

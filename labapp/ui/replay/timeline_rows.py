@@ -26,8 +26,7 @@ from labapp.ui.replay.lane_words import (
     shorter_labels,
     title,
 )
-from labapp.ui.replay.time_drawing import View
-from labapp.ui.replay.time_scale import TimeScale
+from labapp.ui.replay.time_drawing import TimeScale, View
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import color, font, metrics, pen
 

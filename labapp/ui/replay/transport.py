@@ -1,18 +1,31 @@
-"""The bar below the timeline: play, time, speed, going back on play, loop, and the keys."""
+"""The bar below the timeline: play, time, speed, going back on play, loop, and the keys.
+
+The keys of the replay window: the shipped ones, those of the user's own file, and their check.
+
+A key is written as Qt writes it (`Ctrl+Shift+R`). Signs are matched by what they are, not by
+where they lie: on one keyboard `<` is Shift and the comma, on another a key of its own.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QKeyCombination, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QStackedWidget
 
-from labapp.errors import UsageError
+from labapp import resources
+from labapp.documents import Located, Problem, parse_yaml, refused
+from labapp.errors import SetupError, UsageError
+from labapp.reading import files
 from labapp.replay.times import time_ns
 from labapp.ui import theme
-from labapp.ui.language import number, tr
+from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.controller import shown_time
-from labapp.ui.replay.keys import KeyMap
 from labapp.ui.widgets.buttons import Button
 
 NOTICE_MS, READ_MS = 4000, 70
@@ -227,3 +240,379 @@ def _chip() -> Button:
     chip = Button("", "pill")
     chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return chip
+
+
+FILE = "keys.yaml"
+LARGEST = 64 * 1024
+"""Bytes of a file of keys."""
+
+SECTIONS = ("replay", "code", "text")
+"""When keys hold: at any time, in coding, while a text is typed."""
+
+ACTIONS: dict[str, dict[str, str]] = {
+    "replay": {
+        "play": N_("Play or pause"),
+        "play_from_here": N_("Play exactly from here"),
+        "backwards": N_("Play backwards; again: faster"),
+        "back": N_("Back 1 s"),
+        "forward": N_("Forward 1 s"),
+        "back_a_little": N_("Back 0.1 s"),
+        "forward_a_little": N_("Forward 0.1 s"),
+        "slower": N_("Slower"),
+        "faster": N_("Faster"),
+        "usual_speed": N_("Speed 1×"),
+        "previous_unit": N_("Previous unit"),
+        "next_unit": N_("Next unit"),
+        "repeat_unit": N_("Play the unit again"),
+        "repeat_slowly": N_("Repeat the last 3 s at 0.75×"),
+        "loop": N_("Loop the selection, or else the unit"),
+        "go_to": N_("Go to a time"),
+        "to_begin": N_("To the beginning"),
+        "to_end": N_("To the end"),
+        "next_trial": N_("Next question"),
+        "previous_trial": N_("Previous question"),
+        "next_note": N_("Next note"),
+        "previous_note": N_("Previous note"),
+        "next_flag": N_("Next flag"),
+        "previous_flag": N_("Previous flag"),
+        "next_silence": N_("Next silence"),
+        "previous_silence": N_("Previous silence"),
+        "next_dial": N_("Next move of a dial"),
+        "previous_dial": N_("Previous move of a dial"),
+        "video": N_("Show or hide the video"),
+        "zoom_in": N_("Zoom in"),
+        "zoom_out": N_("Zoom out"),
+        "less_back": N_("Less back on play"),
+        "more_back": N_("More back on play"),
+        "keys": N_("Show or hide all keys"),
+        "leave": N_("Leave what is open"),
+        "close": N_("Close the window"),
+    },
+    "code": {
+        "tier_up": N_("Previous tier"),
+        "tier_down": N_("Next tier"),
+        "take_last": N_("Take the last code away; in segmenting, the unit"),
+        "undo": N_("Undo"),
+        "redo": N_("Do again"),
+        "find_code": N_("Find a code and give it"),
+        "find": N_("Find in words, notes and memos"),
+        "edit_text": N_("Type the words of the unit"),
+        "memo": N_("Memo on the last code"),
+        "memo_code": N_("Memo on the code itself"),
+        "memo_session": N_("Memo on the session"),
+        "new_code": N_("New code…"),
+        "recode": N_("Units of an older definition"),
+        "show_old": N_("In recoding, show or hide the old codes"),
+        "next_disagreement": N_("Next disagreement"),
+        "exchange": N_("Exchange with other tools"),
+        "done": N_("Done, or go on coding"),
+        "advance": N_("Go on by itself after a code, or stay"),
+        "hold": N_("Spans last while their key is held, or press and press again"),
+        "segmenting": N_("Make units by hand, or code again"),
+        "split": N_("Split the unit at the playhead"),
+        "merge": N_("Merge the unit with the next one"),
+        "begin_here": N_("The unit begins at the playhead"),
+        "end_here": N_("The unit ends at the playhead"),
+        "begin_earlier": N_("The unit begins 50 ms earlier"),
+        "begin_later": N_("The unit begins 50 ms later"),
+        "end_earlier": N_("The unit ends 50 ms earlier"),
+        "end_later": N_("The unit ends 50 ms later"),
+        "speaker": N_("Somebody else speaks in the unit"),
+        "freeze": N_("Freeze the units"),
+        "redact": N_("Redact the selection, or else the unit"),
+        "accept_change": N_("Accept the proposed change of units"),
+        "decline_change": N_("Decline the proposed change of units"),
+        "less_reaction": N_("Less reaction time taken off"),
+        "more_reaction": N_("More reaction time taken off"),
+    },
+    "text": {},
+}
+"""What can be done by a key: by section and the action's name in the file, in words."""
+
+REPEATING = frozenset(
+    {
+        *("back", "forward", "back_a_little", "forward_a_little", "slower", "faster"),
+        *("previous_unit", "next_unit", "zoom_in", "zoom_out"),
+    }
+)
+"""Actions that go on while their key is held down."""
+
+_MODIFIERS = Qt.KeyboardModifier
+_COMMAND = _MODIFIERS.ControlModifier | _MODIFIERS.AltModifier
+_NEVER_TYPED = _MODIFIERS.KeypadModifier | _MODIFIERS.GroupSwitchModifier
+_LAST_SIGN = 0x10FFFF
+"""Keys up to here are characters, those above are Qt's names of others."""
+
+
+_SIGNS = {
+    Qt.Key.Key_Left: "←",
+    Qt.Key.Key_Right: "→",
+    Qt.Key.Key_Up: "↑",
+    Qt.Key.Key_Down: "↓",
+    Qt.Key.Key_Return: "⏎",
+    Qt.Key.Key_Minus: "−",
+}
+"""Keys that are shown by a sign, as on the keyboard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A key with its modifiers, in the form in which keys are compared.
+
+    Attributes
+    ----------
+    key : of `Qt.Key`.
+    modifiers : of `Qt.KeyboardModifier`; Shift is left out where it only makes the sign.
+    """
+
+    key: int
+    modifiers: int
+
+    @property
+    def typed(self) -> bool:
+        """Whether a text field would write a character."""
+        return self.key <= _LAST_SIGN and not self.modifiers & _COMMAND.value
+
+    @property
+    def belongs_to_codes(self) -> bool:
+        """Whether it is a letter or a digit alone."""
+        return self.typed and chr(self.key).isalnum()
+
+    def text(self) -> str:
+        """As people read it on this system."""
+        combination = QKeyCombination(_MODIFIERS(self.modifiers), Qt.Key(self.key))
+        text = QKeySequence(combination).toString(QKeySequence.SequenceFormat.NativeText)
+        sign = _SIGNS.get(Qt.Key(self.key))
+        if sign is None:
+            return text
+        name = QKeySequence(self.key).toString(QKeySequence.SequenceFormat.NativeText)
+        return text.removesuffix(name) + sign
+
+
+def stroke_of(key: int, modifiers: Qt.KeyboardModifier, text: str = "") -> Stroke:
+    """A pressed key in the form in which keys are compared.
+
+    Parameters
+    ----------
+    key : of `Qt.Key`.
+    modifiers : what is held with it.
+    text : what it would write, where known.
+    """
+    left = modifiers & ~_NEVER_TYPED
+    if key == Qt.Key.Key_Enter:
+        key = Qt.Key.Key_Return
+    if key == Qt.Key.Key_Backtab:
+        key, left = Qt.Key.Key_Tab, left | _MODIFIERS.ShiftModifier
+    # Digits are signs, too: on some keyboards they need Shift.
+    sign = key <= _LAST_SIGN and not chr(key).isalpha() and key != Qt.Key.Key_Space
+    if sign:
+        left &= ~_MODIFIERS.ShiftModifier
+        if left & _COMMAND == _COMMAND and text.isprintable() and text:
+            left &= ~_COMMAND  # AltGr, which Windows calls both
+    return Stroke(int(key), left.value)
+
+
+def stroke_of_event(event: QKeyEvent) -> Stroke:
+    """The key of an event in the form in which keys are compared."""
+    return stroke_of(event.key(), event.modifiers(), event.text())
+
+
+def parse_stroke(text: str) -> Stroke:
+    """A key as it is written in a file.
+
+    Raises
+    ------
+    ValueError : it is no key; the message says what is allowed.
+    """
+    sequence = QKeySequence.fromString(text, QKeySequence.SequenceFormat.PortableText)
+    if sequence.count() != 1 or sequence[0].key() == Qt.Key.Key_unknown:  # type: ignore[index]
+        raise ValueError("a key such as Space, Left, Ctrl+R or a sign")
+    combination = sequence[0]  # type: ignore[index]
+    key, modifiers = combination.key(), combination.keyboardModifiers()
+    stroke = stroke_of(key, modifiers)
+    if modifiers & _MODIFIERS.ShiftModifier and not stroke.modifiers & (
+        _MODIFIERS.ShiftModifier.value
+    ):
+        raise ValueError("the sign itself that Shift makes of this key, such as < or ?")
+    return stroke
+
+
+@dataclass(frozen=True)
+class KeyMap:
+    """Which key does what.
+
+    Attributes
+    ----------
+    strokes : by section and action.
+    problem : LabappError or None
+        Why the user's own file is not used.
+    """
+
+    strokes: Mapping[str, Mapping[str, tuple[Stroke, ...]]]
+    problem: SetupError | None = None
+    _by_stroke: Mapping[str, Mapping[Stroke, str]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        by_stroke = {
+            section: {stroke: action for action, keys in actions.items() for stroke in keys}
+            for section, actions in self.strokes.items()
+        }
+        object.__setattr__(self, "_by_stroke", by_stroke)
+
+    def action(self, stroke: Stroke, *, coding: bool = False, typing: bool = False) -> str | None:
+        """The name of what a key does; None for nothing.
+
+        Parameters
+        ----------
+        stroke : the key.
+        coding : whether keys of coding hold.
+        typing : whether a text is typed: keys that write something there do nothing else.
+        """
+        sections = ["text"] if typing else []
+        sections += ["code", "replay"] if coding else ["replay"]
+        for section in sections:
+            if typing and section != "text" and not _works_in_texts(stroke):
+                continue
+            if action := self._by_stroke[section].get(stroke):
+                return action
+        return None
+
+    def keys(self, action: str) -> tuple[Stroke, ...]:
+        """All keys of an action."""
+        return next((actions[action] for actions in self.strokes.values() if action in actions), ())
+
+    def key_text(self, action: str) -> str:
+        """The first key of an action as people read it; empty where it has none."""
+        return next((stroke.text() for stroke in self.keys(action)), "")
+
+
+_KEY = Qt.Key
+_EDITING = frozenset(
+    {
+        *(_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Up, _KEY.Key_Down, _KEY.Key_Home, _KEY.Key_End),
+        *(_KEY.Key_Backspace, _KEY.Key_Delete, _KEY.Key_Return, _KEY.Key_Tab),
+        *(_KEY.Key_PageUp, _KEY.Key_PageDown),
+    }
+)
+"""Keys that move the caret, change text or leave its field, whatever is held with them."""
+
+
+def _works_in_texts(stroke: Stroke) -> bool:
+    """Whether a key means nothing to a text field."""
+    return not stroke.typed and stroke.key not in _EDITING
+
+
+def read_keys() -> KeyMap:
+    """The shipped keys with those of the user's own file; without these where they are wrong.
+
+    Raises
+    ------
+    SetupError : the shipped file cannot be used.
+    """
+    shipped = resources.assets() / "replay" / FILE
+    usual = _read(shipped, {})
+    own = resources.settings_root() / FILE
+    if not files.exists(own):
+        return KeyMap(usual)
+    try:
+        return KeyMap(_read(own, usual))
+    except SetupError as error:
+        return KeyMap(usual, error)
+
+
+Strokes = dict[str, dict[str, tuple[Stroke, ...]]]
+
+
+def _read(path: Path, usual: Mapping[str, Mapping[str, tuple[Stroke, ...]]]) -> Strokes:
+    """The keys of a file, with the usual ones of what it does not name."""
+    try:
+        content = files.content(path, LARGEST)
+    except (OSError, ValueError) as error:
+        raise SetupError(
+            f"The keys in {path} cannot be read ({error}).",
+            safe="Sessions and annotations are not affected; the usual keys hold.",
+            todo="Correct the file, or remove it.",
+        ) from error
+    located = parse_yaml(path, content, SetupError)
+    problems: list[Problem] = []
+    result: Strokes = {section: dict(usual.get(section, {})) for section in SECTIONS}
+    for section, action, strokes in _actions(located, problems):
+        result[section][action] = strokes
+    if not problems:
+        problems += _clashes(located, result)
+    if problems:
+        raise refused(path, problems, "file of keys", SetupError)
+    return result
+
+
+def _actions(
+    located: Located, problems: list[Problem]
+) -> Iterator[tuple[str, str, tuple[Stroke, ...]]]:
+    """What a file gives keys to; what is wrong is added to the problems."""
+    for section, actions in located.value.items():
+        at = (section,)
+        if section not in SECTIONS:
+            problems.append(_unknown(located, at, SECTIONS))
+        elif not isinstance(actions, dict):
+            problems.append(_problem(located, at, "found no actions; allowed: action: [keys]"))
+        else:
+            for action, keys in actions.items():
+                if action not in ACTIONS[section]:
+                    problems.append(_unknown(located, (section, action), ACTIONS[section]))
+                else:
+                    strokes = _strokes(located, section, action, keys, problems)
+                    yield section, action, strokes
+
+
+def _strokes(
+    located: Located, section: str, action: str, keys: object, problems: list[Problem]
+) -> tuple[Stroke, ...]:
+    at = (section, action)
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        problems.append(_problem(located, at, "allowed: a list of keys, each a text in quotes"))
+        return ()
+    result: list[Stroke] = []
+    for place, key in enumerate(keys):
+        try:
+            stroke = parse_stroke(key)
+        except ValueError as error:
+            what = f"found {key!r}; allowed: {error}"
+            problems.append(_problem(located, (*at, place), what))
+            continue
+        if stroke.belongs_to_codes or (section == "text" and stroke.typed):
+            owner = "the text that is typed" if section == "text" else "codes"
+            what = f"found {key!r}, which belongs to {owner}; allowed: signs, or with Ctrl or Alt"
+            problems.append(_problem(located, (*at, place), what))
+            continue
+        result.append(stroke)
+    return tuple(result)
+
+
+def _clashes(located: Located, strokes: Strokes) -> Iterator[Problem]:
+    """Keys that do two things at the same time."""
+    for section in SECTIONS:
+        together = ("replay", section) if section == "code" else (section,)
+        owners: dict[Stroke, tuple[str, str]] = {}
+        for part in together:
+            for action, keys in strokes[part].items():
+                for stroke in keys:
+                    other = owners.setdefault(stroke, (part, action))
+                    if other == (part, action):
+                        continue
+                    # Of the two, the line in this file, if only one of them stands there.
+                    at = next((o for o in ((part, action), other) if o in located.lines), other)
+                    named = other if at == (part, action) else (part, action)
+                    what = f"{stroke.text()} is also the key of {'.'.join(named)}"
+                    yield _problem(located, at, f"{what}; give one of them another key")
+
+
+def _problem(located: Located, at: tuple[str | int, ...], what: str) -> Problem:
+    return Problem(located.lines.get(at, 1), located.key(at), what)
+
+
+def _unknown(located: Located, at: tuple[str, ...], allowed: object) -> Problem:
+    names = sorted(allowed)  # type: ignore[call-overload]
+    near = difflib.get_close_matches(str(at[-1]), names, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    kind = "section" if len(at) == 1 else "action"
+    return _problem(located, at, f"unknown {kind} {at[-1]!r}{hint}; allowed: {', '.join(names)}")

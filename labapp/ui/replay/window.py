@@ -1,11 +1,18 @@
-"""The window in which a recorded session is seen and heard; coding puts its own into its places."""
+"""The window in which a recorded session is seen and heard; coding puts its own into its places.
+
+What `labapp replay` opens: the window of one session, until it is closed. What happened in a
+session, in words and in order; a click goes there.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+import signal
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
@@ -19,11 +26,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
     QApplication,
     QComboBox,
     QFrame,
     QGridLayout,
     QLineEdit,
+    QListWidget,
+    QListWidgetItem,
     QPlainTextEdit,
     QSplitter,
     QTextEdit,
@@ -33,7 +43,7 @@ from PySide6.QtWidgets import (
 
 from labapp.clock import NS
 from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
-from labapp.replay.lanes import next_after, previous_before
+from labapp.replay.lanes import Lane, LaneItem, next_after, previous_before
 from labapp.ui import theme
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, in_words, tr, translate_message
@@ -50,16 +60,21 @@ from labapp.ui.replay.controller import (
     ReplayController,
     shown_time,
 )
-from labapp.ui.replay.events_list import EventsList
 from labapp.ui.replay.header import Header, Notices, without_sound
-from labapp.ui.replay.keys import ACTIONS, REPEATING, KeyMap, read_keys, stroke_of_event
+from labapp.ui.replay.lane_words import Parts, item_label, joined_screen
 from labapp.ui.replay.picture import ReplayPicture
-from labapp.ui.replay.session import OpenedSession, no_collection
+from labapp.ui.replay.session import OpenedSession, no_collection, open_session
 from labapp.ui.replay.side import Card, Side
 from labapp.ui.replay.timeline import Timeline
-from labapp.ui.replay.transport import Transport
-from labapp.ui.replay.unit_rows import UnitRow
-from labapp.ui.replay.units_list import UnitsList
+from labapp.ui.replay.transport import (
+    ACTIONS,
+    REPEATING,
+    KeyMap,
+    Transport,
+    read_keys,
+    stroke_of_event,
+)
+from labapp.ui.replay.units_list import UnitRow, UnitsList
 from labapp.ui.replay.video_panel import VideoPanel
 from labapp.ui.widgets.buttons import Button
 
@@ -800,3 +815,97 @@ def _presses(widget: QWidget, event: QKeyEvent) -> bool:
     enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
     plain = (event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier).value == 0
     return enter and plain and isinstance(widget, QAbstractButton)
+
+
+SIGNAL_MS = 200
+
+
+class Replay:
+    """A replay window on the screen.
+
+    Parameters
+    ----------
+    path : a session folder, or a bundle that holds one session.
+    at_ns : the session time that is shown first; None for where it was left.
+    dark : whether the window is dark from now on; None for as it was chosen last.
+
+    Raises
+    ------
+    LabappError : the session cannot be shown.
+    """
+
+    def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:
+        with no_collection():
+            session = open_session(path)
+            session.history.decoders.load_in_background()
+            self.window = ReplayWindow(session, dark=dark)
+            self.window.open(at_ns)
+
+    def run(self) -> int:
+        """Go on until the window is closed, or the program is asked to end."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self.window.closed.connect(app.quit)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: self.window.close())
+        # Python runs its signal handlers only when the event loop calls into Python.
+        awake = QTimer(self.window)
+        awake.timeout.connect(lambda: None)
+        awake.start(SIGNAL_MS)
+        return app.exec()
+
+
+LISTED = ("screen", "pauses", "prompts", "answers", "flags", "notes", "alarms")
+"""The lanes whose items are listed."""
+LOST = "lost"
+
+
+class EventsList(QListWidget):
+    """Questions, pauses, prompts, flags, notes and alarms.
+
+    Signals
+    -------
+    picked(int)
+        The session time in ns of what was clicked.
+    """
+
+    picked = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._times: list[int] = []
+        self.setProperty("role", "fine")
+        self.setAccessibleName(tr("What happened"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.itemClicked.connect(lambda item: self.picked.emit(self._times[self.row(item)]))
+
+    def set_lanes(self, lanes: Sequence[Lane], parts: Parts) -> None:
+        """List what these lanes tell of."""
+        items: list[LaneItem] = []
+        for lane in lanes:
+            if lane.id == "screen":
+                items += joined_screen(lane, parts)
+            elif lane.id in LISTED:
+                items += lane.items
+            elif lane.id == "sound":
+                items += [item for item in lane.items if item.kind == LOST]
+        items.sort(key=lambda item: item.t0_ns)
+        self._times = [item.t0_ns for item in items]
+        self.clear()
+        for item in items:
+            text = item_label(item, parts)
+            row = QListWidgetItem(f"{shown_time(item.t0_ns, 0)}   {text}")
+            row.setToolTip(text)
+            self.addItem(row)
+
+    def follow(self, t_ns: int) -> None:
+        """Mark the last thing that happened until a session time."""
+        row = bisect_right(self._times, t_ns) - 1
+        if row != self.currentRow():
+            self.setCurrentRow(row)
+            if row >= 0:
+                self.scrollToItem(self.item(row), QAbstractItemView.ScrollHint.PositionAtCenter)

@@ -19,9 +19,14 @@ from labapp.ui.language import counted, in_words, number, tr, translate_message
 from labapp.ui.outside import open_outside
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.exchange_work import Bench, ExchangeWork
-from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw
+from labapp.ui.researcher.coding_page import (
+    CodingPage,
+    CodingWanted,
+    Draw,
+    SpeechPanel,
+    SpeechWanted,
+)
 from labapp.ui.researcher.job import Ended, Job, Progress
-from labapp.ui.researcher.speech_panel import SpeechPanel, SpeechWanted
 
 FILE = "coding.json"
 WINDOW = "page for coding"

@@ -23,9 +23,7 @@ from labapp.ui import mistakes
 from labapp.ui.language import counted, tr
 from labapp.ui.outside import open_outside
 from labapp.ui.researcher.job import Ended, Job
-from labapp.ui.researcher.page import ExportRequest, ResearcherPage
-from labapp.ui.researcher.results import Results, read_results
-from labapp.ui.researcher.session_list import usable
+from labapp.ui.researcher.page import ExportRequest, ResearcherPage, Results, read_results, usable
 
 Stand = tuple[tuple[str, str, int], ...]
 """What results were computed from: id, state and events of each session."""

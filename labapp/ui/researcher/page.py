@@ -1,11 +1,20 @@
 """The home's page for the researcher: sessions with their quality, results so far, export.
 
 A passive view, as the home is: told through its setters, telling through its signals.
+
+A page of the researcher's that scrolls up and down. The sessions of a study with what their data
+are worth.
+
+What an analysis wrote into its folder, as plain values for the window.
+
+Read from the files of `labapp analyze`, so that window and command line say the same numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -14,6 +23,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QCheckBox,
     QGridLayout,
     QHBoxLayout,
@@ -24,19 +34,39 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from labapp.errors import RecordError
 from labapp.journal.sessions import SessionSummary
+from labapp.reading import files
+from labapp.text_tables import original
 from labapp.ui import theme
-from labapp.ui.language import N_, Phrases, number, phrases, tr, translate_phrase
-from labapp.ui.moderator import bits
+from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, translate_phrase
+from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.combo import Combo
+from labapp.ui.moderator.session_table import ID, LENGTH, STATE, Column, SessionView
 from labapp.ui.outside import open_outside
 from labapp.ui.replay_process import menu_of, replayable
-from labapp.ui.researcher.results import Key, Line, Quality, Results
-from labapp.ui.researcher.scrolled import Scrolled
-from labapp.ui.researcher.session_list import SessionList, usable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.flow import FlowLayout
+
+LEAST_HEIGHT = 72
+
+
+class Scrolled(bits.Scrolling):
+    """name: what it holds, for who hears the screen."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(QWidget(), LEAST_HEIGHT)
+        self.setProperty("role", "page")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(name)
+
+    def begin(self) -> QVBoxLayout:
+        """An empty page in place of what was there."""
+        page = self._inside = QWidget()
+        layout = bits.column(page, theme.SPACE_L, (0, 0, theme.SPACE_S, 0))
+        self.setWidget(page)
+        return layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -553,3 +583,224 @@ class FiguresView(Scrolled):
             more = tr("More figures are in the report.")
             layout.addWidget(bits.label(more, "secondary", wrap=True))
         layout.addStretch(1)
+
+
+def key_of(line: SessionSummary) -> Key:
+    return line.study, line.participant, line.session
+
+
+def usable(line: SessionSummary) -> bool:
+    """Whether a session goes into results and exports when nothing is selected: it stands still, is
+    whole, and nobody withdrew from it."""
+    return line.state not in ("running", "damaged") and not line.withdrawn
+
+
+def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
+    """What is to be known of a session's data, and its tone (good, warn, alarm or '').
+
+    quality: None where the session was not analysed yet; then what the list itself knows."""
+    if line.problem:
+        return line.problem, "alarm"
+    if quality is None:
+        lost = line.lost_s
+        return (_lost(lost), "warn") if lost else ("", "")
+    result = []
+    if not quality.counts:
+        result.append(tr("does not count"))
+    if quality.simulated:
+        result.append(tr("simulated"))
+    if quality.lost_s:
+        result.append(_lost(quality.lost_s))
+    elif not quality.sound_s:
+        result.append(tr("no sound"))
+    if quality.gaps:
+        result.append(counted(quality.gaps, "{n} interruption", "{n} interruptions"))
+    if quality.deviations:
+        result.append(counted(quality.deviations, "{n} deviation", "{n} deviations"))
+    poor = not quality.counts or quality.lost_s > 0 or quality.gaps > 0
+    if not result:
+        return tr("nothing amiss"), "good"
+    return " · ".join(result), "warn" if poor else ""
+
+
+def details(line: SessionSummary, quality: Quality | None) -> str:
+    """All of it, with reasons and places, for the tool tip: a narrow column cuts the marks off."""
+    lines = [f"{line.id}", f"{tr('Started')}: {wording.local_time(line.started)}"]
+    if known := marks(line, quality)[0]:
+        lines.append(known)
+    if quality is not None and quality.excluded_because:
+        lines.append(tr("Does not count: {why}", why=quality.excluded_because))
+    if quality is not None and quality.gaps:
+        seconds = number(f"{quality.gap_s:.0f}")
+        lines.append(tr("Interrupted for {seconds} s in all", seconds=seconds))
+    if line.exported:
+        lines.append(tr("Exported to {path}", path=", ".join(line.exported)))
+    return "\n".join(lines)
+
+
+def _lost(seconds: float) -> str:
+    return tr("{seconds} s of sound lost", seconds=number(f"{seconds:.1f}"))
+
+
+class SessionList(SessionView):
+    """Several may be selected; nothing selected stands for all."""
+
+    def __init__(self, palette: Palette) -> None:
+        self._quality: Mapping[Key, Quality] = {}
+        quality = Column(
+            N_("Quality"),
+            lambda line: self._marks(line)[0],
+            tone=lambda line: self._marks(line)[1],
+            tip=lambda line: details(line, self._quality.get(key_of(line))),
+            wide=True,
+        )
+        columns = (ID, STATE, LENGTH, quality)
+        super().__init__(columns, tr("Sessions of the study"), palette)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+
+    def _marks(self, line: SessionSummary) -> tuple[str, str]:
+        return marks(line, self._quality.get(key_of(line)))
+
+    def set_lines(
+        self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality] | None = None
+    ) -> None:
+        """Show these sessions in this order; what was selected stays so."""
+        quality = quality or {}
+        if quality == self._quality:
+            super().set_lines(lines)
+            return
+        self._quality = quality
+        self.keeping(lambda: self.sessions.set_lines(lines))
+
+
+Key = tuple[str, str, str]
+"""Study, participant, session."""
+
+
+LARGEST = 64 * files.MIB
+"""Bytes of a table. That of the participants of a thousand sessions has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How far a session can be relied on. lost_s: seconds of sound filled with silence; gap_s:
+    seconds the program was not running; excluded_because: empty where the session counts."""
+
+    counts: bool
+    excluded_because: str
+    deviations: int
+    gaps: int
+    gap_s: float
+    sound_s: float
+    lost_s: float
+    simulated: bool
+    deidentified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A mean of the table of statistics: of which study, group of stages and quantity, of whom (a
+    model, a method and the share of the picture it shows), over n values. None where there is
+    none."""
+
+    study: str
+    group: str
+    quantity: str
+    unit: str
+    of: str
+    n: int
+    mean: float | None
+    sd: float | None
+    median: float | None
+
+
+@dataclass(frozen=True)
+class Results:
+    """report: the page; figures: pictures of the analysis, in the report's order."""
+
+    folder: Path
+    report: Path
+    quality: Mapping[Key, Quality]
+    lines: tuple[Line, ...]
+    figures: tuple[Path, ...]
+
+
+def read_results(folder: Path) -> Results:
+    """Raises RecordError where the folder is not that of a whole analysis."""
+    try:
+        quality = dict(_qualities(folder / "participants.csv"))
+        names = {
+            (row["study"], row["method"]): row["method_name"]
+            for row in _rows(folder / "masked_predictions.csv")
+        }
+        lines = tuple(_lines(folder / "statistics.csv", names))
+    except (OSError, KeyError, ValueError, csv.Error) as error:
+        raise RecordError(
+            f"The analysis in {folder} cannot be read: {error}.",
+            safe="The sessions are untouched.",
+            todo="Analyse again.",
+        ) from error
+    return Results(folder, folder / "report.html", quality, lines, _figures(folder / "figures"))
+
+
+def _figures(folder: Path) -> tuple[Path, ...]:
+    """The pictures as they were drawn, which is the report's order: the metrics first."""
+    return tuple(
+        sorted(folder.glob("*.png"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    )
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    text = files.content(path, LARGEST).decode("utf-8")
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        yield {name: original(value) for name, value in row.items()}
+
+
+def _qualities(path: Path) -> Iterator[tuple[Key, Quality]]:
+    for row in _rows(path):
+        yield (
+            (row["study"], row["participant"], row["session"]),
+            Quality(
+                counts=_yes(row["included"]),
+                excluded_because=row["excluded_because"],
+                deviations=int(row["n_deviations"]),
+                gaps=int(row["n_gaps"]),
+                gap_s=_number(row["gap_s"]) or 0.0,
+                sound_s=_number(row["sound_s"]) or 0.0,
+                lost_s=_number(row["sound_lost_s"]) or 0.0,
+                simulated=_yes(row["simulated"]),
+                deidentified=_yes(row["deidentified"]),
+            ),
+        )
+
+
+def _lines(path: Path, names: Mapping[tuple[str, str], str]) -> Iterator[Line]:
+    """names: of explanation methods, by study and id."""
+    for row in _rows(path):
+        if row["test"] == "mean":
+            yield Line(
+                row["study"],
+                row["group"],
+                row["quantity"],
+                row["unit"],
+                _of(row, names),
+                int(row["n"]),
+                _number(row["mean"]),
+                _number(row["sd"]),
+                _number(row["median"]),
+            )
+
+
+def _of(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> str:
+    """For example `sinelines/ae`, or `Gradient, 2.5 %` of a mask that shows so much."""
+    method = names.get((row["study"], row["method"]), row["method"])
+    shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
+    return ", ".join(part for part in (row["model"] or method, shown) if part)
+
+
+def _yes(text: str) -> bool:
+    return text == "True"
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None

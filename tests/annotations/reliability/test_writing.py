@@ -12,12 +12,11 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from labapp.annotations import rounds, store
-from labapp.annotations.assigning import Draw
-from labapp.annotations.assignments import save_draw
+from labapp.annotations.assignments import Draw, save_draw
 from labapp.annotations.model import Assignment, Unit
 from labapp.annotations.reliability.gathering import CodedSession, gather
 from labapp.annotations.reliability.results import results_of
-from labapp.annotations.reliability.writing import write
+from labapp.annotations.reliability.study import write
 from labapp.cli.main import main
 from labapp.errors import ExportExists
 from tests.annotations.reliability.coded import BOOK, S, rater, session, span_marks, unit_marks

@@ -13,8 +13,7 @@ from PIL import Image
 
 from labapp.explanations.building import paths
 from labapp.explanations.building.paths import first_wrong
-from labapp.explanations.prototree.explaining import TreeExplanation
-from labapp.explanations.prototree.tree import complete
+from labapp.explanations.prototree.network import TreeExplanation, complete
 
 DEPTH = 3
 TREE = complete(DEPTH)

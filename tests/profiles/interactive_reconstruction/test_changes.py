@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import load
-from labapp.profiles.interactive_reconstruction.figures_changes import changes
+from labapp.profiles.interactive_reconstruction.figures import changes
 from labapp.profiles.interactive_reconstruction.profile import findings
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from tests.analysis.test_report import quiet_session

@@ -29,12 +29,12 @@ from labapp.profiles.interactive_reconstruction.figures import (
     PAIRS,
     RATINGS,
     by_kind,
+    changes,
     draw,
+    levels,
     plates,
+    shares,
 )
-from labapp.profiles.interactive_reconstruction.figures_boxes import levels
-from labapp.profiles.interactive_reconstruction.figures_changes import changes
-from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
 from labapp.profiles.interactive_reconstruction.results import Found
 from labapp.report import axis_names
 from labapp.report.drawing import ReportFigure, with_ids

@@ -15,8 +15,7 @@ from labapp.representations import card as cards
 from labapp.representations import load_package
 from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
 from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
-from labapp.representations.tfjs.importing import import_package
-from labapp.representations.tfjs.layouts import LAYOUTS
+from labapp.representations.tfjs.importing import LAYOUTS, import_package
 from tests.representations.tfjs import published
 from tests.representations.tfjs.published import Network
 

@@ -16,6 +16,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.tasks.judging.plan import JudgingTask, Question
 from labapp.tasks.judging.report.comparisons import findings
+from labapp.tasks.judging.report.contents import NO_VALUE
 from labapp.tasks.judging.report.opinions import durations
 from labapp.tasks.judging.report.published import (
     INVENTED,
@@ -25,7 +26,6 @@ from labapp.tasks.judging.report.published import (
     published,
 )
 from labapp.tasks.judging.report.results import MEAN
-from labapp.tasks.judging.report.sections import NO_VALUE
 from labapp.tasks.judging.report.statistics import chance, first_wrong_steps, of_group
 from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired

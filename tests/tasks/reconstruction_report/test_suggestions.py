@@ -20,7 +20,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.representations.card import UNKNOWN
 from labapp.tasks.reconstruction.events import AlignmentMarked
-from labapp.tasks.reconstruction.report.calibration import suggestions
+from labapp.tasks.reconstruction.report.contents import suggestions
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, paired, stage_row
 from tests.helpers.journals import SessionBuilder
 

@@ -20,10 +20,9 @@ from labapp.plugins.part import PlannedPart
 from labapp.resources import assets
 from labapp.stimuli import library
 from labapp.stimuli.manifest import Concept
-from labapp.tasks.concept_repair.commands import Foretell, PickAnswer, SetConcept, UndoChange
+from labapp.tasks.concept_repair.events import Foretell, PickAnswer, SetConcept, UndoChange
 from labapp.tasks.concept_repair.plan import PlannedClass
-from labapp.tasks.concept_repair.screen.answers import GOOD_BAR, WORDS, AnswerCard
-from labapp.tasks.concept_repair.screen.board import MOST_CARD
+from labapp.tasks.concept_repair.screen.board import GOOD_BAR, MOST_CARD, WORDS, AnswerCard
 from labapp.tasks.concept_repair.screen.grid import GridScreen
 from labapp.tasks.concept_repair.screen.repair import RepairScreen
 from labapp.tasks.concept_repair.screen.switches import ConceptSwitch

@@ -16,7 +16,7 @@ from labapp.events.commands import Pause, Resume
 from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.interview.beside import InterviewPanel
-from labapp.tasks.interview.commands import AskQuestion
+from labapp.tasks.interview.events import AskQuestion
 from labapp.tasks.interview.machine import InterviewState
 from labapp.tasks.interview.plan import InterviewPart
 from labapp.tasks.interview.screen import InterviewScreen

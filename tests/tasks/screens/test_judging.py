@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from labapp.events.commands import Next
 from labapp.stimuli import colour
-from labapp.tasks.judging.commands import Judge, OpenSpecies
+from labapp.tasks.judging.events import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
@@ -19,11 +19,11 @@ from labapp.tasks.judging.plan import (
     OUTPUT_CONFIDENCE,
     SIMILARITY,
 )
-from labapp.tasks.judging.screen.heatmaps import HeatmapScreen
-from labapp.tasks.judging.screen.prototypes import (
+from labapp.tasks.judging.screen.paths import (
     PrototypeAgreementScreen,
     PrototypeDistinctionScreen,
 )
+from labapp.tasks.judging.screen.worked import HeatmapScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.photo_view import image_of

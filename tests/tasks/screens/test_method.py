@@ -11,10 +11,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.events.commands import Pause, Resume
-from labapp.tasks.judging.commands import OpenDescription
+from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
-from labapp.tasks.judging.screen.description import Pages, WholeTree
-from labapp.tasks.judging.screen.method import MethodScreen, PreviewPage, TextPage, shown_of
+from labapp.tasks.judging.screen.description import (
+    MethodScreen,
+    Pages,
+    PreviewPage,
+    TextPage,
+    WholeTree,
+    shown_of,
+)
 from labapp.tasks.judging.screen.worked import Heatmaps, WorkedExample
 from labapp.ui import theme
 from labapp.ui.widgets.row_view import RowList

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.clock import FakeClock
 from labapp.events.commands import ConfirmSkip, Pause, Resume
-from labapp.tasks.reconstruction.commands import MoveDial
+from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.widgets.pictures import LEAST_SIDE
 from tests.helpers.rooms import skip_to, solve

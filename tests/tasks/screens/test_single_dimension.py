@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import decode_one
-from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
+from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
 from labapp.tasks.single_dimension.screen.tutorial import ExampleScreen
 from labapp.ui.moderator.console import ConsoleWindow

@@ -12,8 +12,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from labapp.analysis.tables import Tables
-from labapp.tasks.unmasking.report import comparisons as of_comparisons
-from labapp.tasks.unmasking.report.comparisons import comparisons
+from labapp.tasks.unmasking.report import contents as of_comparisons
+from labapp.tasks.unmasking.report.contents import comparisons
 from tests.helpers.observers import (
     METHODS,
     World,

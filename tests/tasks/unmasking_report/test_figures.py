@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from labapp.analysis.inference import Values
 from labapp.figure_style import STYLE
 from labapp.report.drawing import ReportFigure
-from labapp.tasks.unmasking.report import axes
+from labapp.tasks.unmasking.report import figures
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found
 from labapp.tasks.unmasking.report.words import of_people
@@ -179,7 +179,7 @@ def test_methods_are_told_apart_without_colour(drawn: dict[str, ReportFigure]) -
     for name in NAMES[3:7]:
         shown = named(drawn[name].figure.axes[-1]).values()
         assert len({(one.get_linestyle(), one.get_marker()) for one in shown}) == len(METHODS)
-    assert len({(one.line, one.mark) for one in axes.LOOKS}) == len(axes.LOOKS)
+    assert len({(one.line, one.mark) for one in figures.LOOKS}) == len(figures.LOOKS)
 
 
 def test_a_fitted_function_runs_half_way_up_at_its_threshold(
@@ -267,7 +267,7 @@ def test_figures_are_saved_as_files_and_never_over_others(
 def test_numbers_of_ticks_stand_apart(percents: list[float]) -> None:
     with mpl.rc_context(STYLE):
         ax = Figure().subplots()
-        axes.percents(ax, percents)
+        figures.percents(ax, percents)
     ticks = ax.xaxis.get_majorticklocs()
     assert list(ticks) == sorted(percents)
     said = ax.xaxis.get_major_formatter().format_ticks(list(ticks))
@@ -281,6 +281,6 @@ def test_numbers_of_ticks_stand_apart(percents: list[float]) -> None:
 
 @given(st.integers(1, 12))
 def test_marks_beside_each_other_are_centred(count: int) -> None:
-    places = axes.centred(count)
+    places = figures.centred(count)
     assert places.sum() == pytest.approx(0)
     assert np.diff(places) == pytest.approx(1)

@@ -8,8 +8,8 @@ import pytest
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
 from labapp.analysis.bootstrap import NORMAL
-from labapp.tasks.unmasking.report import comparisons as of_mixed
-from labapp.tasks.unmasking.report.comparisons import INTERCEPT, LOG_PERCENT, mixed
+from labapp.tasks.unmasking.report import contents as of_mixed
+from labapp.tasks.unmasking.report.contents import INTERCEPT, LOG_PERCENT, mixed
 from tests.helpers.observers import World, annotated, cells_of, observed, tables_with
 
 

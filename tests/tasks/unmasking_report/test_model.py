@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, classification_report, log_loss
 
-from labapp.tasks.unmasking.report import model
+from labapp.tasks.unmasking.report import contents
 from tests.helpers.observers import World, group_of, observed
 
 PUBLISHED = {
@@ -32,7 +32,7 @@ def test_precision_recall_and_f1_are_scikit_learns(counts: list[int]) -> None:
     pairs = [(truth, prediction) for truth in classes for prediction in classes]
     pool = dict(zip(pairs, counts, strict=True))
     group = group_of(observed(0, World(images=3, classes=classes, pool=pool)))
-    found = model.report(group)
+    found = contents.report(group)
     theirs = classification_report(
         *expanded(pool), labels=list(classes), output_dict=True, zero_division=np.nan
     )
@@ -54,27 +54,27 @@ def test_precision_recall_and_f1_are_scikit_learns(counts: list[int]) -> None:
 
 def test_the_published_table() -> None:
     group = group_of(observed(0, World(images=4, pool=PUBLISHED)))
-    rows = model.report(group).round(2).to_dict("records")
+    rows = contents.report(group).round(2).to_dict("records")
     assert rows == [
         {"class": "anger", "precision": 0.48, "recall": 0.47, "f1": 0.47, "support": 45},
         {"class": "happiness", "precision": 0.66, "recall": 0.67, "f1": 0.66, "support": 69},
         {"class": "", "precision": 0.59, "recall": 0.59, "f1": 0.59, "support": 114},
     ]
-    classes = model.classes(group)
+    classes = contents.classes(group)
     assert classes.to_numpy().tolist() == [["anger", 45, 2], ["happiness", 69, 2]]
 
 
 def test_without_a_pool_there_is_no_second_table() -> None:
     group = group_of(observed(0, World(images=4)))
-    assert model.report(group).empty
-    assert model.classes(group)["n"].isna().all()
-    assert model.classes(group)["n_shown"].tolist() == [2, 2]
+    assert contents.report(group).empty
+    assert contents.classes(group)["n"].isna().all()
+    assert contents.classes(group)["n_shown"].tolist() == [2, 2]
 
 
 def test_accuracy_and_loss_on_masked_images() -> None:
     tables = observed(0, World(images=6))
     group = group_of(tables)
-    found = model.accuracy(group).set_index(["method", "percent"])
+    found = contents.accuracy(group).set_index(["method", "percent"])
     for key, some in tables.masked_predictions.groupby(["method", "percent"]):
         row = found.loc[key]
         assert row["n"] == 6
@@ -85,15 +85,15 @@ def test_accuracy_and_loss_on_masked_images() -> None:
         p = some["p_truth_masked"].to_numpy(float)
         p = np.where(right, p, 1 - p)
         assert row["cross_entropy"] == pytest.approx(log_loss(right, p, labels=[False, True]))
-    whole = model.whole(group).iloc[0]
+    whole = contents.whole(group).iloc[0]
     # Images 0 and 5 are predicted wrongly.
     assert (whole["n"], whole["share"]) == (6, pytest.approx(4 / 6))
 
 
 def test_without_outputs_of_the_model() -> None:
     group = group_of(observed(0, World(images=4, model=False)))
-    found = model.accuracy(group)
+    found = contents.accuracy(group)
     assert not group.has_model
     assert (found["n"] == 0).all()
     assert found[["share", "low", "high", "cross_entropy"]].isna().all(axis=None)
-    assert model.whole(group).iloc[0]["share"] == pytest.approx(3 / 4)
+    assert contents.whole(group).iloc[0]["share"] == pytest.approx(3 / 4)

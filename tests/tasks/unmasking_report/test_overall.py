@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labapp.analysis.tables import Tables
-from labapp.tasks.unmasking.report.overall import overall
+from labapp.tasks.unmasking.report.sections import overall
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with
 
 

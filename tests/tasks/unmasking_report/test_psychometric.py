@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from labapp.stimuli.masking import sizes
-from labapp.tasks.unmasking.report.psychometric import MOST, SLOPES, fit, share
+from labapp.tasks.unmasking.report.fits import MOST_RATES, SLOPES, fit, share
 
 PERCENTS = np.array(sizes())
 X = np.log(PERCENTS)
@@ -25,7 +25,9 @@ def loss(at: Values, hits: Values, counts: Values) -> float:
 
 def best(hits: Values, counts: Values, rates: tuple[float, float] | None = None) -> float:
     """The greatest log likelihood that scipy finds from many starts."""
-    guess, lapse = ((0.0, MOST[0]), (0.0, MOST[1])) if rates is None else ((r, r) for r in rates)
+    guess, lapse = (
+        ((0.0, MOST_RATES[0]), (0.0, MOST_RATES[1])) if rates is None else ((r, r) for r in rates)
+    )
     bounds = [(X.min() - 1.38, X.max() + 1.38), tuple(np.log(SLOPES)), guess, lapse]
     starts = [
         [location, slope, 0.05 if rates is None else rates[0], 0.02 if rates is None else rates[1]]
@@ -48,8 +50,8 @@ def test_no_likelihood_is_greater_than_that_of_the_fit(people: int) -> None:
     found = fit(X, hits, counts)
     for row in range(len(truths)):
         assert found.log_likelihood[row] >= best(hits[row], counts[row]) - 1e-4
-    assert (found.guess <= MOST[0]).all()
-    assert (found.lapse <= MOST[1]).all()
+    assert (found.guess <= MOST_RATES[0]).all()
+    assert (found.lapse <= MOST_RATES[1]).all()
 
 
 def test_known_rates_are_kept() -> None:
@@ -83,6 +85,6 @@ def test_a_lapse_rate_beyond_its_bound_takes_another_bound() -> None:
     counts = np.full((1, PERCENTS.size), 1e5)
     bound = fit(X, 1e5 * p[None], counts)
     free = fit(X, 1e5 * p[None], counts, most=(0.5, 0.5))
-    assert bound.lapse[0] == pytest.approx(MOST[1], abs=1e-4)
+    assert bound.lapse[0] == pytest.approx(MOST_RATES[1], abs=1e-4)
     assert free.lapse[0] == pytest.approx(0.25, abs=1e-3)
     assert free.threshold[0] == pytest.approx(13.0, rel=1e-3)

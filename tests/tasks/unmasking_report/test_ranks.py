@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from labapp.tasks.unmasking.report import model
+from labapp.tasks.unmasking.report import contents
 from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.contents import (
     KENDALL,
@@ -126,7 +126,7 @@ def test_without_a_model_or_participants(participants: int) -> None:
     assert own.loc[PEOPLE, "rank"].isna().all() == (participants == 0)
     assert own[["low", "high"]].isna().all(axis=None)
     assert found.agreement["value"].isna().all()
-    assert np.isnan(model.on_grid(group_of(tables), "cross_entropy_masked")).all()
+    assert np.isnan(contents.on_grid(group_of(tables), "cross_entropy_masked")).all()
 
 
 def test_an_interval_lies_around_the_average_rank() -> None:

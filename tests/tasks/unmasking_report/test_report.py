@@ -17,13 +17,22 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.report import published as paper
-from labapp.tasks.unmasking.report import tables_shown
+from labapp.tasks.unmasking.report import sections
 from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.figures import plates
-from labapp.tasks.unmasking.report.overall import Overall, overall
 from labapp.tasks.unmasking.report.results import Found
-from labapp.tasks.unmasking.report.sections import ALONE, NO_MODEL, of_study, timing, told
-from labapp.tasks.unmasking.report.sentences import NO_RANKS, ONE_METHOD, main_results
+from labapp.tasks.unmasking.report.sections import (
+    ALONE,
+    NO_MODEL,
+    NO_RANKS,
+    ONE_METHOD,
+    Overall,
+    main_results,
+    of_study,
+    overall,
+    timing,
+    told,
+)
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, session
@@ -188,8 +197,8 @@ def test_classes_that_the_paper_does_not_have_stand_alone() -> None:
         classes=own.classes.assign(**{"class": ["cat", "dog"]}),
         report=own.report.assign(**{"class": ["cat", "dog", ""]}),
     )
-    assert re.search(r"cat\s+60\s+5\s+–", words(tables_shown.classes(other)))
-    assert re.search(r"dog\s+0\.82\s+paper –", words(tables_shown.model(other)))
+    assert re.search(r"cat\s+60\s+5\s+–", words(sections.classes(other)))
+    assert re.search(r"dog\s+0\.82\s+paper –", words(sections.model(other)))
 
 
 def test_without_a_pool_it_is_said() -> None:

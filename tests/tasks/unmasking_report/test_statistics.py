@@ -8,9 +8,8 @@ import pytest
 
 from labapp.analysis.tables import typed
 from labapp.analysis.writing import STATISTICS
-from labapp.tasks.unmasking.report.contents import findings
+from labapp.tasks.unmasking.report.contents import FIT, FRIEDMAN, MIXED, WILCOXON, findings, rows
 from labapp.tasks.unmasking.report.results import LABEL, Found
-from labapp.tasks.unmasking.report.statistics import FIT, FRIEDMAN, MIXED, WILCOXON, rows
 from tests.helpers.observers import World, observed
 from tests.helpers.unmasked import nobody
 

@@ -21,7 +21,7 @@ from labapp.journal.opening import open_record
 from labapp.replay.history import History
 from labapp.replay.lanes import Jump, lanes_of, next_after
 from labapp.study.loading import load
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,
     RepairDone,

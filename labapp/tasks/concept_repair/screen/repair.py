@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.clock import NS
 from labapp.stimuli.interventions import AS_IT_IS, ON
-from labapp.tasks.concept_repair.commands import (
+from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,
     PickAnswer,
@@ -25,8 +25,7 @@ from labapp.tasks.concept_repair.commands import (
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedItem
 from labapp.tasks.concept_repair.screen.board import Board
-from labapp.tasks.concept_repair.screen.switches import SETS, ConceptSwitch
-from labapp.tasks.concept_repair.screen.time_left import TimeLeft
+from labapp.tasks.concept_repair.screen.switches import SETS, ConceptSwitch, TimeLeft
 from labapp.tasks.concept_repair.state import SAME, Change, Repair, RepairState
 from labapp.ui.participant.screen import DialControl, Screen, stage_words
 from labapp.ui.participant.view import SessionView

@@ -1,4 +1,7 @@
-"""What the report has of judged explanations (paper 003)."""
+"""What the report has of judged explanations (paper 003).
+
+The report's sections on judged explanations (paper 003): of one study, and of all together.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.page import Html
+from labapp.report.formats import decimal
+from labapp.report.listing import NONE
+from labapp.report.page import Html, heading, paragraph, stacked, strong, table, two_lines
 from labapp.stimuli.manifest import Manifest
 from labapp.tasks.judging.plan import TASKS, WARM_UP
-from labapp.tasks.judging.report import sections
+from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.comparisons import Findings, findings
-from labapp.tasks.judging.report.lengths import of_set
+from labapp.tasks.judging.report.groups import Group, of_set, per_session, plain
 from labapp.tasks.judging.report.opinions import RISK_ITEMS
+from labapp.tasks.judging.report.results import MEAN, Quantity, Result, of_item
+from labapp.tasks.judging.report.statistics import RIGHT, first_wrong_steps
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
+
 
 DEFINITIONS = {
     "Judged explanations": (
@@ -59,14 +67,14 @@ class JudgingReport(TaskReport[Findings]):
             yield result.row()
 
     def sections(self, study: ReportedStudy, findings: Findings) -> Iterator[Html]:
-        yield from sections.of_study(study.name, findings)
+        yield from of_study(study.name, findings)
 
     def chapter(
         self, counted: Tables, findings: Findings, anchor: str
     ) -> tuple[str, Iterator[Html]]:
         if not findings.groups:
             return "", iter(())
-        return "Judged explanations, all studies", sections.together(findings, anchor)
+        return "Judged explanations, all studies", together(findings, anchor)
 
     def plates(self, counted: Tables, findings: Findings) -> Sequence[ReportFigure]:
         return findings.drawn
@@ -82,3 +90,309 @@ class JudgingReport(TaskReport[Findings]):
 
 
 REPORT = JudgingReport()
+
+
+HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
+    (
+        (1, 2),
+        "Accuracy",
+        (
+            "Chance: one of the classes to choose from, with the last two steps of a tree one of "
+            "their four ends; half with agreement."
+        ),
+    ),
+    ((4,), "Steps of the tree", "Of the first step disagreed with: shares of a session's photos."),
+    (
+        (5, 6),
+        "Similarity as rated",
+        (
+            "Chosen: rows of the class chosen, or of a prediction that was believed (3 or 4). "
+            "Against ranks: 1 is the most similar, so that a negative rho is agreement with the "
+            "model."
+        ),
+    ),
+    ((7,), "Belief in predictions", "1 incorrect to 4 correct; 2.5 is neutral."),
+    (
+        (8,),
+        "Least accuracy at which a black box would be preferred",
+        (
+            "Touched: of the sliders alone that were moved or confirmed. The reasons are among the "
+            "written answers."
+        ),
+    ),
+    ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
+    ((12,), "The score that was told", "Half of the photos are taken as believed correct."),
+    (
+        (13,),
+        "Confidence in the own answers",
+        (
+            "1 not confident at all to 5 completely confident. Asked as in the paper (figures A11 "
+            "to A13 and A15), which prints nothing of it."
+        ),
+    ),
+    ((10,), "Duration", "Working time of a session, without pauses."),
+)
+"""Items of the list of analyses under each heading, and a word on them."""
+LENGTHS_MATTER = (
+    "Accuracy, ratings, belief, confidence and time all hang on it: “with … here …” stands beside "
+    "each value of the paper."
+)
+BY_RANK = "rating at rank"
+"""Begins the quantities that the figure shows, and the table of statistics holds."""
+NO_VALUE = "no value"
+"""In place of tests of which none has one; before the names of those that have none."""
+STAR = (
+    "* p < .001, as in the paper; none where a group has fewer than 5 values. Ours: not in the "
+    "paper. W of Wilcoxon's test by the normal approximation where there are ties. No value: "
+    "there are too few, or they do not vary."
+)
+
+
+def of_study(study: str, result: Findings) -> Iterator[Html]:
+    """The tables of one study; nothing where it judges no explanations."""
+    results = result.by_study.get(study, [])
+    groups = [group for group in result.groups if group.study == study]
+    if not groups:
+        return
+    yield heading(3, "Judged explanations")
+    yield paragraph(_told(groups))
+    yield from _about_lengths(groups)
+    for items, title, words in HEADINGS:
+        own = [
+            outcome
+            for outcome in of_item(results, *items)
+            if not outcome.of.name.startswith(BY_RANK)
+        ]
+        if own:
+            yield heading(3, title)
+            yield result_table(own, words, several=len({outcome.of.study for outcome in own}) > 1)
+    yield paragraph(STAR, "quiet")
+    yield paragraph(paper.NOT_OURS, "quiet")
+    yield from _about_labels(groups)
+
+
+def _told(groups: Sequence[Group]) -> str:
+    """What was judged, in a sentence a group."""
+    result = []
+    for group in groups:
+        sessions = per_session(group.photos, "trial").size
+        sets = int(group.photos["set"].nunique())
+        accuracy = group.model_accuracy
+        model = "" if accuracy is None else f" (accuracy of the model {accuracy:g} %)"
+        known = " with labels" if group.labels else ""
+        result.append(
+            f"{group.method}{model}, {group.task}{known}: {len(group.photos)} photos judged in "
+            f"{sessions} {'session' if sessions == 1 else 'sessions'}, "
+            f"{sets} {'set' if sets == 1 else 'sets'} of photos."
+        )
+        if places := first_wrong_steps(group):
+            where = ", ".join(f"{_place(place)} {n}" for place, n in places.items())
+            result.append(
+                f"The model has {sum(places.values())} different photos among them wrong; first "
+                f"wrong step of its path: {where} photos."
+            )
+    return " ".join(result)
+
+
+def _place(back: int | None) -> str:
+    """A step of a path, counted back from its last."""
+    if back is None:
+        return "none"
+    if back == 0:
+        return "last"
+    return f"last but {_BACK[back - 1] if back <= len(_BACK) else back}"
+
+
+_BACK = ("one", "two", "three")
+
+
+def _about_lengths(groups: Sequence[Group]) -> Iterator[Html]:
+    told = [
+        f"In {group.name}: {group.length_sentence}" for group in groups if group.length_sentence
+    ]
+    if told:
+        yield paragraph(f"{' '.join(told)} {LENGTHS_MATTER}", "note")
+
+
+def _about_labels(groups: Sequence[Group]) -> Iterator[Html]:
+    if any(group.labels and group.invented for group in groups):
+        yield paragraph(paper.INVENTED, "note")
+
+
+def together(result: Findings, anchor: str) -> Iterator[Html]:
+    """All studies of judged explanations side by side, with the figures."""
+    yield paragraph(paper.NOT_OURS)
+    yield from _about_labels(result.groups)
+    yield from _about_lengths(result.groups)
+    yield overview(result)
+    for plate in result.drawn:
+        yield heading(3, plate.label)
+        yield plate.html(anchor)
+    if result.between:
+        yield heading(3, "Between studies")
+        yield result_table(result.between, "Two groups of different sessions.", several=True)
+    for items, title in (((9,), "Understanding, all studies"), ((10,), "Who took part")):
+        if own := of_item(result.pooled, *items):
+            yield heading(3, title)
+            yield result_table(own, "")
+    yield paragraph(STAR, "quiet")
+
+
+def overview(result: Findings) -> Html:
+    """Table 1: a row a group; a star for what differs from chance, the highest value in bold."""
+    results = [outcome for some in result.by_study.values() for outcome in of_item(some, 1)]
+    best = {
+        name: max(
+            (outcome.mean or 0.0 for outcome in results if outcome.of.name == name), default=0.0
+        )
+        for name in RIGHT
+    }
+    rows = []
+    for group in result.groups:
+        sessions = plain(per_session(group.photos, "trial")).size
+        cells: list[object] = [two_lines(group.name, f"{group.method}, {group.task}"), sessions]
+        cells += [_cell(group, name, results, best[name]) for name in RIGHT]
+        rows.append(cells)
+    return table(
+        (
+            "Study",
+            two_lines("Sessions", "n"),
+            *(two_lines(name.capitalize(), "% ± sd; the paper") for name in RIGHT),
+        ),
+        rows,
+        numeric=(1, 2, 3, 4),
+        caption=f"Mean accuracy ± sd over sessions. * differs from chance ({_chances(results)}) "
+        "with p < .001, n ≥ 5. Bold: the highest of the column.",
+    )
+
+
+def _chances(results: Sequence[Result]) -> str:
+    """What guessing gets, of the accuracies that are there."""
+    result = []
+    for name, of in (("", {paper.DISTINCTION, paper.OUTPUT}), ("agreement ", {paper.AGREEMENT})):
+        chances = {
+            outcome.against
+            for outcome in results
+            if outcome.of.name in of and outcome.against is not None
+        }
+        if chances:
+            result.append(name + " or ".join(f"{chance:.3g} %" for chance in sorted(chances)))
+    return ", ".join(result)
+
+
+def _cell(group: Group, name: str, results: Sequence[Result], best: float) -> object:
+    own = [result for result in results if result.of.study == group.name and result.of.name == name]
+    if not own:
+        return NONE
+    star = (
+        "*"
+        if any(outcome.test == "one-sample t" and outcome.significant for outcome in own)
+        else ""
+    )
+    text = f"{_spread(own[0].mean, own[0].sd, '%')}{star}"
+    return two_lines(strong(text) if own[0].mean == best else text, own[0].of.published or NONE)
+
+
+def result_table(results: Sequence[Result], text: str, *, several: bool = False) -> Html:
+    """Results with what they were compared with in a row each, tests of the paper before ours.
+
+    several: results of different studies, which are then named.
+    """
+    rows: dict[tuple[Quantity, str | None], list[Result]] = {}
+    for result in results:
+        rows.setdefault((result.of, result.compared_with), []).append(result)
+    merged: list[list[object]] = []
+    for (of, other), own in rows.items():
+        if other is None and all(outcome.test == MEAN for outcome in own):
+            tests: object = NONE
+        else:
+            tests = _tests(own)
+        what: object = two_lines(of.name, of.study.split(" + ")[0]) if several else of.name
+        first = own[0]
+        merged.append(
+            [
+                what,
+                of.unit,
+                first.n,
+                _spread(first.mean, first.sd, of.unit),
+                _against(own, of.unit),
+                tests,
+                of.published or NONE,
+            ]
+        )
+    names = ("Quantity", "Unit", "n", "Mean ± sd", "Compared with", "Tests", "Paper")
+    shown = [at for at in range(len(names)) if at < _ALWAYS or any(r[at] != NONE for r in merged)]
+    cells = [[row[at] for at in shown] for row in merged]
+    return table([names[at] for at in shown], cells, numeric=(2, 3), caption=text)
+
+
+_ALWAYS = 4
+"""So many of the columns stand there in any case; others only where a row has something in them."""
+
+
+def _spread(mean: float | None, sd: float | None, unit: str) -> str:
+    if mean is None:
+        return NONE
+    decimals = 1 if unit in ("%", "min", "photos") else 2
+    text = decimal(mean, decimals)
+    return text if sd is None else f"{text} ± {decimal(sd, decimals, like=mean)}"
+
+
+def _against(own: Sequence[Result], unit: str) -> object:
+    for outcome in own:
+        if outcome.compared_with is not None:
+            return two_lines(
+                outcome.compared_with,
+                f"{_spread(outcome.mean_2, outcome.sd_2, unit)}, n = {outcome.n_2}",
+            )
+        if outcome.against is not None:
+            return f"{outcome.against:g}"
+    return NONE
+
+
+def _tests(own: Sequence[Result]) -> Html:
+    """A line a test; those that have no value are named together below, and not even named where
+    none has one."""
+    papers, quieter, without = [], [], []
+    for outcome in sorted(
+        (outcome for outcome in own if outcome.test != MEAN), key=lambda outcome: outcome.ours
+    ):
+        text = _said(outcome)
+        if text is None:
+            without.append(_name(outcome))
+        elif outcome.ours:
+            quieter.append(f"ours: {text}")
+        else:
+            papers.append(text)
+    if without:
+        named = f": {', '.join(dict.fromkeys(without))}" if papers or quieter else ""
+        quieter.append(f"{NO_VALUE}{named}")
+    return stacked(papers, quieter)
+
+
+_SIGNS = {
+    "one-sample t": "t",
+    "two-sample t": "t",
+    "paired t": "paired t",
+    "Wilcoxon signed rank": "Wilcoxon W",
+    "Mann-Whitney U": "Mann–Whitney U",
+    "Shapiro-Wilk W": "Shapiro–Wilk W",
+    "Pearson r": "Pearson r",
+    "Spearman rho": "Spearman ρ",
+}
+
+
+def _name(result: Result) -> str:
+    return _SIGNS.get(result.test, result.test)
+
+
+def _said(result: Result) -> str | None:
+    """A test or an interval; None where it has no value."""
+    if result.low is not None and result.high is not None:
+        return f"{result.test}: {decimal(result.low, 1)} to {decimal(result.high, 1)}"
+    if result.statistic is None or result.p is None:
+        return None
+    df = "" if result.df is None else f"({result.df:g})"
+    p = "p < 0.001" if result.p < 0.001 else f"p = {result.p:.3f}"
+    star = "*" if result.significant else ""
+    return f"{_name(result)}{df} = {decimal(result.statistic, 2)}, {p}{star}"

@@ -3,29 +3,44 @@ examples, and the picture of the whole tree. The description may be the introduc
 003, 4: "can access the method explanation at any point during the task").
 
 It covers what is on the screen, which stays as it is, and closes by its button and by Escape.
+
+The introduction to a method: pages of text, some of them with a worked example, the task to try
+out, or a button that opens the whole tree.
+
+A page shows below or beside its text what it names like a picture: `![](correct)`,
+`![](incorrect)`, `![](preview)` or `![](tree)`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from labapp import discovery
+from labapp.events.commands import Command
+from labapp.events.durations import Pauses
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.judging.events import TREE
-from labapp.tasks.judging.plan import JudgingPart, MethodPart
-from labapp.tasks.judging.screen.method import Enterable, TextPage, shown_of
-from labapp.tasks.judging.screen.photos import WIDEST
+from labapp.tasks.judging.events import TREE, Judge, JudgementMade, OpenSpecies
+from labapp.tasks.judging.machine import answered
+from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto, questions
+from labapp.tasks.judging.screen.photos import WIDEST, DescribedScreen, JudgingScreen
 from labapp.tasks.judging.screen.worked import WorkedExample
+from labapp.tasks.judging.state import JudgingState, PhotoTrial
+from labapp.tasks.judging.task import SCREENS
 from labapp.ui import theme
 from labapp.ui.participant.body import PageStack
+from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.screen import Opened
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.choice import COMMANDS
 from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.segments import Views
 from labapp.ui.widgets.zoom_view import FACTOR, KEYS, ZoomView
 
@@ -199,3 +214,193 @@ class WholeTree(QWidget):
     def entrance(self) -> QWidget:
         """What takes the keyboard."""
         return self.view
+
+
+SHOWN = re.compile(r"!\[[^\]]*\]\((correct|incorrect|preview|tree)\)")
+
+
+def shown_of(page: str) -> tuple[str, str]:
+    """The text of a page, and what it shows besides: empty for nothing."""
+    match = SHOWN.search(page)
+    return SHOWN.sub("", page).strip(), match[1] if match else ""
+
+
+class TextPage(QWidget):
+    """A text in a column of its own, and perhaps a button below it."""
+
+    def __init__(self, text: str, button: Button | None = None) -> None:
+        super().__init__()
+        self.text = MarkdownView()
+        self.text.show_text(text)
+        self.button = button
+        column = QVBoxLayout()
+        column.setSpacing(theme.SPACE_L)
+        column.addStretch(1)
+        column.addWidget(self.text, 100)
+        if button is not None:
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(2)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addLayout(column, 100)
+        row.addStretch(1)
+        self.text.setMinimumWidth(min(text_width(), 600))
+
+    def entrance(self) -> QWidget | None:
+        """What takes the keyboard."""
+        return self.button or (self.text if self.text.focusPolicy() else None)
+
+
+class PreviewPage(QWidget):
+    """A text over the task's own screen."""
+
+    def __init__(self, text: str, screen: JudgingScreen) -> None:
+        super().__init__()
+        self.tried = screen
+        self.text = MarkdownView()
+        self.text.show_text(text)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_M)
+        column.addWidget(self.text)
+        column.addWidget(screen, 100)
+
+    def entrance(self) -> QWidget | None:
+        """What takes the keyboard."""
+        return self.tried.entrance()
+
+
+class MethodScreen(DescribedScreen, PagedScreen):
+    def __init__(self, session: SessionView, part: MethodPart) -> None:
+        super().__init__(session, part, session.pages(part.document, part.values))
+        self._part = part
+        self._screen_of: Callable[[SessionView, JudgingPart], JudgingScreen]
+        self._screen_of = discovery.load(SCREENS[part.task])
+        self._made: dict[int, QWidget] = {}
+        self.stack = PageStack()
+        self.column(WIDEST).addWidget(self.stack)
+
+    @property
+    def page(self) -> QWidget | None:
+        """What is on the screen."""
+        return self.stack.currentWidget()
+
+    def page_turned(self) -> None:
+        if self._page not in self._made:
+            page = self._made[self._page] = self._page_of(self._pages[self._page])
+            self.stack.addWidget(page)
+        self.stack.setCurrentWidget(self._made[self._page])
+
+    def _page_of(self, page: str) -> QWidget:
+        text, shown = shown_of(page)
+        session, part = self.session, self._part
+        examples = {"correct": part.correct, "incorrect": part.incorrect}
+        if (photo := examples.get(shown)) is not None:
+            return WorkedExample(session, part.task, part.explained, photo, text)
+        if shown == "preview" and (tried := rehearsal(session, part, self._screen_of)):
+            return PreviewPage(text, tried)
+        if shown == TREE and part.explained.tree is not None:
+            button = Button(session.words("judging_whole_tree"))
+            button.clicked.connect(self.open_tree)
+            return TextPage(text, button)
+        return TextPage(text)
+
+    def entrance(self) -> QWidget | None:
+        page = self.page
+        return page.entrance() if isinstance(page, Enterable) else None
+
+
+Enterable = TextPage | PreviewPage | WorkedExample
+
+
+class Rehearsal(JudgingScreen):
+    """What a task's screen is mixed with, so that it answers to itself instead of the session."""
+
+    rehearsed: JudgingState
+
+    @property
+    def state(self) -> JudgingState:
+        return self.rehearsed
+
+    def set_column_width(self, width: int) -> None:
+        """As wide as the page it is in."""
+        layout = self.layout()
+        if layout is not None:
+            layout.setContentsMargins(0, 0, 0, 0)
+
+    def send(self, command: Command) -> None:
+        trial = self.rehearsed.trial
+        assert trial is not None
+        if self.session.read_only:
+            return
+        match command:
+            case Judge():
+                for payload in answered(questions(self.part.task, self.photo), trial, command):
+                    trial = _with(trial, payload)
+            case OpenSpecies(option):
+                trial = replace(trial, option=option)
+        self.rehearsed = replace(self.rehearsed, trial=trial)
+        self.render_state()
+
+
+def _with(trial: PhotoTrial, payload: object) -> PhotoTrial:
+    """The trial with an answer given or taken back."""
+    if not isinstance(payload, JudgementMade):
+        return trial
+    answers = {name: value for name, value in trial.answers.items() if name != payload.question}
+    if payload.value is not None:
+        answers[payload.question] = payload.value
+    return replace(trial, answers=answers)
+
+
+def rehearsal(
+    session: SessionView,
+    part: MethodPart,
+    screen: Callable[[SessionView, JudgingPart], JudgingScreen],
+) -> JudgingScreen | None:
+    """The screen of the part's task on its example; None where the set has none.
+
+    screen: the class of the task's screen.
+    """
+    photo = part.correct
+    if photo is None:
+        return None
+    assert isinstance(screen, type)
+    made_of = type("Rehearsed", (Rehearsal, screen), {"rehearsed": _fresh()})
+    made: JudgingScreen = made_of(session, _stage(part, _as_in_task(photo)))
+    made.planned = part  # the part that runs while it is tried out
+    made.render_state()
+    return made
+
+
+def _fresh() -> JudgingState:
+    return JudgingState(Pauses(), trial=PhotoTrial(1, started_ns=0))
+
+
+def _as_in_task(photo: PlannedPhoto) -> PlannedPhoto:
+    """Without the steps that are left to the participant."""
+    if photo.final is None:
+        return photo
+    first = photo.final.first.prototype
+    place = next((n for n, row in enumerate(photo.rows) if row.prototype == first), None)
+    return photo.model_copy(update={"rows": photo.rows[:place]})
+
+
+def _stage(part: MethodPart, photo: PlannedPhoto) -> JudgingPart:
+    """A stage of one photo that is in no plan."""
+    return JudgingPart(
+        id=part.id,
+        title=part.title,
+        number=1,
+        of=1,
+        task=part.task,
+        explained=part.explained,
+        set=1,
+        labels=part.labels,
+        photos=(photo,),
+        description="",
+        values=part.values,
+        time_limit_s=None,
+        think_aloud=False,
+    )

@@ -1,5 +1,9 @@
 """What the screens of all tasks share that judge explanations: a photo after the other, its
-questions, and what is missing before the next one."""
+questions, and what is missing before the next one.
+
+The pictures of a photo as a plan explains it: its heatmaps, and the rows that compare its regions
+with prototypes.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QImage, QKeyEvent
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from labapp.events.commands import Next
-from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription
-from labapp.tasks.judging.events import METHOD, TREE
+from labapp.tasks.judging.events import METHOD, TREE, CloseDescription, Judge, OpenDescription
 from labapp.tasks.judging.plan import (
+    ExplainedModel,
     JudgingPart,
     MethodPart,
     PlannedPhoto,
+    PlannedRow,
     Question,
     applies,
     questions,
@@ -30,11 +35,12 @@ from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.choice import COMMANDS, Choice
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.row_view import Columns
+from labapp.ui.widgets.row_view import Columns, Row
 from labapp.ui.widgets.segments import QuestionRow
 
 if TYPE_CHECKING:
     from labapp.tasks.judging.screen.description import Description
+
 
 CONFIDENCES = (
     "judging_confidence_1",
@@ -280,3 +286,37 @@ def similarity_key(session: SessionView) -> str:
     """What the numbers of the ratings mean, in a line."""
     lines = [f"{n}\N{NO-BREAK SPACE}{session.words(key)}" for n, key in enumerate(SIMILARITIES, 1)]
     return " · ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in lines)
+
+
+def heatmap(images: Images, photo: str, heat: str, explained: ExplainedModel) -> QImage:
+    """A heatmap over its photo, in the colours of the plan."""
+    scale, colours = explained.scale or "ready", explained.colour_map
+    if scale == "ready" or not colours:
+        return images.image(heat)
+    return images.overlay(photo, heat, scale, colours)
+
+
+def row_of(
+    images: Images, photo: PlannedPhoto, row: PlannedRow, *, step: str = "", decision: str = ""
+) -> Row:
+    """The pictures of a row of a photo."""
+    return Row(
+        photo=images.image(photo.photo),
+        photo_box=row.region,
+        region=_part(images, photo.photo, row.region_crop, row.region),
+        prototype=_part(images, row.photo, row.crop, row.box),
+        prototype_photo=images.image(row.photo),
+        prototype_box=row.box,
+        step=step,
+        decision=decision,
+    )
+
+
+def _part(
+    images: Images,
+    ref: str,
+    crop: str | None,
+    box: tuple[float, float, float, float] | None,
+) -> QImage:
+    """A part of a picture: what was cut out before, or what is in the box."""
+    return images.part(ref, box) if crop is None else images.image(crop)

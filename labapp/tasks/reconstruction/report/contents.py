@@ -1,37 +1,40 @@
-"""What the report has of reconstruction, with and without a target (paper 000)."""
+"""What the report has of reconstruction, with and without a target (paper 000).
+
+What the marks and times of calibrations suggest, see `labapp.analysis.calibration`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from math import isclose
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from labapp.analysis.by_task import metrics_by_model
-from labapp.analysis.calibration import Suggestion
+from labapp.analysis.calibration import Suggestion, separation, skip_after_s
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.formats import decimal
-from labapp.report.page import Html
+from labapp.report.listing import NONE
+from labapp.report.page import Html, heading, paragraph, table, two_lines
+from labapp.representations.card import dataset_of
 from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
-from labapp.tasks.reconstruction.report.calibration import suggestions
-from labapp.tasks.reconstruction.report.labels import files, sections
-from labapp.tasks.reconstruction.report.labels.columns import LABEL_TABLES
-from labapp.tasks.reconstruction.report.labels.frames import frames
+from labapp.tasks.reconstruction.report.labels import sections
+from labapp.tasks.reconstruction.report.labels.frames import LABEL_TABLES, frames
 from labapp.tasks.reconstruction.report.labels.ratings import check_files
 from labapp.tasks.reconstruction.report.labels.results import Found, find
 from labapp.tasks.reconstruction.report.metrics import CALIBRATION_METRICS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from labapp.report.drawing import ReportFigure
-from itertools import accumulate
 
-import numpy as np
-
-from labapp.report.listing import NONE
-from labapp.report.page import heading, paragraph, table, two_lines
 
 DEFINITIONS = {
     "Completion rate": (
@@ -96,7 +99,7 @@ class ReconstructionReport(TaskReport[Found]):
     tasks = (TASK, CALIBRATION)
     definitions = DEFINITIONS
     tables = LABEL_TABLES
-    files = files.NAMES
+    files = sections.NAMES
 
     def check_ratings(self, ratings: Sequence[Path]) -> None:
         check_files(ratings)
@@ -131,7 +134,7 @@ class ReconstructionReport(TaskReport[Found]):
         return [plate for drawn in findings.drawn.values() for plate in drawn]
 
     def write(self, findings: Found, folder: Path) -> None:
-        files.write(findings, folder)
+        sections.write(findings, folder)
 
     def defined(self, counted: Tables, findings: Found) -> Mapping[str, str]:
         there = {"Calibration": not counted.marks.empty, "Names of dials": bool(findings.models)}
@@ -254,3 +257,40 @@ def _marks(alignments: tuple[float, ...]) -> object:
         return 0
     middle = float(np.median(alignments)) * 100
     return two_lines(len(alignments), f"{decimal(middle, 1)} %")
+
+
+MARKED = "marked"
+"""The outcome of a question that was left once both were marked."""
+
+
+def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
+    """By data set, from the tables of trials and marks; only what is not excluded counts.
+
+    The times are those of questions left once both were marked: a skipped one says nothing of how
+    long it takes.
+    """
+    counted = trials[(trials["task"] == CALIBRATION) & ~trials["excluded"]]
+    marks = marks[~marks["excluded"]]
+    result = []
+    for dataset in sorted({dataset_of(model) for model in [*counted["model"], *marks["model"]]}):
+        own = marks[marks["model"].map(dataset_of) == dataset]
+        far, close = (
+            tuple(own.loc[own["mark"] == mark, "alignment"].astype(float))
+            for mark in ("far", "close")
+        )
+        done = counted[counted["model"].map(dataset_of) == dataset]
+        done = done[done["outcome"] == MARKED]
+        active, lasted = (list(done[name].astype(float)) for name in ("active_s", "duration_s"))
+        result.append(
+            Suggestion(
+                dataset,
+                far,
+                close,
+                separation(far, close),
+                len(done),
+                median(active) if active else None,
+                median(lasted) if lasted else None,
+                skip_after_s(active),
+            )
+        )
+    return result

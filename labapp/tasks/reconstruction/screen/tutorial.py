@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
 from labapp.events.commands import Command
 from labapp.representations.space import LatentSpace
-from labapp.tasks.reconstruction.commands import MoveTutorialDial
+from labapp.tasks.reconstruction.events import MoveTutorialDial
 from labapp.tasks.reconstruction.plan import TutorialBox, TutorialPart
 from labapp.tasks.reconstruction.screen.dials import DialPanel
 from labapp.ui import theme

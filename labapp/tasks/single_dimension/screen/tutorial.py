@@ -7,8 +7,7 @@ from PySide6.QtGui import QResizeEvent
 
 from labapp.representations.space import LatentSpace
 from labapp.tasks.single_dimension.plan import ExamplePart
-from labapp.tasks.single_dimension.screen.example_sheet import ExampleSheet
-from labapp.tasks.single_dimension.screen.questions import choice_words, headings
+from labapp.tasks.single_dimension.screen.questions import ExampleSheet, choice_words, headings
 from labapp.ui import theme
 from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.view import SessionView

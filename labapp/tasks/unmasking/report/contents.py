@@ -9,18 +9,39 @@ Methods are ranked by people and by the model (section 4.3, figure 8). For each 
 methods are ranked by the mean accuracy over participants, and by the model's cross-entropy on the
 masked picture. Rank 1 is best in both; ties have the average of their ranks. The paper does not say
 which end is best: the rank is printed with it.
+
+What a group of the unmasking study says, as rows of the table of statistics.
+
+Items are the tables (1, 2) and figures (3 to 9) of paper 004; ours follow: 10 psychometric
+functions, 11 tests between methods, 12 the mixed logistic model.
+
+Tests between methods (ours; the paper names none): Friedman, Wilcoxon, a mixed logistic model.
+
+The unit of the first two is a participant's accuracy with a method, "I don't know" counted as not
+correct, over all masks and at each mask. Participants who lack a method are left out there.
+
+The mixed logistic model is of correct annotations: correct (with "I don't know" as not correct) on
+method and the natural logarithm of the percentage shown, with random intercepts of participants and
+of images, by maximum likelihood; intervals are estimate ± 1.96 standard errors. Annotations of one
+sequence are taken as independent beyond that, which they hardly are: the intervals are narrower
+than those over participants.
+
+What the explained model makes of masked pictures: no human in the loop (paper 004, 3.4, 4.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
+from labapp.analysis import inference, mixed_logistic
 from labapp.analysis.bootstrap import (
     NORMAL,
     Float64,
@@ -28,6 +49,7 @@ from labapp.analysis.bootstrap import (
     divided,
     drawn,
     interval,
+    ratio,
     weights,
 )
 from labapp.analysis.tables import Tables
@@ -35,26 +57,26 @@ from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.page import Html
 from labapp.stimuli.manifest import Confusion
 from labapp.tasks.unmasking.plan import TASK
-from labapp.tasks.unmasking.report import curves, model, sections
-from labapp.tasks.unmasking.report.cells import Bool, Cells, truths
-from labapp.tasks.unmasking.report.comparisons import comparisons
-from labapp.tasks.unmasking.report.curves import by_mask, columns, of_times
+from labapp.tasks.unmasking.report import curves, sections
+from labapp.tasks.unmasking.report import published as paper
+from labapp.tasks.unmasking.report.cells import Bool, Cells, places_of, truths
+from labapp.tasks.unmasking.report.curves import IMAGE, by_mask, columns, of_times
 from labapp.tasks.unmasking.report.fits import fits
-from labapp.tasks.unmasking.report.model import on_grid
 from labapp.tasks.unmasking.report.results import (
     AGREED,
     DONT_KNOW,
+    LABEL,
     MASKED,
     MODEL,
     OTHER,
     PEOPLE,
     WHOLE,
     Bias,
+    Comparisons,
     Found,
     Group,
     Ranks,
 )
-from labapp.tasks.unmasking.report.statistics import rows
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
@@ -96,12 +118,12 @@ def found_of(group: Group) -> Found:
         labels_by_method=curves.labels_by_method(cells),
         times=curves.times(cells),
         accuracy=curves.accuracy(cells),
-        model=model.accuracy(group),
-        whole=model.whole(group),
+        model=accuracy(group),
+        whole=whole(group),
         ranks=ranks(group, cells),
         bias=bias(cells),
-        classes=model.classes(group),
-        report=model.report(group),
+        classes=classes(group),
+        report=report(group),
         fits=fits(cells),
         comparisons=comparisons(cells),
     )
@@ -429,3 +451,395 @@ def _row(over: str, coefficient: str, n: int, interval: Interval) -> dict[str, o
         "high": float(interval.high),
         "why": why,
     }
+
+
+Row = dict[str, Any]
+DESIGN = "unmasking"
+SHARE, MS, PHOTOS = "0-1", "ms", "photos"
+FRIEDMAN, WILCOXON = "Friedman chi-square", "Wilcoxon signed rank, p by Holm"
+FIT, MIXED = "maximum likelihood", "mixed logistic model"
+_ENDS = ("low", "high")
+
+
+def rows(result: Found) -> list[Row]:
+    """The rows of a group, in the order of the items."""
+    about = {"study": result.group.name, "design": DESIGN}
+    makers = (_model_tables, _people, _model, _ranks, _bias, _fits, _tests)
+    return [about | row for make in makers for row in make(result)]
+
+
+def _model_tables(result: Found) -> Iterator[Row]:
+    for row in _records(result.classes):
+        if not pd.isna(row["n"]):
+            printed = paper.IMAGES.get(row["class"])
+            yield _stat(1, f"photos of {row['class']}", PHOTOS, "count", row["n"], n=row["n"]) | {
+                "published": None if printed is None else str(printed)
+            }
+    for row in _records(result.report):
+        known = paper.MODEL.get(row["class"])
+        for name in ("precision", "recall", "f1"):
+            of = row["class"] or "average weighted by class"
+            yield _stat(2, f"{name}, {of}", SHARE, "share", row[name], n=row["support"]) | {
+                "published": None if known is None else f"{getattr(known, name):.2f}"
+            }
+
+
+def _people(result: Found) -> Iterator[Row]:
+    """Figures 3 to 6."""
+    for row in _records(result.labels):
+        printed = None
+        if row["percent"] == paper.LABELS_AT:
+            asked = paper.LABELS + paper.DONT_KNOW
+            printed = f"{paper.LABELS / asked:.3f} ({paper.LABELS:,} of {asked:,})"
+        yield _of_people(result, row, 3, "a class is named", SHARE, "share") | {
+            "published": printed
+        }
+    for row in _records(result.labels_by_method):
+        yield _of_people(result, row, 4, "a class is named", SHARE, "share")
+    for row in _records(result.times):
+        for kind in ("mean", "median"):
+            ends = (f"{kind}_low", f"{kind}_high")
+            yield _of_people(result, row, 5, "reaction time", MS, kind, kind, ends)
+    for row in _records(result.accuracy):
+        name = "correct, “I don't know” is not"
+        yield _of_people(result, row, 6, name, SHARE, "share")
+        labelled = row | {"n": row["n_labels"]}
+        name, ends = "correct, of named classes", ("labels_low", "labels_high")
+        yield _of_people(result, labelled, 6, name, SHARE, "share", "share_of_labels", ends)
+
+
+def _model(result: Found) -> Iterator[Row]:
+    """Figure 7."""
+    for row in _records(result.whole):
+        printed = paper.MODEL[""].recall
+        whole = _stat(7, "model correct, whole images", SHARE, "share", row["share"], n=row["n"])
+        yield whole | {"published": f"{printed:.2f} (all {paper.MODEL[''].support} images)"}
+    for row in _records(result.model):
+        yield _stat(7, "model correct, masked images", SHARE, "share", row["share"], row)
+        name = "model's cross-entropy, masked images"
+        yield _stat(7, name, "nats", "mean", row["cross_entropy"], row) | dict.fromkeys(_ENDS)
+
+
+def _ranks(result: Found) -> Iterator[Row]:
+    """Figure 8."""
+    for frame in (result.ranks.overall, result.ranks.by_mask):
+        for row in _records(frame):
+            name = f"rank by {row['who']}, 1 is best"
+            yield _stat(8, name, "rank", "mean", row["rank"], row)
+    for row in _records(result.ranks.agreement):
+        name = f"ranks by people and model, {row['over']}"
+        yield _stat(8, name, "", row["coefficient"], None, row) | {
+            "statistic": row["value"],
+            "ours": True,
+        }
+
+
+def _bias(result: Found) -> Iterator[Row]:
+    """Figure 9."""
+    for row in _records(result.bias.shares):
+        name = f"wrong prediction named, {row['wrong']} image"
+        yield _of_people(result, row, 9, name, SHARE, "mean of the images' shares", "share")
+    for row in _records(result.bias.times):
+        for kind in ("mean", "median"):
+            name = f"reaction time, wrong prediction of the {row['wrong']} image: {row['answer']}"
+            ends = (f"{kind}_low", f"{kind}_high")
+            yield _of_people(result, row, 9, name, MS, kind, kind, ends)
+
+
+def _fits(result: Found) -> Iterator[Row]:
+    """Empty where there is no fit, or its threshold means nothing."""
+    for row in _records(result.fits.pooled):
+        of = "a class is named" if row["of"] == LABEL else "correct"
+        for name, unit in (
+            ("threshold", "% shown"),
+            ("slope", "logits per ln %"),
+            ("guess", SHARE),
+            ("lapse", SHARE),
+        ):
+            rate = " rate" if unit == SHARE else ""
+            ends = (f"{name}_low", f"{name}_high")
+            fitted = _stat(10, f"{name}{rate}, {of}", unit, FIT, row[name], row, ends=ends)
+            nothing = dict.fromkeys(("mean", *_ENDS)) if row["why"] else {}
+            yield fitted | {"n_participants": row["n_participants"], "ours": True} | nothing
+
+
+def _tests(result: Found) -> Iterator[Row]:
+    for row in _records(result.comparisons.friedman):
+        test = _stat(11, "correct, “I don't know” is not", SHARE, FRIEDMAN, None, row)
+        yield test | {
+            "n_participants": row["n"],
+            "ours": True,
+            "statistic": row["statistic"],
+            "df": row["df"],
+            "p": row["p_holm"],
+        }
+    for row in _records(result.comparisons.pairs):
+        name = f"correct, “I don't know” is not: less that with {row['other']}"
+        yield _stat(11, name, SHARE, WILCOXON, row["mean_difference"], row) | {
+            "n_participants": row["n"],
+            "ours": True,
+            "compared_with": row["other"],
+            "statistic": row["statistic"],
+            "p": row["p_holm"],
+            "significant": None if pd.isna(row["p_holm"]) else bool(row["significant"]),
+        }
+    for row in _records(result.comparisons.mixed):
+        effect = _stat(12, f"correct: {row['effect']}", "log odds", MIXED, row["estimate"], row)
+        yield effect | {"sd": row["sd"], "ours": True, "n_participants": result.group.participants}
+
+
+def _of_people(
+    result: Found,
+    row: Mapping[str, Any],
+    item: int,
+    name: str,
+    unit: str,
+    test: str,
+    value: str = "share",
+    ends: tuple[str, str] = _ENDS,
+) -> Row:
+    """A row about participants."""
+    made = _stat(item, name, unit, test, row[value], row, ends=ends)
+    return made | {"n_participants": result.group.participants}
+
+
+def _stat(
+    item: int,
+    name: str,
+    unit: str,
+    test: str,
+    value: float | None,
+    given: Mapping[str, Any] | None = None,
+    *,
+    n: int | None = None,
+    ends: tuple[str, str] = _ENDS,
+) -> Row:
+    """given: a row of a frame, whose method, mask, n and interval are taken where it has them."""
+    row = given or {}
+    low, high = ends
+    return {
+        "item": str(item),
+        "quantity": name,
+        "unit": unit,
+        "test": test,
+        "ours": False,
+        "n": int(row["n"]) if n is None else int(n),
+        "mean": value,
+        "method": row.get("method"),
+        "percent": row.get("percent"),
+        "low": row.get(low),
+        "high": row.get(high),
+    }
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+ALPHA = 0.05
+FEW_METHODS = "Friedman's test is of three methods or more"
+FEW_PEOPLE = "fewer than two participants have all methods"
+FEW_PAIRS = "fewer than two participants have both methods"
+NO_DIFFERENCE = "the methods do not differ for any participant"
+FRIEDMAN_ROW = ("percent", "n", "statistic", "df", "p", "p_holm", "why")
+PAIRS = (
+    *("percent", "method", "other", "n", "mean_difference", "statistic", "p", "p_holm"),
+    *("significant", "why"),
+)
+
+
+def comparisons(cells: Cells) -> Comparisons:
+    """See `Comparisons`."""
+    right, count = cells.sums(cells.correct).sum(IMAGE), cells.counts.sum(IMAGE)
+    overall = _family(cells.methods, {np.nan: divided(right.sum(axis=2), count.sum(axis=2))})
+    shares = divided(right, count)
+    by_mask = _family(
+        cells.methods, {percent: shares[..., place] for place, percent in enumerate(cells.percents)}
+    )
+    effects, why = mixed(cells)
+    return Comparisons(
+        pd.concat([overall[0], by_mask[0]], ignore_index=True),
+        pd.concat([overall[1], by_mask[1]], ignore_index=True),
+        effects,
+        why,
+    )
+
+
+def _family(
+    methods: Sequence[str], shares: dict[float, Float64]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Of one family. shares: accuracy by mask, each of shape (participants, methods)."""
+    over_all, pairs = [], []
+    for percent, own in shares.items():
+        over_all.append({"percent": percent, **_friedman(own)})
+        for pair, other in combinations(range(len(methods)), 2):
+            about = {"percent": percent, "method": methods[pair], "other": methods[other]}
+            pairs.append(about | _pair(own[:, pair] - own[:, other]))
+    friedman = pd.DataFrame(over_all, columns=[name for name in FRIEDMAN_ROW if name != "p_holm"])
+    paired = pd.DataFrame(pairs, columns=[name for name in PAIRS if name not in _CORRECTED])
+    friedman["p_holm"], paired["p_holm"] = (
+        inference.holm(friedman["p"]),
+        inference.holm(paired["p"]),
+    )
+    enough = paired["n"] >= inference.SMALLEST
+    paired["significant"] = (paired["p_holm"] < ALPHA) & enough
+    return friedman[list(FRIEDMAN_ROW)], paired[list(PAIRS)]
+
+
+_CORRECTED = ("p_holm", "significant")
+
+
+def _friedman(shares: Float64) -> dict[str, object]:
+    """shares : shape (participants, methods)."""
+    whole = np.round(shares[np.isfinite(shares).all(axis=1)], 9)
+    about: dict[str, object] = {"n": len(whole), "statistic": np.nan, "df": np.nan, "p": np.nan}
+    if shares.shape[1] < 3:
+        return about | {"why": FEW_METHODS}
+    if len(whole) < 2:
+        return about | {"why": FEW_PEOPLE}
+    if not np.ptp(whole, axis=1).any():
+        return about | {"why": NO_DIFFERENCE}
+    test = stats.friedmanchisquare(*whole.T)
+    return about | {
+        "statistic": float(test.statistic),
+        "df": float(shares.shape[1] - 1),
+        "p": float(test.pvalue),
+        "why": "",
+    }
+
+
+def _pair(differences: Float64) -> dict[str, object]:
+    """differences : of each participant."""
+    known = inference.values_of(differences)
+    mean = inference.mean(known)
+    test = inference.signed_rank(known)
+    why = ""
+    if test.p is None:
+        why = FEW_PAIRS if known.size < 2 else NO_DIFFERENCE
+    return {
+        "n": known.size,
+        "mean_difference": np.nan if mean is None else mean,
+        "statistic": np.nan if test.statistic is None else test.statistic,
+        "p": np.nan if test.p is None else test.p,
+        "why": why,
+    }
+
+
+COLUMNS = ("effect", "n", "estimate", "sd", "low", "high")
+INTERCEPT, LOG_PERCENT = "intercept", "log percent"
+FEW = "it needs two participants, two images and two masks"
+FLAT = "all annotations are correct, or none is"
+FAILED = "the effects have no finite value: in a part of the annotations all or none are correct"
+
+
+def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
+    """Fixed effects in log odds, and why there are none. The first method, and the middle of the
+    masks' logarithms, are what the intercept is of."""
+    none = pd.DataFrame(columns=list(COLUMNS))
+    person, image, method, mask = cells.where
+    if min(np.unique(factor).size for factor in (person, image, mask)) < 2:
+        return none, FEW
+    if cells.correct.all() or not cells.correct.any():
+        return none, FLAT
+    x = np.log(np.array(cells.percents))
+    there = np.unique(method)
+    fixed = np.column_stack(
+        [
+            np.ones(method.size),
+            *(method == index for index in there[1:]),
+            (x - x.mean())[mask],
+        ]
+    ).astype(np.float64)
+    names = [INTERCEPT, *(cells.methods[index] for index in there[1:]), LOG_PERCENT]
+    fitted = mixed_logistic.fit(cells.correct.astype(np.float64), fixed, [person, image])
+    if fitted is None or not all(map(fitted.finite, range(len(names)))):
+        return none, FAILED
+    return pd.DataFrame(
+        {
+            "effect": names,
+            "n": method.size,
+            "estimate": fitted.mean,
+            "sd": fitted.sd,
+            "low": fitted.mean - NORMAL * fitted.sd,
+            "high": fitted.mean + NORMAL * fitted.sd,
+        }
+    ), ""
+
+
+def on_grid(group: Group, column: str) -> Float64:
+    """A column of the masked predictions: float64, shape (images, methods, masks); NaN where there
+    is no output of the model."""
+    rows = group.predictions
+    values = np.full((len(group.images), len(group.methods), len(group.percents)), np.nan)
+    values[places_of(group, rows)] = rows[column].to_numpy(np.float64, na_value=np.nan)
+    return values
+
+
+def accuracy(group: Group) -> pd.DataFrame:
+    """Figure 7: see `Found.model`. Intervals are over images."""
+    right, loss = (
+        on_grid(group, "correct_prediction_masked"),
+        on_grid(group, "cross_entropy_masked"),
+    )
+    known = np.isfinite(right)
+    frame = by_mask(group.percents, tuple(group.methods))
+    frame["n"] = known.sum(axis=0).ravel()
+    shares = ratio(weights(len(right)), np.nan_to_num(right), known.astype(np.float64))
+    frame = frame.assign(**columns(shares, "share", "low", "high"))
+    losses = divided(np.nan_to_num(loss).sum(axis=0), known.sum(axis=0).astype(np.float64))
+    return frame.assign(cross_entropy=losses.ravel())
+
+
+def whole(group: Group) -> pd.DataFrame:
+    """The model on the whole pictures of the study: see `Found.whole`."""
+    images = group.predictions.drop_duplicates("image")
+    right = truths(images["correct_prediction"])
+    share = float(right.mean()) if len(right) else np.nan
+    return pd.DataFrame({"n": [len(images)], "share": [share]})
+
+
+def classes(group: Group) -> pd.DataFrame:
+    """Table 1: see `Found.classes`."""
+    images = group.predictions.drop_duplicates("image")
+    shown = images["truth"].value_counts()
+    table = confusion(group)
+    return pd.DataFrame(
+        {
+            "class": list(group.classes),
+            "n": pd.array(table.sum(axis=1) if group.pool else [None] * len(table), "Int64"),
+            "n_shown": [int(shown.get(class_, 0)) for class_ in group.classes],
+        }
+    )
+
+
+def confusion(group: Group) -> Float64:
+    """Photos of the pool by true and predicted class: float64, shape (classes, classes)."""
+    table = np.zeros((len(group.classes), len(group.classes)))
+    for pair in group.pool:
+        table[group.classes.index(pair.truth), group.classes.index(pair.prediction)] += pair.count
+    return table
+
+
+def report(group: Group) -> pd.DataFrame:
+    """Table 2: see `Found.report`. A quotient of nothing has no value and is left out of the
+    average."""
+    names = ["class", "precision", "recall", "f1", "support"]
+    if not group.pool:
+        return pd.DataFrame(columns=names)
+    table = confusion(group)
+    right, support, predicted = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    scores: Mapping[str, Float64] = {
+        "precision": divided(right, predicted),
+        "recall": divided(right, support),
+        "f1": divided(2 * right, support + predicted),
+    }
+    frame = pd.DataFrame({"class": list(group.classes), **scores, "support": support.astype(int)})
+    average = {name: _weighted(values, support) for name, values in scores.items()}
+    last = pd.DataFrame([{"class": "", **average, "support": int(support.sum())}])
+    return pd.concat([frame, last], ignore_index=True)
+
+
+def _weighted(values: Float64, by: Float64) -> float:
+    known = np.isfinite(values) & (by > 0)
+    return float(np.average(values[known], weights=by[known])) if known.any() else np.nan

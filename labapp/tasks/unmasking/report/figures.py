@@ -1,23 +1,34 @@
 """The report's figures of the unmasking study (paper 004, Figures 3 to 9), for a page and as files.
 
 Figures 3 to 6 are of people, 7 of the model, 8 and 9 of both; `figures_fits` has what is ours.
+
+Panels that several figures of the unmasking study have: by the percentage shown, a line a method.
+
+What the figures of the unmasking study share: an axis of percentages shown, and a line a method.
+
+Methods differ by line and mark as well as by colour, and their lightness differs: they can be told
+apart in grey print.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from labapp.figure_style import INK, SECONDARY, panels_across, points_of, style
+from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
-from labapp.tasks.unmasking.report import axes
-from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.tasks.unmasking.report.published import PAPER
 from labapp.tasks.unmasking.report.results import (
     AGREED,
@@ -37,6 +48,7 @@ from labapp.tasks.unmasking.report.words import (
     OVER_IMAGES,
     annotations_of,
     images,
+    of_people,
     timed_of,
 )
 
@@ -71,7 +83,7 @@ def confidence(result: Found, prefix: str) -> ReportFigure | None:
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
     _stacked(ax, counts)
-    axes.percents(ax, result.group.percents)
+    percents(ax, result.group.percents)
     ax.set_ylabel("% of annotations")
     ax.set_title("A class named (dark) or “I don't know” (light), all methods")
     return plate_of(
@@ -86,7 +98,7 @@ def confidence(result: Found, prefix: str) -> ReportFigure | None:
 def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
     """A bar a mask, of labels below and "I don't know" above, with the interval between them."""
     shown = counts["percent"].to_numpy(float)
-    left, right = axes.bar_edges(list(shown), BAR)
+    left, right = bar_edges(list(shown), BAR)
     lefts, spans = shown * left, shown * (right - left)
     share = counts["share"].to_numpy(float) * 100
     ax.bar(lefts, share, spans, align="edge", color="#97A3AF", edgecolor=INK, linewidth=0.8)
@@ -142,10 +154,10 @@ def _one(
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
     lines(ax, result, frame, "share", "low", "high", 100.0)
-    axes.percents(ax, result.group.percents)
-    axes.share(ax, unit)
+    percents(ax, result.group.percents)
+    share(ax, unit)
     ax.set_title("A class was named, by method")
-    axes.legend(figure, ax)
+    legend(figure, ax)
     return plate_of(result, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
 
 
@@ -164,7 +176,7 @@ def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
     limits = np.array([ax.get_ylim() for ax in (left, right)])
     for ax in (left, right):
         ax.set_ylim(max(0.0, limits[:, 0].min()), limits[:, 1].max())
-    axes.legend(figure, left)
+    legend(figure, left)
     return plate_of(
         result,
         f"{prefix}-5-reaction-time",
@@ -193,11 +205,11 @@ def accuracy(result: Found, prefix: str) -> ReportFigure | None:
         100.0,
         counted="n_labels",
     )
-    axes.share(left, "% of all annotations")
-    axes.share(right, "% of labels", guess=100 / len(result.group.classes))
+    share(left, "% of all annotations")
+    share(right, "% of labels", guess=100 / len(result.group.classes))
     left.set_title("“I don't know” is not correct, as published")
     right.set_title("Without “I don't know” (ours)")
-    axes.legend(figure, left)
+    legend(figure, left)
     return plate_of(
         result,
         f"{prefix}-6-accuracy",
@@ -230,10 +242,10 @@ def psychometric(result: Found, prefix: str) -> ReportFigure | None:
         lines(ax, result, shares[of], "share", None, None, 100.0, join=False)
         own = pooled[pooled["of"] == of].set_index("method").reindex(list(result.group.methods))
         _functions(ax, result, own)
-        axes.share(ax, "% of all annotations")
+        share(ax, "% of all annotations")
         ax.set_ylim(-10, 102)
         ax.set_title(title)
-    axes.legend(figure, panels[0])
+    legend(figure, panels[0])
     return plate_of(
         result,
         f"{prefix}-psychometric",
@@ -254,10 +266,10 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         threshold = float(fit["threshold"])
         if not np.isfinite(threshold):
             continue
-        look = axes.look(place)
+        look = axes_look(place)
         rise = expit(float(fit["slope"]) * (np.log(x) - np.log(threshold)))
         guess, lapse = float(fit["guess"]), float(fit["lapse"])
-        axes.curve(ax, look, x, 100 * (guess + (1 - guess - lapse) * rise))
+        curve(ax, look, x, 100 * (guess + (1 - guess - lapse) * rise))
         if fit["why"]:
             continue  # the threshold means nothing; the table says why
         below = -3.0 - 2.4 * place % 7.2
@@ -300,9 +312,9 @@ def _own(ax: Axes, result: Found, own: pd.DataFrame) -> None:
     names = []
     for place, name in enumerate(methods.values()):
         known = np.isfinite(values[:, place])
-        look = axes.look(place)
-        axes.marks(ax, look, place + shifts[known], values[known, place], "", size=4)
-        names.append(f"{axes.folded(name)}\nn = {int(known.sum())}")
+        look = axes_look(place)
+        marks(ax, look, place + shifts[known], values[known, place], "", size=4)
+        names.append(f"{folded(name)}\nn = {int(known.sum())}")
         if known.any():
             kit.median(ax, place, values[known, place], 0.3, zorder=4)
     ax.set_yscale("log")
@@ -327,7 +339,7 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
         return None
     figure, (left, right) = two(result)
     lines(left, result, frame, "share", "low", "high", 100.0)
-    axes.share(left, "% of images")
+    share(left, "% of images")
     left.set_title("Accuracy, as published")
     for _, whole in result.whole[result.whole["n"] > 0].iterrows():
         left.axhline(100 * float(whole["share"]), color=INK, linewidth=1.0, ls=kit.DASHED)
@@ -336,7 +348,7 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
     right.set_ylabel("nats, mean over images")
     kit.grid(right)
     right.set_title("Cross-entropy (ours; the ranks are by it)")
-    axes.legend(figure, left)
+    legend(figure, left)
     return plate_of(
         result,
         f"{prefix}-7-model-accuracy",
@@ -356,15 +368,15 @@ def ranks(result: Found, prefix: str) -> ReportFigure | None:
     figure, (first, second, third) = kit.panels(3, 3, HEIGHT_IN, width_ratios=widths)
     _overall(first, result)
     for ax, who, title in ((second, MODEL, "By mask: model"), (third, PEOPLE, "By mask: people")):
-        axes.percents(ax, result.group.percents)
+        percents(ax, result.group.percents)
         own = by_mask[by_mask["who"] == who]
         if own["rank"].notna().any():
             lines(ax, result, own, "rank", "low", "high")
         else:
-            axes.nothing(ax, _no_ranks(who))
+            nothing(ax, _no_ranks(who))
         ax.set_title(title)
         _best_on_top(ax, result)
-    axes.legend(figure, third if third.get_legend_handles_labels()[0] else second)
+    legend(figure, third if third.get_legend_handles_labels()[0] else second)
     return plate_of(
         result,
         f"{prefix}-8-ranks",
@@ -382,17 +394,15 @@ def _overall(ax: Axes, result: Found) -> None:
     """Average ranks over all masks: a place a method, people and model beside each other."""
     methods = result.group.methods
     overall = result.ranks.overall
-    drawn = ((PEOPLE, -0.12, axes.Look(INK, "", "o")), (MODEL, 0.12, axes.HOLLOW))
+    drawn = ((PEOPLE, -0.12, Look(INK, "", "o")), (MODEL, 0.12, HOLLOW))
     for who, shift, look in drawn:
         own = overall[overall["who"] == who].set_index("method").reindex(list(methods))
         if not own["rank"].notna().any():
             continue
         at = np.arange(len(methods)) + shift
         kit.vertical_interval(ax, at, own["low"], own["high"], look.colour)
-        axes.marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
-    kit.columns(
-        ax, [axes.folded(name) for name in methods.values()], beyond=0.5, fontsize=points_of(8)
-    )
+        marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
+    kit.columns(ax, [folded(name) for name in methods.values()], beyond=0.5, fontsize=points_of(8))
     ax.set_title("All masks")
     ax.set_ylabel("average rank, 1 = best")
     _best_on_top(ax, result)
@@ -425,11 +435,11 @@ def bias(result: Found, prefix: str) -> ReportFigure | None:
         if (own["n"] > 0).any():
             lines(ax, result, own, "share", "low", "high", 100.0)
         else:
-            axes.nothing(ax, "no such image, or no outputs of the model")
-        axes.share(ax, "% equal to the wrong prediction", top=top)
+            nothing(ax, "no such image, or no outputs of the model")
+        share(ax, "% equal to the wrong prediction", top=top)
         ax.set_title(title if wrong == WHOLE else f"{title} (ours)")
     drawn = next(ax for ax in panels if ax.get_legend_handles_labels()[0])
-    axes.legend(figure, drawn)
+    legend(figure, drawn)
     return plate_of(
         result,
         f"{prefix}-9-bias",
@@ -486,3 +496,233 @@ def _answers(ax: Axes, own: pd.DataFrame) -> None:
     counts = own["n"].fillna(0).astype(int)
     names = [f"{ANSWERS[str(answer)]}, n = {n:,}" for answer, n in counts.items()]
     kit.rows(ax, names)
+
+
+HEIGHT_IN = 4.1
+
+
+def plate_of(
+    result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
+) -> ReportFigure:
+    """The figure as a file of its own, and beside it what it is of: the people, or else `of`."""
+    figure.set_label(f"{label} · {result.group.name}: {of or of_people(result.group)}")
+    return ReportFigure(name, figure, label, caption)
+
+
+def two(result: Found) -> tuple[Figure, Sequence[Axes]]:
+    """Two panels beside each other, both by the percentage shown."""
+    figure, panels = kit.panels(2, 2, HEIGHT_IN)
+    for ax in panels:
+        percents(ax, result.group.percents)
+    return figure, panels
+
+
+def lines(
+    ax: Axes,
+    result: Found,
+    frame: pd.DataFrame,
+    value: str,
+    low: str | None,
+    high: str | None,
+    factor: float = 1.0,
+    *,
+    counted: str = "n",
+    join: bool = True,
+) -> None:
+    """A line a method of a column by mask; low, high: columns of its interval, where there are
+    any; counted: the column of what a value is of, which the legend says; join: with a line."""
+    methods = result.group.methods
+    for place, (shift, method) in enumerate(zip(centred(len(methods)), methods, strict=True)):
+        own = frame[frame["method"] == method].sort_values("percent")
+        ends = [None if end is None else own[end].to_numpy(float) * factor for end in (low, high)]
+        line(
+            ax,
+            axes_look(place),
+            own["percent"].to_numpy(float),
+            own[value].to_numpy(float) * factor,
+            *ends,
+            label=f"{methods[method]}, {annotations_of(own[counted])}",
+            place=float(shift),
+            join=join,
+        )
+
+
+SHOWN = "pixels shown, % (logarithmic)"
+APART = 0.018
+"""Between the marks of two methods at one percentage, as a difference of natural logarithms."""
+LABELLED_APART = 0.075
+"""Two percentages this close, as a share of the axis, are ticks of which the second has no
+number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a line is drawn. hollow: marks in white, with the colour as their edge."""
+
+    colour: str
+    line: str
+    mark: str
+    hollow: bool = False
+
+
+LOOKS = (
+    Look(INK, "-", "o"),
+    Look(ACCENT, "--", "s"),
+    Look(SERIES[0], ":", "^"),
+    Look(SECONDARY, "-.", "D", hollow=True),
+    Look(SERIES[1], "-", "v", hollow=True),
+    Look(SERIES[2], "--", "P"),
+    Look(SERIES[3], ":", "X"),
+)
+"""By place of the method in the stimulus set; with more than seven they begin again."""
+
+HOLLOW = Look(ACCENT, "", "s", hollow=True)
+"""The model's marks beside those of people."""
+
+
+def axes_look(place: int) -> Look:
+    """Of the method at a place, from 0."""
+    return LOOKS[place % len(LOOKS)]
+
+
+def percents(ax: Axes, shown: Sequence[float], *, label: bool = True) -> None:
+    """Make the x axis logarithmic, with the percentages of the study as its ticks."""
+    ordered = sorted(set(shown))
+    ax.set_xscale("log")
+    if not ordered:
+        return
+    low, high = ordered[0] / 1.12, ordered[-1] * 1.12
+    ax.set_xlim(low, high)
+    ax.xaxis.set_major_locator(FixedLocator(ordered))
+    ax.xaxis.set_major_formatter(FixedFormatter(_spaced(ordered, float(np.log(high / low)))))
+    ax.xaxis.set_minor_locator(NullLocator())
+    if label:
+        ax.set_xlabel(SHOWN)
+
+
+def _spaced(ordered: Sequence[float], width: float) -> list[str]:
+    """Numbers of the ticks, left out where they would touch the one before."""
+    result: list[str] = []
+    last = -np.inf
+    for value in ordered:
+        at = float(np.log(value)) / width
+        fits = at - last >= LABELLED_APART * (1 + 0.35 * (len(f"{value:g}") - 1)) / 1.35
+        result.append(f"{value:g}" if fits else "")
+        last = at if fits else last
+    return result
+
+
+def line(
+    ax: Axes,
+    look: Look,
+    x: ArrayLike,
+    y: ArrayLike,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+    *,
+    label: str = "",
+    place: float = 0.0,
+    join: bool = True,
+) -> None:
+    """A line with its marks and, where low and high are given, an interval at each.
+
+    place: how many marks to the right, so that the intervals of methods do not lie over each
+    other. join: whether marks are joined. Values that are missing leave a gap.
+    """
+    at = np.asarray(x, float) * np.exp(place * APART)
+    values = np.asarray(y, float)
+    if low is not None and high is not None:
+        kit.vertical_interval(ax, at, low, high, look.colour)
+    style: dict[str, Any] = {
+        "marker": look.mark,
+        "color": look.colour,
+        "linewidth": 1.5,
+        "markersize": 5,
+        "markerfacecolor": "white" if look.hollow else look.colour,
+        "markeredgecolor": look.colour,
+        "zorder": 3,
+    }
+    clip = not np.isfinite(values).any()  # what shows nothing must not stand beyond the axes
+    ax.plot(at, values, ls=look.line if join else "", clip_on=clip, **style)
+    # The legend shows the line in any case: a fitted one may be drawn instead.
+    ax.plot([], [], ls=look.line, label=label or None, **style)
+
+
+def bar_edges(shown: Sequence[float], share: float) -> tuple[float, float]:
+    """Factors from a percentage to the left and right edge of its bar. share: of the least distance
+    between two percentages that a bar is wide."""
+    steps = np.diff(np.log(sorted(shown)))
+    half = share * (float(steps.min()) if steps.size else 0.3) / 2
+    return float(np.exp(-half)), float(np.exp(half))
+
+
+def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6) -> None:
+    """Marks that no line joins."""
+    at, values = np.asarray(x, float), np.asarray(y, float)
+    ax.plot(
+        at,
+        values,
+        look.mark,
+        color=look.colour,
+        markersize=size,
+        markerfacecolor="white" if look.hollow else look.colour,
+        markeredgecolor=look.colour,
+        label=label or None,
+        zorder=3,
+        clip_on=not np.isfinite(values).any(),
+    )
+
+
+def curve(ax: Axes, look: Look, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    """A fitted line without marks."""
+    ax.plot(x, y, ls=look.line, color=look.colour, linewidth=1.5, zorder=2)
+
+
+def centred(count: int) -> NDArray[np.float64]:
+    """Places of so many marks around the middle: -1, 0, 1 of three."""
+    return np.arange(count, dtype=np.float64) - (count - 1) / 2
+
+
+def share(ax: Axes, label: str, *, guess: float | None = None, top: int = 100) -> None:
+    """Make the y axis one of percent, from 0 to `top`; guess: drawn as a dashed line."""
+    ax.set_ylim(-0.02 * top, 1.02 * top)
+    ax.set_yticks(range(0, top + 1, 20 if top > 40 else 10))
+    ax.set_ylabel(label)
+    kit.grid(ax)
+    if guess is not None:
+        ax.axhline(guess, color=INK, linewidth=1.0, ls=kit.DASHED, zorder=1)
+
+
+def legend(figure: Figure, ax: Axes) -> None:
+    """One legend below all panels, of what the first of them shows."""
+    handles, labels = ax.get_legend_handles_labels()
+    if handles:
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=min(len(labels), panels_across(4)),
+            frameon=False,
+            fontsize=points_of(8.5),
+            handlelength=3.2,
+        )
+
+
+def folded(name: str) -> str:
+    """A name with a line a word, for narrow places."""
+    return "\n".join(textwrap.wrap(name, 12, break_long_words=False))
+
+
+def nothing(ax: Axes, text: str) -> None:
+    """A panel without values says why."""
+    ax.text(
+        0.5,
+        0.5,
+        text,
+        transform=ax.transAxes,
+        ha="center",
+        va="center",
+        color=SECONDARY,
+        fontsize=points_of(9),
+        wrap=True,
+    )

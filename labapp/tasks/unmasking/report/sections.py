@@ -1,24 +1,42 @@
-"""The report's sections on the unmasking study (paper 004)."""
+"""The report's sections on the unmasking study (paper 004).
+
+The main results of the unmasking study in sentences, each with its numbers. The tables that the
+report shows of the unmasking study; all of it is in the table statistics. Each method over all
+masks and images: the numbers that the report says in sentences (ours).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
+from labapp.analysis.bootstrap import Float64, Interval, ratio
 from labapp.analysis.task_records import Row
 from labapp.report.formats import count, decimal
-from labapp.report.listing import NONE
+from labapp.report.listing import NONE, records
 from labapp.report.page import Html, heading, paragraph, table, two_lines
 from labapp.tasks.unmasking.report import published as paper
-from labapp.tasks.unmasking.report import tables_shown as shown
-from labapp.tasks.unmasking.report.cells import truths
-from labapp.tasks.unmasking.report.overall import overall
-from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Comparisons, Found, Group
-from labapp.tasks.unmasking.report.sentences import main_results, p_value
+from labapp.tasks.unmasking.report.cells import Bool, Cells, truths
+from labapp.tasks.unmasking.report.curves import columns
+from labapp.tasks.unmasking.report.results import (
+    AGREED,
+    CORRECT,
+    LABEL,
+    MODEL,
+    OTHER,
+    PEOPLE,
+    WHOLE,
+    Comparisons,
+    Found,
+    Group,
+)
 from labapp.tasks.unmasking.report.words import (
     images,
     labelled,
+    ms,
     of_people,
     one_digit,
     percent,
@@ -78,16 +96,16 @@ def _of(result: Found, anchor: str) -> Iterator[Html]:
         yield paragraph(NO_MODEL, "note")
     means = overall(group)
     if results := list(main_results(result, means)):
-        yield shown.results(results)
+        yield results_shown(results)
         yield paragraph(paper.NOT_OURS, "quiet")
     if not means.methods.empty:
-        yield shown.by_method(result, means)
+        yield by_method(result, means)
     yield from _plates(result, anchor)
     yield from _compared(result)
     yield heading(3, "The model and its images")
-    yield shown.classes(result)
+    yield classes(result)
     yield (
-        shown.model(result)
+        model(result)
         if len(result.report)
         else paragraph(
             "The stimulus set does not say how the model does on the images that these are from.",
@@ -344,3 +362,355 @@ def _left_out(group: Group) -> str:
         return f"{text} None was left out."
     each = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
     return f"{text} Attempts that do not count: {each}."
+
+
+NO_RANKS = "There are none: no image was seen with every method at the same mask."
+ONE_METHOD = "There are none: there is one method."
+
+
+def main_results(result: Found, overall: Overall) -> Iterator[tuple[str, str, str]]:
+    """Of each result its name, what was found here and what the paper says (empty where that is
+    ours alone); what has no values is left out."""
+    makers: tuple[tuple[str, Callable[[Found, Overall], str], str], ...] = (
+        ("Confidence", _confidence, "labels"),
+        ("Reaction time", _times, "times"),
+        ("Accuracy", _accuracy, "accuracy"),
+        ("The model alone", _model, "model"),
+        ("Ranks", _ranks, "ranks"),
+        ("Algorithmic bias", _bias, "bias"),
+        ("Thresholds (ours)", _thresholds, ""),
+        ("Methods compared (ours)", _tests, ""),
+    )
+    for name, make, key in makers:
+        if sentence := make(result, overall):
+            yield name, sentence, paper.SAID.get(key, "")
+
+
+def _confidence(result: Found, overall: Overall) -> str:
+    counts = result.labels[result.labels["n"] > 0].sort_values("percent")
+    if counts.empty:
+        return ""
+    ends = [
+        f"{_interval(row, 'share')} of annotations at {row['percent']:g} % of the pixels"
+        for row in (rows_of(counts)[0], rows_of(counts)[-1])
+    ]
+    text = f"A class was named in {ends[0]}" + (f", and in {ends[1]}." if len(counts) > 1 else ".")
+    for row in rows_of(counts[counts["percent"] == paper.LABELS_AT]):
+        text += f" At {row['percent']:g} %: {row['labels']:,} of {row['n']:,}."
+    return f"{text} Over all masks, {_ordered(result, overall.methods, 'labels', 'most with')}."
+
+
+def _times(result: Found, overall: Overall) -> str:
+    means = overall.by_mask.dropna()
+    if means.empty:
+        return ""
+    longest = max(rows_of(means), key=lambda row: row["ms"])
+    text = (
+        f"The mean is longest at {longest['percent']:g} % ({ms(longest['ms'])}, all methods)"
+        if len(means) > 1
+        else f"The mean is {ms(longest['ms'])} over all methods"
+    )
+    each = "; ".join(
+        f"{result.group.methods[row['method']]} mean {_interval(row, 'ms', ms)}, median "
+        f"{ms(row['median_ms'])}"
+        for row in rows_of(overall.methods)
+        if np.isfinite(row["ms"])
+    )
+    return f"{text}. Over all masks: {each}."
+
+
+def _accuracy(result: Found, overall: Overall) -> str:
+    if overall.methods.empty:
+        return ""
+    counted = _ordered(result, overall.methods, "accuracy", "highest with")
+    left = _ordered(result, overall.methods, "of_labels")
+    guess = f"{100 / len(result.group.classes):.3g} %"
+    text = f"Over all masks, {counted}."
+    if left:
+        text += f" Without “I don't know” (ours; guessing gets {guess}): {left}."
+    return text
+
+
+def _model(result: Found, _: Overall) -> str:
+    if not result.group.has_model:
+        return ""
+    whole = result.whole[result.whole["n"] > 0]
+    listed = "".join(
+        f"On the whole images it is right on {round(row['share'] * row['n'])} of {row['n']:g} "
+        f"({percent(row['share'])}). "
+        for row in rows_of(whole)
+    )
+    means = result.model.dropna(subset=["share"]).groupby("method")["share"].mean()
+    names = ", ".join(
+        f"{result.group.methods[str(method)]} {percent(share)}"
+        for method, share in means.sort_values(ascending=False, kind="stable").items()
+    )
+    return f"{listed}On the masked ones, mean over all masks: {names}."
+
+
+def _ranks(result: Found, _: Overall) -> str:
+    if len(result.group.methods) == 1:
+        return ONE_METHOD
+    sentences = []
+    for who, name in ((PEOPLE, "people"), (MODEL, "the model")):
+        own = result.ranks.overall
+        own = own[(own["who"] == who) & own["rank"].notna()].sort_values("rank", kind="stable")
+        if not own.empty:
+            each = ", ".join(
+                f"{result.group.methods[row['method']]} {_interval(row, 'rank', two_digits)}"
+                for row in rows_of(own)
+            )
+            sentences.append(f"by {name} {each}")
+    if not sentences:
+        return NO_RANKS if result.group.participants else ""
+    agreed = result.ranks.agreement
+    agreed = agreed[(agreed["over"] == "units") & agreed["value"].notna()]
+    between = "; ".join(
+        f"{row['coefficient']} {_interval(row, 'value', two_digits)}" for row in rows_of(agreed)
+    )
+    more = f" Agreement of the two within an image and mask, on average: {between}." * bool(between)
+    return f"Average ranks, 1 is best: {'; '.join(sentences)}.{more}"
+
+
+def _bias(result: Found, overall: Overall) -> str:
+    shares = result.bias.shares
+    wrong = shares[(shares["wrong"] == WHOLE) & (shares["n"] > 0)]
+    if wrong.empty:
+        return ""
+    text = (
+        f"On {images(int(wrong['n_images'].max()))} the model is wrong. Its wrong prediction is "
+        f"repeated {_ordered(result, overall.methods, 'repeated', 'most with')} of all annotations "
+        "of them, over all masks."
+    )
+    times = result.bias.times
+    own = times[(times["wrong"] == WHOLE) & times["mean"].notna()]
+    names = {AGREED: "it is repeated", OTHER: "another class is named"}
+    each = ", ".join(
+        f"{names[row['answer']]} in {_interval(row, 'mean', ms)} (median {ms(row['median'])}, "
+        f"n = {row['n']:,})"
+        for row in rows_of(own)
+        if row["answer"] in names
+    )
+    return f"{text} On average {each}." if each else text
+
+
+def _thresholds(result: Found, _: Overall) -> str:
+    own = result.fits.pooled
+    own = own[own["of"] == CORRECT].sort_values("threshold", kind="stable")
+    each = ", ".join(
+        f"{result.group.methods[row['method']]} {_interval(row, 'threshold', _of_pixels)}"
+        for row in rows_of(own[own["why"] == ""])
+    )
+    without = "; ".join(
+        f"{result.group.methods[row['method']]} ({row['why']})"
+        for row in rows_of(own[own["why"] != ""])
+    )
+    text = (
+        f"The function of naming the true class is half-way between its ends at {each} of the "
+        "pixels."
+        if each
+        else ""
+    )
+    return f"{text} No threshold: {without}.".strip() if without else text
+
+
+def _tests(result: Found, _: Overall) -> str:
+    friedman = result.comparisons.friedman
+    whole = friedman[friedman["percent"].isna() & friedman["p"].notna()]
+    if whole.empty:
+        return ""
+    row = rows_of(whole)[0]
+    text = (
+        "Accuracy of the participants over all masks, by method: Friedman's χ²"
+        f"({row['df']:g}) = {decimal(row['statistic'], 1)}, {p_value(row['p'])} "
+        f"(n = {row['n']:g})."
+    )
+    pairs = result.comparisons.pairs
+    pairs = pairs[pairs["percent"].isna() & pairs["p_holm"].notna()]
+    each = "; ".join(
+        f"{result.group.methods[row['method']]} less {result.group.methods[row['other']]} "
+        f"{decimal(100 * row['mean_difference'], 1, sign=True)} points, {p_value(row['p_holm'])}"
+        for row in rows_of(pairs)
+    )
+    return f"{text} Pairs (Wilcoxon, Holm): {each}." if each else text
+
+
+def p_value(p: float) -> str:
+    """p < 0.001, or p = 0.012; a dash where there is none."""
+    if not np.isfinite(p):
+        return "–"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _ordered(result: Found, methods: pd.DataFrame, measure: str, most: str = "") -> str:
+    """Methods by a measure, highest first: Guided backpropagation 63 % [60, 66]. most: said before
+    the first of several."""
+    known = methods[methods[measure].notna()].sort_values(measure, ascending=False, kind="stable")
+    each = ", ".join(
+        f"{result.group.methods[row['method']]} {_interval(row, measure)}" for row in rows_of(known)
+    )
+    return f"{most if len(known) > 1 else 'with'} {each}" if most else each
+
+
+def _interval(row: Row, name: str, form: Callable[[float], str] = percent) -> str:
+    """A value of a row with the ends of its interval."""
+    shared = "" if name in ("share", "rank", "value") else f"{name}_"
+    return with_interval(row[name], row[f"{shared}low"], row[f"{shared}high"], form)
+
+
+def _of_pixels(value: float) -> str:
+    return f"{decimal(value, 1)} %"
+
+
+def results_shown(sentences: Iterable[tuple[str, str, str]]) -> Html:
+    """What was found, beside what the paper says."""
+    rows = [(name, unbroken(here), unbroken(result) or NONE) for name, here, result in sentences]
+    return table(
+        ("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"),
+        rows,
+    )
+
+
+def by_method(result: Found, means: Overall) -> Html:
+    """A row a method, over all masks and images."""
+    ranks = result.ranks.overall
+    rows = []
+    for row in rows_of(means.methods):
+        own = {
+            rank["who"]: with_interval(rank["rank"], rank["low"], rank["high"], two_digits)
+            for rank in rows_of(ranks[ranks["method"] == row["method"]])
+        }
+        rows.append(
+            (
+                two_lines(result.group.methods[row["method"]], f"n = {row['n']:,}"),
+                *(_ends(row, name) for name in ("labels", "accuracy", "of_labels")),
+                two_lines(_value(row["ms"], ms), f"median {_value(row['median_ms'], ms)}"),
+                own.get(PEOPLE, NONE),
+                own.get(MODEL, NONE),
+                _ends(row, "repeated"),
+            )
+        )
+    return table(
+        (
+            "Method",
+            two_lines("A class named", "% of annotations"),
+            two_lines("Correct", "% of annotations"),
+            two_lines("Correct", "% of labels"),
+            two_lines("Reaction time", "mean"),
+            two_lines("Rank, people", "1 = best"),
+            two_lines("Rank, model", "1 = best"),
+            two_lines("Wrong prediction repeated", "% where it is wrong"),
+        ),
+        rows,
+        numeric=range(1, 8),
+        caption="Over all masks and images; below each value, or in brackets, its 95 % interval. "
+        "Where it is wrong: on the whole image.",
+    )
+
+
+def classes(result: Found) -> Html:
+    """Table 1: how many images there are of each class."""
+    rows = [
+        (
+            row["class"],
+            NONE if row["n"] is None else f"{row['n']:,}",
+            row["n_shown"],
+            paper.IMAGES.get(row["class"], NONE),
+        )
+        for row in records(result.classes)
+    ]
+    return table(
+        (
+            "Class",
+            two_lines("Chosen from", "images"),
+            two_lines("Shown", "images"),
+            two_lines("Paper", "images of CK+"),
+        ),
+        rows,
+        numeric=(1, 2, 3),
+        caption="Images by class, as in Biessmann and Refiano 2019, Table 1.",
+    )
+
+
+def model(result: Found) -> Html:
+    """Table 2: how the model does on the images that these were chosen from."""
+    rows = []
+    for row in rows_of(result.report):
+        printed = paper.MODEL.get(row["class"])
+        cells: list[object] = [row["class"] or "average, weighted by support"]
+        for name in ("precision", "recall", "f1"):
+            beside = NONE if printed is None else f"{getattr(printed, name):.2f}"
+            own = decimal(row[name], 2) if np.isfinite(row[name]) else NONE
+            cells.append(two_lines(own, f"paper {beside}"))
+        beside = NONE if printed is None else f"{printed.support}"
+        rows.append([*cells, two_lines(f"{row['support']:,}", f"paper {beside}")])
+    return table(
+        ("Class", "Precision", "Recall", "F1", two_lines("Support", "images")),
+        rows,
+        numeric=range(1, 5),
+        caption="The model on the images from which those of the study were chosen, as in "
+        "Biessmann and Refiano 2019, Table 2. The paper's values are of another model and of "
+        "other images.",
+    )
+
+
+def _ends(row: Row, name: str) -> object:
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if not np.isfinite(value):
+        return NONE
+    if not np.isfinite(low):
+        return decimal(100 * value, 1)
+    return two_lines(
+        decimal(100 * value, 1), f"{decimal(100 * low, 1)} to {decimal(100 * high, 1)}"
+    )
+
+
+def _value(value: float, form: Callable[[float], str]) -> str:
+    return form(value) if np.isfinite(value) else NONE
+
+
+@dataclass(frozen=True)
+class Overall:
+    """methods: a row a method: method, n (annotations), median_ms (reaction time), and of each
+    measure its value, with its ends as labels_low and labels_high, and so on (95 %, bootstrap over
+    participants). by_mask: the mean reaction time over all methods: percent, n, ms.
+
+    The measures: labels, share of annotations that name a class; accuracy, that name the true one;
+    of_labels, the same without "I don't know"; ms, mean reaction time; repeated, share equal to the
+    prediction, of the annotations of images whose prediction is wrong on the whole picture.
+    """
+
+    methods: pd.DataFrame
+    by_mask: pd.DataFrame
+
+
+def overall(group: Group) -> Overall:
+    """Without annotations both have no rows."""
+    rows = group.annotations
+    cells = Cells.of(group)
+    wrong = ~truths(rows["correct_prediction"])
+    known = np.isfinite(cells.ms)
+    measures = {
+        "labels": _ratio(cells, cells.label),
+        "accuracy": _ratio(cells, cells.correct),
+        "of_labels": _ratio(cells, cells.correct, cells.label),
+        "ms": _ratio(cells, np.nan_to_num(cells.ms), known),
+        "repeated": _ratio(cells, truths(rows["follows_prediction"]) & wrong, wrong),
+    }
+    times = pd.Series(cells.ms)
+    by_method = times.groupby(rows["method"].to_numpy(), sort=False).median()
+    frame = pd.DataFrame({"method": list(cells.methods)})
+    frame["n"] = cells.counts.sum((0, 1, 3)).astype(np.int64)
+    frame["median_ms"] = by_method.reindex(list(cells.methods)).to_numpy(np.float64)
+    for name, values in measures.items():
+        frame = frame.assign(**columns(values, name, f"{name}_low", f"{name}_high"))
+    by_mask = times.groupby(rows["percent"].to_numpy(np.float64), sort=True).agg(["count", "mean"])
+    by_mask = by_mask.rename_axis("percent").reset_index()
+    return Overall(frame[frame["n"] > 0], by_mask.set_axis(["percent", "n", "ms"], axis=1))
+
+
+def _ratio(cells: Cells, over: Float64 | Bool, of: Bool | None = None) -> Interval:
+    """Sum over sum of a method's annotations, each with an interval; of: those that count."""
+    under = np.ones(len(cells.ms), np.bool_) if of is None else of
+    chosen = cells.sums(over, of=of), cells.sums(under)
+    return ratio(cells.drawing, *(sums.sum((1, 3)) for sums in chosen))

@@ -1,23 +1,74 @@
-"""Everything the console folds from the journal, in one place."""
+"""Everything the console folds from the journal, in one place.
+
+What a task makes of the events so far for what its words and widgets say beside the mirror.
+
+What went otherwise than planned so far, as the moderator reads it.
+
+The fold is the analysis's: what the console lists is what the tables will hold.
+
+What the journal says of the sound recording.
+
+The session's timeline: parts and questions as blocks, pauses, notes, flags and alarms as marks.
+
+Masked pictures are many and short: a sequence of them is one block. All times are working time in
+ns, so that a pause or a crash gap is one line and not a hole.
+
+The plan as the moderator ticks it off: parts that belong together are one row. Notes, flags,
+prompts and interview questions, as the moderator made and corrected them.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar, cast
 
 from labapp import discovery
-from labapp.events import Event
+from labapp.analysis.deviations import Deviation, Deviations
+from labapp.clock import NS
+from labapp.events import Event, payload_of
+from labapp.events.durations import Pauses
 from labapp.messages import decoded
-from labapp.plugins.part import PlannedPart
-from labapp.ui.language import without_names
-from labapp.ui.moderator.part_words import words_of
-from labapp.ui.moderator.state.alarms import Alarms
-from labapp.ui.moderator.state.deviations import DeviationLog
-from labapp.ui.moderator.state.fold import Fold, WorkTime
-from labapp.ui.moderator.state.notes import Note, correct, note_of
-from labapp.ui.moderator.state.sound import Sound
-from labapp.ui.moderator.state.timeline import Timeline
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart, introduces
+from labapp.session.machine import SessionMachine, SessionState
+from labapp.ui.language import N_, counted, number, tr, without_names
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.part_words import every_mark, words_of
+from labapp.ui.moderator.state.alarms import Alarms, raised
+from labapp.ui.moderator.wording import detail_of, gap, pause_reason
+
+
+class WorkTime:
+    """A fold over the journal; all times in ns."""
+
+    def __init__(self) -> None:
+        self.pauses = Pauses()
+        self.closed: list[tuple[int, int]] = []
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event."""
+        before = self.pauses
+        self.pauses = before.apply(event)
+        if (closed := self.pauses.stretch_since(before)) is not None:
+            self.closed.append(closed)
+
+    def working_ns(self, t_ns: int) -> int:
+        """Working time at any session time so far."""
+        if self.pauses.open_since_ns is not None:
+            t_ns = min(t_ns, self.pauses.open_since_ns)
+        return t_ns - sum(min(t_ns, end) - start for start, end in self.closed if start < t_ns)
+
+
+class Fold:
+    """Made by a console for the parts of a task; `PartWords.fold` names it."""
+
+    def apply(self, event: Event, work: WorkTime) -> bool:
+        """Take in an event, at whose working time `work` stands; True where what stands beside the
+        mirror is to be drawn anew now, and not with the next change on the participant's screen."""
+        raise NotImplementedError
+
 
 Veil = Callable[[Event], Event]
 UNNAMED = "a model"
@@ -179,3 +230,518 @@ class ConsoleState:
             self.lsl = decoded(str(p["detail"]), p.get("message"))
         if self.lsl != before:
             self.changed.add("sound")
+
+
+FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
+"""Kinds that are no deviations and come by the ten thousand."""
+
+AWAY = "focus_lost"
+WORDS = {
+    "paused": N_("Paused"),
+    "interrupted": N_("The program was not running"),
+    "stalled": "",
+    "clock_changed": N_("The computer’s clock was changed"),
+    "stage_restarted": N_("Stage began again"),
+    "part_skipped": N_("Part skipped"),
+    "skip_taken_back": N_("Skip taken back"),
+    "ended_early": N_("Ended early"),
+    "withdrawn": N_("Withdrew"),
+    "unfinished": N_("No end is recorded"),
+    "attempt_interrupted": N_("Attempt without an end"),
+    "noted": "",
+    "noted_taken_back": N_("Deviation taken back"),
+    "unblinded": N_("Moderator unblinded"),
+    "aligned_at_start": N_("Target and start agreed already"),
+    "no_sound": N_("Without sound"),
+    "sound_lost": N_("Sound lost"),
+    "microphone_lost": N_("Microphone gone"),
+    "sound_zeros": N_("Exact silence"),
+    "sound_clipping": N_("Too loud"),
+    "screen_changed": N_("Screen"),
+    AWAY: N_("Participant’s window without keyboard"),
+    "close_requested": N_("Participant wanted to stop"),
+}
+KEPT_DATA = {"keep": N_("the data are kept"), "delete": N_("the data are deleted")}
+SKIPPED = {"trial": N_("a question"), "part": N_("the rest of a part")}
+ADDED, REMOVED = N_("{screen} added"), N_("{screen} removed")
+WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")}
+
+
+class DeviationLog:
+    """deviations: in the order of their events.
+
+    titles: of the parts of the plan, by their ids.
+    """
+
+    def __init__(self, titles: Mapping[str, str] | None = None) -> None:
+        self._fold = Deviations()
+        self._titles = titles or {}
+        self._details: dict[int, str] = {}
+
+    @property
+    def deviations(self) -> list[Deviation]:
+        return self._fold.deviations
+
+    def apply(self, event: Event) -> bool:
+        """Take in the next event; True when `deviations` changed."""
+        if event.kind in FREQUENT or not self._fold.apply(event, payload_of(event)):
+            return False
+        if detail := _detail(event):
+            self._details[event.seq] = detail
+        return True
+
+    def lines(self) -> list[tuple[Deviation, str]]:
+        """What is listed, each with its words: every note takes the keyboard from the participant's
+        window for a moment, so these times are one line, at the latest of them."""
+        away = [deviation for deviation in self.deviations if deviation.kind == AWAY]
+        listed = [d for d in self.deviations if d.kind != AWAY or d is away[-1]]
+        return [(d, self._together(away) if d.kind == AWAY else self.words_of(d)) for d in listed]
+
+    def words_of(self, deviation: Deviation) -> str:
+        """One deviation: what, the detail, how long."""
+        told = self._details.get(deviation.seq or 0)
+        if deviation.kind == "part_skipped" and (title := self._titles.get(deviation.stage or "")):
+            told = wording.part_title(title)
+        return _words(deviation, told)
+
+    def _together(self, away: list[Deviation]) -> str:
+        if len(away) == 1:
+            return self.words_of(away[0])
+        in_all = sum(deviation.duration_s or 0.0 for deviation in away)
+        return tr(
+            "{what}: {n} times, {time} in all",
+            what=tr(WORDS[AWAY]),
+            n=len(away),
+            time=wording.short_time(round(in_all * NS)),
+        )
+
+
+def _detail(event: Event) -> str:
+    """The detail of a deviation that an event tells of, where it is a sentence with values."""
+    payload = event.payload
+    match event.kind:
+        case "segment.started":
+            return tr("segment {number} began", number=payload["segment"])
+        case "program.stalled":
+            return wording.stalled(payload)
+        case "clock.changed":
+            return wording.clock_changed(payload)
+        case "part.restarted":
+            return tr("attempt {number}", number=payload["attempt"])
+        case "screen.changed" if payload["change"] in ("added", "removed"):
+            form = ADDED if payload["change"] == "added" else REMOVED
+            return tr(form, screen=payload["screen"])
+        case "alarm.raised" | "audio.off":
+            return detail_of(payload)
+        case "audio.device_lost":
+            return f"{payload['device']}: {detail_of(payload)}"
+    return ""
+
+
+def _words(deviation: Deviation, told: str | None) -> str:
+    """told: the detail in the language of the console, where its event says it."""
+    kind = deviation.kind
+    text = tr(WORDS.get(kind, kind.replace("_", " ").capitalize()))
+    head, _, rest = deviation.detail.partition(": ")
+    match kind:
+        case "noted" | "noted_taken_back":
+            detail = deviation.detail
+        case "paused":
+            detail = pause_reason(deviation.detail)
+        case "alarm":
+            text, detail = raised(head)[1], rest if told is None else told
+        case "withdrawn":
+            reason = "" if rest == wording.WITHDREW else tr(rest)
+            detail = ": ".join(part for part in (tr(KEPT_DATA.get(head, head)), reason) if part)
+        case "sound_lost":
+            detail = gap(deviation.detail)
+        case "skip_taken_back":
+            detail = tr(SKIPPED.get(deviation.detail, deviation.detail))
+        case "close_requested":
+            detail = tr(WAYS.get(deviation.detail, deviation.detail))
+        case _:
+            detail = tr(deviation.detail) if told is None else told
+    line = ": ".join(part for part in (text, detail) if part)
+    if deviation.duration_s is None or (kind == "stalled" and told is not None):
+        return line  # of a standstill its words say how long it lasted
+    if kind == "sound_lost":
+        return f"{line}, {number(f'{deviation.duration_s:.2g}')} s"
+    return f"{line}, {wording.short_time(round(deviation.duration_s * NS))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """device is empty before the first audio.started; off: why there is no sound, or None.
+    lost_frames counts the frames of this segment that were filled with silence; heard: a voice came
+    through this microphone."""
+
+    device: str = ""
+    host_api: str = ""
+    rate: int = 0
+    off: str | None = None
+    lost: bool = False
+    lost_frames: int = 0
+    state: str | None = None
+    heard: bool = False
+
+    def apply(self, event: Event) -> Sound:
+        """The state after an event."""
+        p = event.payload
+        match event.kind:
+            case "segment.started":
+                return Sound()
+            case "audio.started":
+                return Sound(p["device"], p["host_api"], int(p["nominal_rate"]))
+            case "audio.off":
+                return Sound(off=decoded(str(p["reason"]), p.get("message")))
+            case "audio.gap":
+                return replace(self, lost_frames=self.lost_frames + int(p["frames"]))
+            case "audio.device_lost":
+                return replace(self, lost=True, heard=False)
+            case "audio.device_back":
+                return replace(self, lost=False, device=p["device"])
+            case "session.completed" | "session.ended":
+                return replace(self, lost=False)
+            case "audio.state":
+                return replace(self, state=p["state"], heard=self.heard or p["state"] == "heard")
+        return self
+
+
+MarkKind = Literal[
+    "note", "flag", "prompt", "question", "answer", "deviation", "alarm", "pause", "gap"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part or a question; end_ns and outcome are None while it runs. of: index of its part."""
+
+    start_ns: int
+    label: str
+    of: int
+    end_ns: int | None = None
+    outcome: str | None = None
+
+    def end_or(self, now_ns: int) -> int:
+        """Where it ends, or now."""
+        return now_ns if self.end_ns is None else self.end_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """seq: of the event that noted it, where it can be corrected."""
+
+    at_ns: int
+    kind: MarkKind
+    text: str
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """A change of what the microphone hears (`audio.state`)."""
+
+    at_ns: int
+    state: str
+
+
+class Timeline:
+    """parts, trials, marks, hearing: in the order of their events. version counts the changes."""
+
+    def __init__(self, parts: Sequence[PlannedPart]) -> None:
+        self._plan = parts
+        lanes = frozenset().union(*(words_of(part).lanes(part) for part in parts))
+        self.answers, self.asks = "answer" in lanes, "question" in lanes
+        self._shown = registry.shown_kinds()
+        self.parts: list[Block] = []
+        self.trials: list[Block] = []
+        self.marks: list[Mark] = []
+        self._first: dict[int, Mark] = {}
+        self.hearing: list[Hearing] = []
+        self.version = 0
+
+    def apply(self, event: Event, work: WorkTime) -> bool:
+        """Take in an event (after `work` did); True when the timeline changed."""
+        changed = self._apply(event, work, work.working_ns(event.t_ns))
+        self.version += changed
+        return changed
+
+    def _apply(self, event: Event, work: WorkTime, at: int) -> bool:
+        p = event.payload
+        match event.kind:
+            case "part.started":
+                index = int(p["index"])
+                self.parts.append(Block(at, wording.part_title(self._plan[index].title), index))
+            case "part.ended":
+                _close(self.parts, at, str(p["outcome"]))
+                _close(self.trials, at, None)
+            case kind if kind in self._shown and self.parts:
+                return self._trial(event.trial or 1, at)
+            case "trial.ended":
+                return self._ended(event.trial or 1, at, str(p["outcome"]))
+            case "part.restarted":
+                _close(self.trials, at, None)
+            case "session.paused":
+                self.marks.append(Mark(at, "pause", wording.paused(str(p["reason"]))))
+            case "pause.explained":
+                return self._explained(str(p["reason"]))
+            case "session.resumed":
+                self._resumed(work)
+            case "segment.started" if p["gap_from_ns"] is not None:
+                self.marks.append(Mark(at, "gap", tr("Gap: the program was not running")))
+            case "audio.state":
+                since = work.working_ns(int(p["since_ns"]))
+                self.hearing.append(Hearing(since, str(p["state"])))
+            case kind if (text := wording.alarm_text(kind, p)) is not None:
+                self.marks.append(Mark(at, "alarm", text))
+            case "skip.taken_back":
+                self.marks.append(Mark(at, "deviation", tr("A skip was taken back")))
+            case kind if (words := every_mark().get(kind)) is not None and self.parts:
+                said = words.mark(self._plan[self.parts[-1].of], p)
+                self.marks.append(Mark(at, cast(MarkKind, words.marks[kind]), said))
+            case "deviation.noted":
+                since = work.working_ns(int(p["typing_began_ns"]))
+                self._noted(Mark(since, "deviation", p["text"], event.seq))
+            case "note.corrected":
+                return self._corrected(int(p["seq"]), str(p["text"]))
+            case "audio.gap":
+                lost = counted(
+                    int(p["frames"]),
+                    "{n} frame of sound lost ({cause})",
+                    "{n} frames of sound lost ({cause})",
+                    cause=gap(str(p["cause"])),
+                )
+                self.marks.append(Mark(at, "alarm", lost))
+            case _:
+                return self._note(event, work)
+        return True
+
+    def _trial(self, trial: int, at: int) -> bool:
+        """A trial is on the screen: its block begins, or goes on."""
+        index = self.parts[-1].of
+        part = self._plan[index]
+        words = words_of(part)
+        label = words.trial(part, trial)
+        last = self.trials[-1] if self.trials else None
+        open_ = last is not None and last.end_ns is None
+        if open_ and words.joins and last is not None and (last.of, last.label) == (index, label):
+            return False
+        _close(self.trials, at, None)  # an attempt that a crash cut off has no end
+        self.trials.append(Block(at, label, index))
+        return True
+
+    def _ended(self, trial: int, at: int, outcome: str) -> bool:
+        part = self._plan[self.parts[-1].of] if self.parts else None
+        if part is not None and words_of(part).goes_on(part, trial, outcome):
+            return False
+        _close(self.trials, at, outcome)
+        return True
+
+    def _note(self, event: Event, work: WorkTime) -> bool:
+        note = note_of(event, work)
+        if note is None:
+            return False
+        text = note.text
+        if note.kind == "flag":
+            text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
+        if note.kind == "prompt":
+            text = tr("Prompt given: {prompt}", prompt=note.text)
+        if note.kind == "question":
+            text = tr("Asked: {question}", question=note.text)
+        self._noted(Mark(note.working_ns, note.kind, text, event.seq))
+        return True
+
+    def _noted(self, mark: Mark) -> None:
+        """Keep what a mark of the moderator was at first, for it may be corrected."""
+        self._first[mark.seq] = mark
+        self.marks.append(_worded(mark))
+
+    def _corrected(self, seq: int, text: str) -> bool:
+        """What was taken back has no mark; what only the study words gets its own words back."""
+        mark = self._first.get(seq)
+        if mark is None:
+            return False
+        self.marks = [mark for mark in self.marks if mark.seq != seq]
+        if text:
+            words = text if mark.kind in ("note", "deviation") else mark.text
+            self.marks.append(_worded(replace(mark, text=words)))
+        return True
+
+    def _explained(self, reason: str) -> bool:
+        """Say at the mark of the pause why it was made."""
+        for index in range(len(self.marks) - 1, -1, -1):
+            if self.marks[index].kind == "pause":
+                self.marks[index] = replace(self.marks[index], text=wording.paused(reason))
+                return True
+        return False
+
+    def _resumed(self, work: WorkTime) -> None:
+        """Tell at the mark how long the pause or gap was."""
+        if not work.closed:
+            return
+        start, end = work.closed[-1]
+        for index in range(len(self.marks) - 1, -1, -1):
+            mark = self.marks[index]
+            if mark.kind in ("pause", "gap"):
+                length = wording.short_time(end - start)
+                self.marks[index] = replace(mark, text=f"{mark.text}, {length}")
+                return
+
+
+def _worded(mark: Mark) -> Mark:
+    if mark.kind != "deviation":
+        return mark
+    return replace(mark, text=tr("Deviation: {said}", said=mark.text))
+
+
+def _close(blocks: list[Block], at: int, outcome: str | None) -> None:
+    if blocks and blocks[-1].end_ns is None:
+        blocks[-1] = replace(blocks[-1], end_ns=at, outcome=outcome)
+
+
+RowState = Literal["todo", "current", "done", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """parts: indices into the plan. title is what is done, detail what it is done with."""
+
+    title: str
+    detail: str
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A row as it stands: progress (`4 / 7`, `reading`), and its working time so far in ns."""
+
+    row: PlanRow
+    state: RowState
+    progress: str
+    working_ns: int | None
+
+
+def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
+    """Rows for a plan: a stage takes in the text before it and the questionnaires about it.
+
+    blind: representations are not named.
+    """
+    rows: list[PlanRow] = []
+    waiting: list[int] = []
+    owner: dict[str, int] = {}
+    for index, part in enumerate(parts):
+        if (about := part.belongs_to()) is not None and about in owner:
+            row = rows[owner[about]]
+            rows[owner[about]] = PlanRow(row.title, row.detail, (*row.parts, index))
+        elif introduces(parts, index):
+            waiting.append(index)
+        else:
+            detail = words_of(part).detail(part, blind=blind)
+            if part.has_trials:
+                owner[part.id] = len(rows)
+            rows.append(PlanRow(part.title, detail, (*waiting, index)))
+            waiting = []
+    return tuple(rows)
+
+
+def view_of(
+    rows: Sequence[PlanRow],
+    machine: SessionMachine,
+    state: SessionState,
+    work: WorkTime,
+    now_ns: int,
+) -> tuple[PlanView, ...]:
+    """Every row as it stands at session time now_ns."""
+    views = []
+    for row in rows:
+        records = [state.records[index] for index in row.parts]
+        started = next((r.started_ns for r in records if r.started_ns is not None), None)
+        outcomes = [r.outcome for r in records]
+        standing: RowState
+        if started is None:  # or skipped before it began
+            standing, length = "todo" if None in outcomes else "skipped", None
+        elif None in outcomes and state.ended is None:
+            standing, length = "current", _length(work, started, now_ns)
+        else:
+            # A part that was going on when the session ended has no end of its own.
+            begun = [r for r in records if r.started_ns is not None]
+            ends = [now_ns if r.ended_ns is None else r.ended_ns for r in begun]
+            length = _length(work, started, max(ends))
+            whole = all(outcome in ("completed", "time_expired") for outcome in outcomes)
+            standing = "done" if whole else "skipped"
+        progress = progress_of(machine, state) if standing == "current" else ""
+        if standing == "skipped":
+            wrong = (o for o in outcomes if o not in ("completed", "time_expired"))
+            progress = tr(wording.OUTCOMES.get(next(wrong) or "", N_("not finished")))
+        views.append(PlanView(row, standing, progress, length))
+    return tuple(views)
+
+
+def _length(work: WorkTime, start_ns: int, end_ns: int) -> int:
+    return work.working_ns(end_ns) - work.working_ns(start_ns)
+
+
+def progress_of(machine: SessionMachine, state: SessionState) -> str:
+    """How far the part on the screen is, in a word or two."""
+    if not state.running:
+        return ""
+    part, task = machine.parts[state.index], machine.tasks[state.index]
+    return words_of(part).progress(part, task, state.part_state)
+
+
+NoteKind = Literal["note", "flag", "prompt", "question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """working_ns: working time at which its typing began; t_ns: the same in session time; text: how
+    it reads now, empty where it was taken back; first: how it read at first; stage: part that ran.
+    """
+
+    seq: int
+    kind: NoteKind
+    working_ns: int
+    t_ns: int
+    text: str
+    number: int | None = None
+    first: str = ""
+    stage: str | None = None
+
+    @property
+    def taken_back(self) -> bool:
+        return not self.text
+
+    @property
+    def corrected(self) -> bool:
+        """Whether it reads otherwise than at first."""
+        return self.text != self.first
+
+
+def note_of(event: Event, work: WorkTime) -> Note | None:
+    """The entry of a note, flag, prompt or interview question; None for any other event."""
+    payload, at_ns = event.payload, event.t_ns
+    kind: NoteKind
+    number: int | None = None
+    match event.kind:
+        case "note.added":
+            kind, text, at_ns = "note", payload["text"], int(payload["typing_began_ns"])
+        case "flag.added":
+            kind, text, number = "flag", payload["meaning"], int(payload["number"])
+        case "prompt.given":
+            kind, text = "prompt", payload["text"]
+        case "interview.question_asked":
+            kind, text, number = "question", payload["text"], int(payload["question"])
+        case _:
+            return None
+    work_ns = work.working_ns(at_ns)
+    return Note(event.seq, kind, work_ns, at_ns, text, number, text, event.part_id)
+
+
+def correct(notes: list[Note], event: Event) -> bool:
+    """Take in a note.corrected event; True when one of the notes reads otherwise now."""
+    seq = int(event.payload["seq"])
+    for place, note in enumerate(notes):
+        if note.seq == seq:
+            notes[place] = replace(note, text=str(event.payload["text"]))
+            return True
+    return False

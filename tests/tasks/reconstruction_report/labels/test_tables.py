@@ -19,14 +19,11 @@ from labapp.cli.main import app
 from labapp.errors import ExportExists, RatingError
 from labapp.events import Source
 from labapp.representations.effects import DialEffect
-from labapp.tasks.reconstruction.report.labels import dial_effects, files
-from labapp.tasks.reconstruction.report.labels.columns import LABEL_TABLES
-from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
-from labapp.tasks.reconstruction.report.labels.frames import frames
-from labapp.tasks.reconstruction.report.labels.names import Model
-from labapp.tasks.reconstruction.report.labels.published import PARTICIPANTS, TEXT, published
+from labapp.tasks.reconstruction.report.labels import results, sections
+from labapp.tasks.reconstruction.report.labels.frames import LABEL_TABLES, frames
+from labapp.tasks.reconstruction.report.labels.names import PARTICIPANTS, TEXT, Model, published
 from labapp.tasks.reconstruction.report.labels.ratings import Rating
-from labapp.tasks.reconstruction.report.labels.results import NOTHING, Found, find
+from labapp.tasks.reconstruction.report.labels.results import NOTHING, Effects, Found, find
 from labapp.tasks.reconstruction.report.labels.sections import of_study
 from labapp.tasks.reconstruction.report.labels.sheet import HELP, SHEET
 from tests.helpers.pages import problems
@@ -43,7 +40,7 @@ from tests.tasks.reconstruction_report.labels.sheets import filled, save
 TC = "mnist8k/tc5"
 
 
-def faint(*dials: int) -> dial_effects.Measure:
+def faint(*dials: int) -> results.Measure:
     """Effects in which these dials (from 1) do little."""
 
     def measured(model: Model) -> Effects:
@@ -239,7 +236,7 @@ def test_raters_with_nothing_to_compare_are_told(tmp_path: Path) -> None:
 
 def test_the_effects_are_those_of_the_installed_model() -> None:
     (model,) = find(tables(cohort({"mnist8k/tc10": TC10})), measured=faint()).models
-    found = dial_effects.measure(model)
+    found = results.measure(model)
     assert [d.title for d, e in zip(model.dials, found.of, strict=True) if e.little] == [
         "Continuous 3",
         "Continuous 5",
@@ -251,7 +248,7 @@ def test_the_effects_are_those_of_the_installed_model() -> None:
 
 def of_cards(*cards: str, model: str = TC) -> Effects:
     (one,) = find(tables(cohort({TC: TC5})), measured=faint()).models
-    return dial_effects.measure(replace(one, model=model, cards=frozenset(cards)))
+    return results.measure(replace(one, model=model, cards=frozenset(cards)))
 
 
 def test_of_another_model_under_the_same_id_nothing_is_grey() -> None:
@@ -268,7 +265,7 @@ def test_a_damaged_model_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     shutil.copytree(resources.models() / TC, tmp_path / TC)
     (tmp_path / TC / "decoder.safetensors").write_bytes(b"broken")
     monkeypatch.setattr(resources, "model_roots", lambda: (tmp_path,))
-    found = dial_effects.measure(model)
+    found = results.measure(model)
     assert found.of == ()
     assert "decoder.safetensors" in found.why_not
 
@@ -292,7 +289,7 @@ def test_from_sessions_to_raters_and_back(tmp_path: Path) -> None:
     header, *rows = csv.reader(text.splitlines())
     assert len(rows) == 16
     assert (first / HELP).read_text(encoding="utf-8").startswith("How to mark names")
-    assert "“3-5-blob”" in (first / files.PAGE).read_text(encoding="utf-8")
+    assert "“3-5-blob”" in (first / sections.PAGE).read_text(encoding="utf-8")
     same = {"'3-5-6", "'3-5-blob", "'6-7", "'7-6?"}
     paths = []
     for rater, changes in (("A", same), ("B", same - {"'7-6?"})):
@@ -304,7 +301,7 @@ def test_from_sessions_to_raters_and_back(tmp_path: Path) -> None:
     both = pd.read_csv(report.parent / "label_agreement.csv").iloc[0]
     assert (both["n_names"], both["percent"]) == (16, 93.75)
     assert both["kappa"] == pytest.approx((15 / 16 - 168 / 256) / (1 - 168 / 256))
-    for one in (report, report.parent / files.PAGE):
+    for one in (report, report.parent / sections.PAGE):
         assert not problems(one.read_text(encoding="utf-8"))
     page = unescape(re.sub(r"\s+", " ", report.read_text(encoding="utf-8")))
     assert "both raters (A, B) call consistent" in page
@@ -331,7 +328,7 @@ def test_a_sheet_that_is_being_rated_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_without_names_there_is_no_sheet(tmp_path: Path) -> None:
-    assert files.write(find(tables([session("P01", {TC: {}})])), tmp_path) == []
+    assert sections.write(find(tables([session("P01", {TC: {}})])), tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,10 +10,8 @@ from matplotlib.axes import Axes
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, add_heading
-from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
-from labapp.tasks.reconstruction.report.labels.names import Model
-from labapp.tasks.reconstruction.report.labels.published import COVERED
-from labapp.tasks.reconstruction.report.labels.results import Found, coverage
+from labapp.tasks.reconstruction.report.labels.names import COVERED, Model
+from labapp.tasks.reconstruction.report.labels.results import Effects, Found, coverage
 
 SIDE_BY_SIDE = 3
 """Models in one row of panels; fewer leave room, so that letters are always of one size."""

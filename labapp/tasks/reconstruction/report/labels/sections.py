@@ -1,19 +1,23 @@
-"""The section of the report on names of dials (paper 000, Tables 1 and A.4)."""
+"""The section of the report on names of dials (paper 000, Tables 1 and A.4).
+
+Files beside the report: the sheet for raters, and the tables as a page of their own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
+from pathlib import Path
 
+from labapp import __version__
 from labapp.agreement.measure import DRAWS
 from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, heading, paragraph, render, table, two_lines
-from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
-from labapp.tasks.reconstruction.report.labels.names import Model, Name
-from labapp.tasks.reconstruction.report.labels.published import TEXT
-from labapp.tasks.reconstruction.report.labels.results import Found, coverage, covered
-from labapp.tasks.reconstruction.report.labels.sheet import SHEET, quoted
+from labapp.report.page import Html, heading, joined, page, paragraph, render, table, two_lines
+from labapp.tasks.reconstruction.report.labels.names import TEXT, Model, Name
+from labapp.tasks.reconstruction.report.labels.results import Effects, Found, coverage, covered
+from labapp.tasks.reconstruction.report.labels.sheet import HELP, INSTRUCTIONS, SHEET, quoted
 
 AGREED = " ✓"
 LITTLE = "little effect"
@@ -218,3 +222,38 @@ def models_table(models: Sequence[_Both], result: Found) -> Html:
         + " Paper: of the model that is named alike, as its text says (named at least one dial) or "
         "counted in its tables." * theirs,
     )
+
+
+PAGE = "label_tables.html"
+NAMES = (SHEET, HELP, PAGE)
+"""Every file that `write` makes."""
+
+
+def write(result: Found, out: Path, made: datetime | None = None) -> list[Path]:
+    """The files, where any dial was named. Nothing is overwritten; raises OSError."""
+    if result.sheet is None:
+        return []
+    contents = {
+        SHEET: result.sheet.text(),
+        HELP: INSTRUCTIONS.format(sheet=SHEET),
+        PAGE: tables_page(result, made or datetime.now(UTC)),
+    }
+    for name, content in contents.items():
+        with (out / name).open("x", encoding="utf-8", newline="") as file:
+            file.write(content)
+    return [out / name for name in contents]
+
+
+def tables_page(result: Found, made: datetime) -> str:
+    """The tables of names alone, to be copied or printed."""
+    studies = result.studies
+    title = f"Names given to dials: {', '.join(studies)}"
+    when = paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
+    header = joined([heading(1, title), when])
+    body = joined(
+        part
+        for study in studies
+        for part in (heading(2, f"Study {study}"), *of_study(study, result))
+    )
+    footer = paragraph(f"Analysed with labapp {__version__}.", "quiet")
+    return page(title, header, body, footer)
