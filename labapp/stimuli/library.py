@@ -192,8 +192,8 @@ def schema_fault(error: Mapping[str, Any]) -> str:
         return f"found {len(error['input'])}; at least {error['ctx']['min_length']} needed"
     value = repr(error["input"])
     value = value if len(value) <= 60 else value[:57] + "…"
-    if error["type"] == "string_pattern_mismatch":
-        return f"found {value}; {PATTERNS[error['ctx']['pattern']]}"
+    if words := PATTERNS.get(str(error.get("ctx", {}).get("pattern"))):
+        return f"found {value}; {words}"
     return f"found {value}; allowed: {allowed_words(error)}"
 
 
