@@ -26,8 +26,10 @@ from tests.analysis.test_exclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
 
-WRITTEN = ("The participant asked for water.", "hive-trade-off-species")
-"""Notes of the golden session, and the id of a questionnaire."""
+WRITTEN = (
+    "The participant asked for water.", "hive-trade-off-species", "dial: Says what a dial does",
+)  # fmt: skip
+"""Notes of the golden session, the id of a questionnaire, and a code as its codebook calls it."""
 SHIPPED = ("protopnet-agreement", "prototree-distinction", "unmasking-faces")
 """Studies whose tasks have sections of their own, beside those of the golden session."""
 NAMES = {"mnist8k/tc5": named.TC5, "mnist8k/tc10": named.TC10}
