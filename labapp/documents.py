@@ -521,8 +521,8 @@ def innermost(
     places = [tuple(place(error["loc"])) for error in every]
     around = {at[:depth] for at in places for depth in range(len(at))}
     of_wholes = ("_type", "too_short", "literal_error")
-    found = zip(places, every, strict=True)
-    return [e for at, e in found if at not in around or not e["type"].endswith(of_wholes)]
+    placed = zip(places, every, strict=True)
+    return [e for at, e in placed if at not in around or not e["type"].endswith(of_wholes)]
 
 
 _MOST = 4 * PROBLEMS

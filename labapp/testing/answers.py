@@ -124,9 +124,9 @@ def _changed(
                 break
 
 
-def _alike(one: Rehearsal, other: Rehearsal) -> bool:
+def _alike(mine: Rehearsal, theirs: Rehearsal) -> bool:
     """Whether the same kinds of events happened."""
-    return [event.kind for event in one.events] == [event.kind for event in other.events]
+    return [event.kind for event in mine.events] == [event.kind for event in theirs.events]
 
 
 def _made(value: Any) -> Iterator[Any]:

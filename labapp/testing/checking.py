@@ -152,8 +152,8 @@ def _run(
     plans = list(_planned(loaded, models, stimuli_of, predict_masked))
     with seen() as did:
         again = list(_planned(loaded, models, stimuli_of, predict_masked))
-    if did.clock or [plan.to_rows(plan.parts_of(one)) for one in again] != [
-        plan.to_rows(plan.parts_of(one)) for one in plans
+    if did.clock or [plan.to_rows(plan.parts_of(made)) for made in again] != [
+        plan.to_rows(plan.parts_of(made)) for made in plans
     ]:
         clock = f" ({did.clock})" if did.clock else ""
         raise Fault(

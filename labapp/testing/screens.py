@@ -336,7 +336,7 @@ class Desk:
 
     def _press(self, command: Command, part: PlannedPart, *, begins: bool) -> bool:
         """Send a command by the keys that lead to it; whether it was sent so."""
-        window, found, at_once = self.window, None, False
+        window, way, at_once = self.window, None, False
         start = window.focusWidget() or window
         for tabs in range(MOST_TABS):
             place = window.focusWidget() or window
@@ -351,13 +351,13 @@ class Desk:
                 self._devices(part, heard, "keyboard", "A key")
                 at_once = at_once or (not tabs and any(type(each) in self.own for each in heard))
                 if any(_same(each, command) for each in heard):
-                    found = (tabs, pressed, True)
+                    way = (tabs, pressed, True)
                     break
-                if found is None and any(type(each) is type(command) for each in heard):
-                    found = (tabs, pressed, False)
+                if way is None and any(type(each) is type(command) for each in heard):
+                    way = (tabs, pressed, False)
             with self._hearing():
                 QTest.keyClick(place, Qt.Key.Key_Tab)
-            if window.focusWidget() is start or (found and found[2]):
+            if window.focusWidget() is start or (way and way[2]):
                 break
         start.setFocus()
         with self._hearing():
@@ -366,7 +366,7 @@ class Desk:
             f"No key sends {type(command).__name__} in {part.id!r}, wherever Tab leads to: let a "
             "widget that takes the focus send it, or `take_key` of the screen, and open the right "
             "button (`foot`) once *Next* leads on.",
-            good=found is not None,
+            good=way is not None,
         )
         if begins and self._at_once.setdefault(part.id, at_once) and not at_once:
             self.notes.add(
@@ -374,10 +374,10 @@ class Desk:
                 'where the focus is nowhere: set `self.wish = "content"` in `render_state` where '
                 "another question comes, so that `entrance()` gets the focus."
             )
-        if found is None:
+        if way is None:
             return False
         with self._hearing(muted=False) as heard:
-            for pressed in (*((Qt.Key.Key_Tab, Held.NoModifier),) * found[0], found[1]):
+            for pressed in (*((Qt.Key.Key_Tab, Held.NoModifier),) * way[0], way[1]):
                 QTest.keyClick(window.focusWidget() or window, *pressed)
             QApplication.processEvents()
         return any(_same(each, command) for each in heard)
@@ -485,10 +485,10 @@ def _names(commands: Collection[Command]) -> str:
     return ", ".join(sorted({type(command).__name__ for command in commands}))
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(mine: Any, theirs: Any) -> bool:
     """Whether two commands ask for the same, with whatever device."""
-    return type(one) is type(other) and all(
-        getattr(one, field.name) == getattr(other, field.name)
-        for field in fields(one)
+    return type(mine) is type(theirs) and all(
+        getattr(mine, field.name) == getattr(theirs, field.name)
+        for field in fields(mine)
         if field.name != "device" and not field.name.endswith("_ns")
     )
