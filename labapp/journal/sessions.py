@@ -66,7 +66,7 @@ class SessionSummary:
     problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for `--json`; None instead of empty text."""
+        """What `--json` prints; None instead of empty text."""
         return {key: None if value == "" else value for key, value in asdict(self).items()}
 
 
