@@ -438,7 +438,8 @@ class _Values:
                     self.refused.append(_Refused(f"the {what} is not allowed", line, _PLAIN_KEYS))
                     continue
                 key = self._plain(key_node)
-                if isinstance(key, str) and (space := ODD_SPACE.search(key)):
+                plain = isinstance(key, str) and key_node.style is None
+                if plain and (space := ODD_SPACE.search(key)):
                     self.refused.append(_odd_space(space[0], line))
                     key = ODD_SPACE.sub(" ", key).strip()
                 if isinstance(key, int) and behind == key_node.start_mark.index - 1:

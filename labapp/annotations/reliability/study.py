@@ -243,7 +243,7 @@ def figure_rows(results: Iterable[TierResults]) -> Iterator[Row]:
         yield _of_tier(figure.tier) | {
             "code": figure.code,
             "raters": ", ".join(figure.raters),
-            "same_rater": _yes_no(figure),
+            "same_rater": figure.same_rater,
             "measure": result.measure,
             "level": result.level,
             "value": result.value,
@@ -354,17 +354,19 @@ def _of_tier(tier: Any) -> Row:
     }
 
 
-def _yes_no(figure: Figure) -> str:
-    return "yes" if figure.same_rater else "no"
-
-
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
     with path.open("x", encoding="utf-8", newline="") as file:
         write_csv(
             file,
             columns,
-            ([None if row.get(name) == "" else row.get(name) for name in columns] for row in rows),
+            ([_cell(row.get(name)) for name in columns] for row in rows),
         )
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return None if value == "" else value
 
 
 def _unwritable(out: Path, error: OSError) -> DataFolderError:
