@@ -100,7 +100,7 @@ def switch_in(body: Mapping[str, Any], key: str) -> bool:
     return value
 
 
-TOGETHER = timedelta(milliseconds=1)
+TOGETHER = timedelta(microseconds=20)
 """Lines that were written within this time of each other were one change."""
 MOST_STEPS = 1000
 """Lines at the end of a file that can be taken back once it is opened again."""
