@@ -20,7 +20,7 @@ from labapp.annotations.model import Text, Unit
 from labapp.annotations.packs import make_pack
 from labapp.annotations.places import FINAL, KEPT, annotations_folder, rater_file
 from labapp.annotations.redacting import redact
-from labapp.annotations.rounds import assign_study, lock
+from labapp.annotations.rounds import assign_study, close
 from labapp.annotations.store import (
     annotations_of,
     codebooks_in,
@@ -156,7 +156,7 @@ def test_a_locked_file_that_lost_its_lock_is_not_coded_in(session: Path) -> None
     assign_study(session.parent, ["anna"], 0.0, 1, "independent")
     path = rater_file(session, "anna")
     before = path.read_bytes()
-    lock(session.parent)
+    close(session.parent)
     path.write_bytes(before)
     book = codebooks.read(session.parent / "codebook.yaml")
     with pytest.raises(AnnotationError, match="was locked"):
