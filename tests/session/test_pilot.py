@@ -267,6 +267,6 @@ def test_the_command_moves_it(tmp_path: Path) -> None:
 
     assert isinstance(move("study").exception, UsageError)
     assert "counts in the study" in move("study", "--reason", "it counts").output
-    said = move("pilots", "--reason", "no", "--json").output
+    said = move("pilots", "--reason", "a trial", "--json").output
     assert json.loads(said)["pilot"] is True
     assert path.is_dir()

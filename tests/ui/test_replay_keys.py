@@ -104,7 +104,7 @@ def test_an_own_file_changes_what_it_names() -> None:
         ("replay:\n  play: Space\n", 2, "a list of keys"),
         ("replay:\n  play: [1]\n", 2, "a list of keys"),
         ("replay: [Space]\n", 1, "allowed: action: [keys]"),
-        ("replay:\n  play: [Space\n", 3, "YAML"),
+        ("replay:\n  play: [Space\n", 2, "YAML"),
         ("- play\n", 0, "expected 'key: value' lines"),
     ],
 )
