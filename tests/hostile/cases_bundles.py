@@ -114,7 +114,7 @@ ZIPS: dict[str, tuple[tuple[tuple[str, bytes], ...], str]] = {
     "leads out": (((MANIFEST, b"{}"), ("../../x", b"")), "leads out"),
     "absolute": (((MANIFEST, b"{}"), ("/etc/x", b"")), "does not lie below"),
     "of Windows": (((MANIFEST, b"{}"), ("C:/x", b"")), "does not lie below"),
-    "backslashes": (((MANIFEST, b"{}"), ("b\\..\\x", b"")), "leads out"),
+    "backslashes": (((MANIFEST, b"{}"), ("b\\..\\x", b"")), "holds a backslash"),
     "a control character": (((MANIFEST, b"{}"), ("b/\x1bx", b"")), "control character"),
     "of 300 letters": (((MANIFEST, b"{}"), ("b/" + "x" * 300, b"")), "more than 255"),
     "clashing": (((MANIFEST, b"{}"), ("b/README", b""), ("b/readme", b"")), "upper and lower"),
