@@ -32,24 +32,31 @@ STUDY = "mnist-short"
 
 def simulated(participants: int, folder: Path) -> list[Path]:
     """Session folders of the shorter study, made where they are not there yet."""
-    from labapp.resources import assets
     from labapp.simulation.jobs import simulate_study
 
     data = folder / "simulated"
     if not data.exists():
-        text = (assets() / "studies" / f"{SHIPPED}.yaml").read_text(encoding="utf-8")
-        for old, new in (
-            (f"id: {SHIPPED}", f"id: {STUDY}"),
-            ("trials: 7 ", f"trials: {QUESTIONS} "),
-            ("audio: required", 'audio: "off"'),
-        ):
-            if old not in text:
-                raise SystemExit(f"The study {SHIPPED} does not say {old!r} any more.")
-            text = text.replace(old, new)
-        study = folder / f"{STUDY}.yaml"
-        study.write_text(text, encoding="utf-8")
-        simulate_study(str(study), participants, "understanding", data, seed=3)
+        simulate_study(str(shorter(folder)), participants, "understanding", data, seed=3)
     return sorted((data / STUDY).glob("sub-*"))
+
+
+def shorter(folder: Path) -> Path:
+    """Write the shorter study, beside what it names."""
+    from labapp.resources import assets
+    from tests.helpers.beside import put_beside
+
+    text = (assets() / "studies" / f"{SHIPPED}.yaml").read_text(encoding="utf-8")
+    for old, new in (
+        (f"id: {SHIPPED}", f"id: {STUDY}"),
+        ("trials: 7 ", f"trials: {QUESTIONS} "),
+        ("audio: required", 'audio: "off"'),
+    ):
+        if old not in text:
+            raise SystemExit(f"The study {SHIPPED} does not say {old!r} any more.")
+        text = text.replace(old, new)
+    study = put_beside(folder) / f"{STUDY}.yaml"
+    study.write_text(text, encoding="utf-8")
+    return study
 
 
 def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[Any, ...]]:

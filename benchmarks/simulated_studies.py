@@ -41,6 +41,7 @@ from labapp.representations.package import find
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.mixtures import SHARES
 from labapp.simulation.names import MIXTURE
+from tests.helpers.beside import put_beside
 
 WRITTEN = Path(__file__).with_name("simulated_studies.md")
 PEOPLE = 30
@@ -71,6 +72,7 @@ def study_of(part: str, folder: Path) -> str:
     if part in CROWDS:
         whole = yaml.safe_load((resources.assets() / "studies" / f"{DIGITS}.yaml").read_text())
         whole["assignment"]["model"]["cells"] = {part.removeprefix(f"{DIGITS}-"): {}}
+        put_beside(folder)
         path.write_text(yaml.safe_dump(whole, sort_keys=False))
         return str(path)
     dataset = part.rsplit("-", 1)[0]

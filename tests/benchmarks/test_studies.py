@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import long_session, replay_window, slider_path
-from labapp.study.loading import load
+from benchmarks import long_session, many_bundles, replay_window, simulated_studies, slider_path
+from labapp.session.gate import gate
 
 STUDIES = {
     "long_session": long_session.STUDY.format(minutes=5),
@@ -22,4 +22,13 @@ STUDIES = {
 def test_a_study_of_a_benchmark_is_in_order(name: str, tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(STUDIES[name])
-    assert load(path).path == path
+    gate(path)
+
+
+def test_the_shortened_study_of_many_bundles_is_in_order(tmp_path: Path) -> None:
+    gate(many_bundles.shorter(tmp_path))
+
+
+@pytest.mark.parametrize("part", [simulated_studies.CROWDS[0], simulated_studies.CROWDS[1]])
+def test_a_simulated_study_is_in_order(part: str, tmp_path: Path) -> None:
+    gate(simulated_studies.study_of(part, tmp_path))
