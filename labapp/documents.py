@@ -379,7 +379,7 @@ def _compose(content: bytes) -> yaml.MappingNode:
 ODD_SPACE = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]")
 """What looks like a space, or like nothing, and is no space in YAML."""
 _NO_SPACE = re.compile(rf"(?:^ *|[-:,[{{] *)({ODD_SPACE.pattern})")
-"""Where one of these stands in place of a space."""
+"""Where one of these is used instead of a space."""
 _BEGUN = re.compile("while (scanning a (simple key|quoted|double)|parsing a flow)")
 """Contexts of PyYAML's errors that are the mistake themselves: what was begun has no end."""
 
@@ -395,7 +395,7 @@ _NO_BACKSLASH = "Write / instead of \\ in paths, or put the text in single quote
 _YAML_ADVICE = {
     "could not find expected ':'": "Put a colon and a space behind the key, as in `key: value`.",
     "escape character": _NO_BACKSLASH,
-    "unexpected end of stream": "Close the quotation mark that stands in this line.",
+    "unexpected end of stream": "Close the quotation mark in this line.",
     "expected ',' or": f"Close the bracket of this line, or put in the comma. {_QUOTE}",
     "\\t": "Indent with spaces: there is a tab in this line.",
     "found '<scalar>'": "Close the quotation mark before this text, in this line or above it.",

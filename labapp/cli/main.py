@@ -469,7 +469,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         "Start labapp again: it offers to go on with a session that was interrupted.",
     ),
     "plan": (
-        "No plan was written. What was simulated is kept, but for --keep, which begins anew.",
+        "No plan was written. What was simulated is kept, except with --keep.",
         "Give the same command again: it goes on from there.",
     ),
     "transcribe": (

@@ -456,7 +456,7 @@ class _Reader:
             return None
         if texts.near_names(name):
             fault(
-                f"a brace is missing in {written!r}, or what stands in them is no name",
+                f"a brace is missing in {written!r}, or what is between them is not a name",
                 "Correct it.",
             )
             return None

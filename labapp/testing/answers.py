@@ -77,13 +77,13 @@ def check_answers(
             if same:
                 lost = True
                 notes.add(
-                    f"Whoever sends {cls.__name__} with another `{field}` leaves the same tables: "
+                    f"The tables are the same when {cls.__name__} is sent with another `{field}`: "
                     "the answer is in none. Let the event hold it, and the task's records give it "
                     "to a column."
                 )
     if task_type.report and seen and not lost and all(told.report == base.report for told in seen):
         notes.add(
-            "Whoever answers otherwise leaves the same report: show what was answered in the "
+            "The report is the same whatever was answered: show what was answered in the "
             "task's part of it."
         )
 

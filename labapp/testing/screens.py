@@ -401,7 +401,7 @@ class Desk:
             if self._picture(screen) != seen:
                 self._note(
                     part,
-                    "The {} shows something else when it is made anew in the same state, as after "
+                    "The {} shows something else when it is made again in the same state, as after "
                     "a crash or in the moderator's mirror: let `render_state` show all of it from "
                     "the state, and keep nothing in the screen.",
                 )

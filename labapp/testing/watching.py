@@ -28,7 +28,7 @@ stand still: whoever asks would ask for ever."""
 
 
 class Fault(Exception):
-    """What has to be mended, in a sentence. Whoever finds it cannot go on."""
+    """What has to be mended, in a sentence. The check ends with the first one."""
 
 
 @dataclass

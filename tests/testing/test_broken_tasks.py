@@ -201,7 +201,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
             ("each.answer.confidence for each", "3.0 for each"),
         ),
         (
-            "Whoever sends RateConfidence with another `confidence` leaves the same tables",
+            "The tables are the same when RateConfidence is sent with another `confidence`",
             "the task's records give it to a column",
         ),
     ),
@@ -212,7 +212,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
             ("confidence != question.confidence", "question.confidence is None"),
         ),
         (
-            "Whoever sends RateConfidence with another `confidence` leaves the same tables",
+            "The tables are the same when RateConfidence is sent with another `confidence`",
             "Let the event hold it",
         ),
     ),

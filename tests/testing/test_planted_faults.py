@@ -44,7 +44,10 @@ PLANTED: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "records",
         "                self.order = moved(self.order, payload)\n",
         "",
-        ("Whoever sends MoveCard with another `", "the task's records give it to a column"),
+        (
+            "The tables are the same when MoveCard is sent with another `",
+            "the task's records give it to a column",
+        ),
     ),
     "a move that hangs on the clock": (
         "task",
@@ -128,7 +131,7 @@ PLANTED: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "screen",
         SHOWS,
         "            card.setText(card.text() + name)\n",
-        ("shows something else when it is made anew in the same state", "keep nothing in the"),
+        ("shows something else when it is made again in the same state", "keep nothing in the"),
     ),
     "the same picture for every question": (
         "screen",
