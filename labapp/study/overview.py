@@ -20,6 +20,7 @@ from labapp.representations.package import find as find_model
 from labapp.representations.package import tasks_of, try_graph
 from labapp.representations.space import LatentSpace
 from labapp.stimuli import library
+from labapp.stimuli.importing import read_checked
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
@@ -354,8 +355,10 @@ def _plans(
     def stimuli(reference: str) -> StimulusSet:
         try:
             stimulus_set = library.load(reference)
+            if Path(reference) == stimulus_set.folder:  # nothing looked at it when it came in
+                read_checked(stimulus_set.folder)
         except StimuliError as error:
-            raise StudyError(error.what, todo=error.todo) from error
+            raise _named(reference, error) from error
         errors.extend(set_faults(stimulus_set))
         references[stimulus_set.sha256] = reference
         return stimulus_set
@@ -366,9 +369,7 @@ def _plans(
         try:
             return predict_masked(stimulus_set, masking, photo, method)
         except (StimuliError, ModelError) as error:
-            named = references[stimulus_set.sha256]
-            what = error.what if named in error.what else f"{named}: {error.what}"
-            raise StudyError(what, todo=error.todo) from error
+            raise _named(references[stimulus_set.sha256], error) from error
 
     plans = []
     for session, (number, drawn) in product(sessions_of(loaded.study), variants(loaded.study)):
@@ -387,6 +388,13 @@ def _plans(
             )
         )
     return plans
+
+
+def _named(reference: str, error: LabappError) -> StudyError:
+    """What is wrong with a stimulus set, with its name as the study has it, by whose line it is
+    then told once, whatever in the flow shows the set."""
+    what = error.what if repr(reference) in error.what else f"{reference!r}: {error.what}"
+    return StudyError(what, todo=error.todo)
 
 
 OF_EVERY_STUDY = frozenset(

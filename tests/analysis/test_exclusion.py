@@ -48,6 +48,7 @@ unnamed_texts: shipped
 seed: 3
 design:
   between: {hint: ["with", "without"]}
+  by_moderator: [hint]
   within: [model]
 exclude:
   attention: {item: check_1, answer_not: [2, 3, 4, 5]}

@@ -37,6 +37,7 @@ title: Visits
 version: 1
 design:
   between: {hint: ["with", "without"]}
+  by_moderator: [hint]
   per_cell: %(per_cell)s
 flow:
 - questionnaire: shipped:seq

@@ -77,7 +77,8 @@ OF_STUDIES = [
     of_study("trials: 3", "trials: 3%", 32, "found '3%'; allowed: a whole number, and nothing"),
     of_study("trials: 3", "trails: 3", 32, "unknown key 'trails' for reconstruction (did you mean"),
     of_study("task: recons", "task: recns", 30, "'recnstruction' (did you mean 'reconstruction'?)"),
-    of_study("task: recons", "tsk: recons", 29, "stages.task: missing; it is required"),
+    of_study("task: recons", "tsk: recons", 30, "tsk: unknown key 'tsk' (did you mean 'task'?)"),
+    of_study("task: recons", "what: recons", 29, "stages.task: missing; it is required"),
     of_study(
         "[sinelines/gt, sinelines/ae]", "[]", 31, "models: found []; allowed: at least 1 item"
     ),
