@@ -16,6 +16,7 @@ from labapp.analysis.participation import flow_of
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
 from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import BundleError, RecordError, SessionError, StudyFull
 from labapp.journal.sessions import list_sessions
@@ -145,6 +146,16 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
         if who not in ("P01", "P02")
     }
     assert who_counts(load([bundle])) == {"P04", "P07"}
+    readme = (bundle / "README").read_text("utf-8")
+    assert "From this study 2 participants withdrew. Nothing of them is in this dataset" in readme
+    facts = json.loads((bundle / "sourcedata/labapp/manifest.json").read_text("utf-8"))
+    assert facts["withdrawn"] == 2
+    assert not any(who in path.name for path in bundle.rglob("*") for who in ("P01", "P02"))
+    assert not verify(bundle).problems
+    (bundle / "README").write_text(readme.replace("2 participants withdrew", "1 withdrew"), "utf-8")
+    assert any("README" in problem for problem in verify(bundle).problems)
+    part = export([folder_of(data, "P04")], tmp_path / "part", deidentify=False)
+    assert "withdrew" not in (part / "README").read_text("utf-8"), "who beside others is not known"
     # With leave, the kept data are in the tables; they still count nowhere.
     kept = load([data], withdrawn=True)
     assert set(kept.participants["participant"]) == set(expected) - {"P01"}
