@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 
 import pandas as pd
 import pytest
@@ -30,6 +31,8 @@ from labapp.simulation.decoders import Decoders
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import LoadedStudy
+from labapp.ui.moderator.wording import people_text
+from labapp.ui.session_lists import Reader
 from tests.session.test_slots import slotted
 
 TEXT = """\
@@ -114,6 +117,10 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
     assert sum(held_counts(people_of(data, loaded.study)).values()) == 3
     told = "\n".join(overview(str(loaded.path), 2, data).lines())
     assert "7 (2 included, 1 still to come, 1 missed a session, 1 excluded, 2 withdrawn)" in told
+    at_home = Reader(data).read(lambda _: None, Event(), loaded.study).people
+    assert people_text(at_home) == (
+        "7 participants: 2 included, 1 still to come, 1 missed a session, 1 excluded, 2 withdrawn"
+    )
     assert "P05  still to come: 1 included, 2 still to come, 3 still to come" in told
     assert "P06  missed a session: 1 included, 2 missed, 3 included" in told
     assert "Retention: 2 of 6 participants who finished (33 %)." in told
