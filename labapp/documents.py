@@ -144,8 +144,13 @@ class Located:
             context = error.get("ctx", {})
             field = str(context.get("discriminator", ""))
             if field.startswith("'"):
+                written = difflib.get_close_matches(field.strip("'"), map(str, value), 1)
+                at = (*path, *written)
                 path = (*path, field.strip("'"))
                 line = self.lines.get(path, line)
+                if "tag" not in context and written:
+                    what = f"unknown key {written[0]!r} (did you mean {path[-1]!r}?)"
+                    return Problem(self.lines.get(at, line), self.key(at), what)
                 if "tag" not in context:
                     return Problem(line, self.key(path), "missing; it is required")
                 tags = context["expected_tags"].replace("', '", "' or '")

@@ -201,7 +201,11 @@ FORMS: Mapping[str, str] = {
     ),
     "name_its_session": "Name the session that it is of.",
     "file_of_no_kind": "{path} is of no kind that can be brought in.",
-    "give_ending": "Give a file whose name ends with {ends}.",
+    "give_ending": (
+        "Give a file whose name ends with {ends}. A codebook (.qdc) is read by labapp code "
+        "codebook STUDY --from FILE.qdc; a transcript in a text or Word file has to be saved as "
+        "captions (.vtt or .srt) in the program that made it."
+    ),
     "engine_missing": "The engine for {path} is not installed: {engine}.",
     "engine_install": "Install it: {command}",
     "model_none": "There is no model at {path}.",
@@ -292,7 +296,7 @@ FORMS: Mapping[str, str] = {
         "Say what they hold in a table (--map, in the window: Names…). Its first line is "
         "tier,code,to_tier,to_code. Words have lines such as:\n{rows}\nFor the moderator's words "
         "write speech: moderator, for codes the name of the tier again, and nothing for what is "
-        "not needed."
+        "not needed, such as a second tier with what is said at the same time."
     ),
     "left_by_map": "{n} of {what}, which the map leaves out",
     "left_session": "what is of the session {session}",

@@ -43,8 +43,24 @@ _DEFINED: dict[str, tuple[str, float, float]] = {
     "sqrt": ("from 0", 0.0, inf),
     "logit": ("from 0 to 1", 0.0, 1.0),
 }
-"""By transform the values that have one: in words, and their ends. A share of 0 or 1 has no logit,
-and is missing in the analysis."""
+"""By transform the values that have one: in words, and their ends."""
+
+
+def notices(loaded: LoadedStudy) -> list[str]:
+    """Remarks on logits of outcomes that can be 0 or 1."""
+    transforms = loaded.study.analysis.transform
+    ranges = _ranges(loaded, transforms)
+    told = []
+    for outcome, transform in transforms.items():
+        ends = [end for end in ranges.get(outcome, ()) if end in (0, 1)]
+        if transform == "logit" and ends:
+            place = ("analysis", "transform", outcome)
+            told.append(
+                f"line {loaded.located.line(place)}, {dotted(place)}: {outcome} can be "
+                f"{' or '.join(f'{end:g}' for end in ends)}, which has no logit: such values "
+                "are missing in the tests of it, and the report says how many they were."
+            )
+    return told
 
 
 def impossible_transforms(loaded: LoadedStudy) -> Iterator[StudyError]:

@@ -16,9 +16,7 @@ from labapp.analysis.people import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who
 from labapp.errors import RecordError
-from labapp.journal.opening import SessionPlace, is_session, places, session_places
-from labapp.journal.sessions import sessions_in
-from labapp.journal.withdrawn import withdrawals
+from labapp.journal.opening import SessionPlace, places, session_places, withdrawn_beside
 from labapp.naming import natural
 from labapp.report.formats import count
 from labapp.representations.card import installed_sha256
@@ -109,19 +107,15 @@ def _gone(
 ) -> list[TableSession]:
     """The sessions of people who withdrew that are in no table: those left out, and those that were
     deleted, of each study of which everything else that it holds was given."""
-    given = {place.path.resolve() for place in places if not place.prefix}
     known = {each.who for each in chosen}
     studies = {
         each.place.path.resolve().parent: each.who[0] for each in chosen if not each.place.prefix
     }
     gone = {each.who: each.cells for each in left}
+    withdrew = withdrawn_beside(place.path for place in places if not place.prefix)
     for folder, study in studies.items():
-        withdrew = withdrawals(folder)
-        whole = (path for path in sessions_in(folder) if is_session(path))
-        if all(path in given or path.name in withdrew for path in whole):
-            gone |= {
-                (study, each.participant, each.session): each.cells for each in withdrew.values()
-            }
+        for each in withdrew.get(folder, ()):
+            gone[study, each.participant, each.session] = each.cells
     return [
         TableSession(participant, session, "withdrawn", None, study, cells)
         for (study, participant, session), cells in sorted(

@@ -36,6 +36,7 @@ class BidsDataset(Exporter):
                     unshared.append(record.name.bids)
                 order.append(record.name.bids)
         derived.finish()
+        derived.withdrew = folder.withdrew
         folder.add_text(README, derived.readme(audio=audio, unshared=unshared))
         made_with = packages()
         facts = {
@@ -46,6 +47,7 @@ class BidsDataset(Exporter):
             "sound": derived.heard,
             "table_format": TABLE_FORMAT,
             **({"packages": made_with} if made_with else {}),
+            **({"withdrawn": folder.withdrew} if folder.withdrew else {}),
             "sessions": order,
         }
         folder.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, folder.files))

@@ -106,6 +106,8 @@ class DerivedFiles:
         self.heard = False
         self.shown = False
         """Whether the bundle has a video."""
+        self.withdrew = 0
+        """How many people withdrew from the study, of whom nothing is in the bundle."""
         self.titles: list[str] = []
         self._bundle = bundle
         self._version = version
@@ -154,6 +156,7 @@ class DerivedFiles:
             unshared=unshared,
             shown=self.shown,
             version=self._version,
+            withdrew=self.withdrew,
         )
 
     def _add_table(self, name: str, table: Table, **facts: Any) -> None:
@@ -191,7 +194,7 @@ _BODY = """\
 
 {sessions} of {participants} in the study `{study}`, recorded with labapp and exported as a
 BIDS dataset (behavioural data). Every time is in seconds since the session began.
-
+{withdrew}
 ## Where things are
 
 * `participants.tsv`: who took part; `sub-*/sub-*_sessions.tsv`: when, how each session ended, and
@@ -232,6 +235,9 @@ bundle.
 checks the hash chain of each journal. Made with labapp {version}.
 """
 
+_WITHDREW = """
+From this study {people} withdrew. Nothing of them is in this dataset, their labels neither.
+"""
 _OF_SESSION = (
     "`*_task-session_events.tsv`: runs of the program, parts of the plan, pauses, answers, the "
     "moderator's notes and flags, and the state of the sound."
@@ -285,10 +291,11 @@ def readme(
     version: str,
     unshared: Sequence[str] = (),
     shown: bool = False,
+    withdrew: int = 0,
 ) -> str:
     """The text of the README. audio: whether sound was to be in the bundle; heard: whether any is;
     version: of labapp; unshared: sessions whose sound may not be passed on; shown: whether
-    there is a video."""
+    there is a video; withdrew: people of whom nothing is in the bundle."""
     sound = _SOUND if heard else _SILENT if audio else _NO_SOUND
     if audio and unshared:
         sound += _UNSHARED.format(names=", ".join(unshared))
@@ -307,6 +314,7 @@ def readme(
         study=study,
         sessions=count(sessions, "session"),
         participants=count(participants, "participant"),
+        withdrew=_WITHDREW.format(people=count(withdrew, "participant")) if withdrew else "",
         sound=sound,
         video=_VIDEO if shown else "",
         privacy=privacy + (_VOICE if deidentified and heard else ""),

@@ -18,7 +18,13 @@ from labapp.errors import BundleError, LabappError
 from labapp.journal.guard import readable
 from labapp.journal.integrity import check_chain
 from labapp.journal.layout import STUDY
-from labapp.journal.opening import brief_record, is_session, iter_records, places
+from labapp.journal.opening import (
+    brief_record,
+    is_session,
+    iter_records,
+    places,
+    withdrawn_beside,
+)
 from labapp.journal.record import Record
 from labapp.messages import Message
 from labapp.parallel.long_work import gc_paused
@@ -81,7 +87,14 @@ def export(
     facts = {"deidentified": deidentify, "audio": audio, "format": format}
     _clear(folders)
     _refuse_together(places_found, withdrawn)
+    gone = {
+        (study, each.participant)
+        for study, withdrew in withdrawn_beside(folders).items()
+        for each in withdrew
+        if not (withdrawn and each.kept)
+    }
     with placed(out, folders, facts, zipped=zip) as bundle, gc_paused():
+        bundle.withdrew = len(gone)
         records = _records(places_found, withdrawn, progress)
         secret = private_root(private) if deidentify else None
         _write(how, _given(records, secret, bundle, audio=audio), bundle, audio=audio)

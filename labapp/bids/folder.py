@@ -36,13 +36,15 @@ whatever the umask there is."""
 class BundleFolder:
     """A folder that is being filled, with the hash of every file in it.
 
-    undated: the times of its files and folders must not tell when they were made.
+    undated: the times of its files and folders must not tell when they were made. withdrew: how
+    many people withdrew from the study, of whom nothing is in it.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.files: dict[str, FileEntry] = {}
         self.undated = False
+        self.withdrew = 0
 
     def add_text(self, name: str, text: str) -> None:
         self.add_bytes(name, text.encode())

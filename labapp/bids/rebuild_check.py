@@ -77,6 +77,7 @@ def check_rebuild(tree: Tree, facts: Mapping[str, Any]) -> tuple[int, list[str]]
             if record.audio and not record.may("share_audio"):
                 unshared.append(place)
         derived.finish()
+        derived.withdrew = int(facts.get("withdrawn", 0))
     except BundleError as error:
         return 0, [error.what]
     # Whether sound was asked for, and was there to be left out, no journal says.

@@ -117,7 +117,8 @@ def plan(
     from labapp.planning import files
     from labapp.planning.plan import plan as make
 
-    with stoppable(), files.created(out), progress_bar() as progress:
+    kept = (files.SESSIONS,) if keep else ()
+    with stoppable(), files.created(out, kept=kept), progress_bar() as progress:
         study_plan = make(
             study,
             shares=_shares(strategies, study),

@@ -73,10 +73,11 @@ def studies_check(
 
     Example: labapp studies check my-study.yaml
     """
+    from labapp.analysis import checking
     from labapp.session.gate import look_at
     from labapp.session.masked_predictions import MaskedPredictor
+    from labapp.study import overview
     from labapp.study.loading import files_named
-    from labapp.study.overview import notices
 
     predictor = MaskedPredictor()
     checked = look_at(file, language, predictor)
@@ -92,7 +93,8 @@ def studies_check(
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
     for named in files_named(loaded):
         say(f"  {named}")
-    for notice in (*predictor.notices(), *notices(loaded, checked.plans)):
+    notices = (*overview.notices(loaded, checked.plans), *checking.notices(loaded))
+    for notice in (*predictor.notices(), *notices):
         say(notice)
 
 

@@ -402,7 +402,10 @@ def _tiers(root: ET.Element, budget: Budget) -> Iterator[_Tier]:
             element.get("LINGUISTIC_TYPE_REF", ""),
             element.get("PARENT_REF", ""),
         )
-        for row in element.iterfind("ANNOTATION/*"):
+        # Some programs put one annotation into another.
+        for row in element.iterfind(".//ANNOTATION/*"):
+            if row.tag == "ANNOTATION":
+                continue
             text = row.findtext("ANNOTATION_VALUE") or ""
             budget.entry(tier.name)  # each row that is left out names its tier
             tier.rows.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -178,12 +179,33 @@ def unused(arrivals: Iterable[Arrival], translation: Translation) -> Iterator[Me
             yield Message("map_unused", what=repr(f"{tier}: {code}" if code else tier))
 
 
-def map_row(tier: str, to_tier: str = "") -> str:
+def map_row(tier: str, to_tier: str | None = None) -> str:
     """The line of a map that says what a tier is; words of the participant, unless it is said, and
     nothing where it holds single sounds."""
     cell = '"{}"'.format(tier.replace('"', '""')) if set(tier) & set(',"') else tier
-    to_tier = to_tier or ("" if tiers.are_sounds(tier) else f"{tiers.SPEECH}participant")
+    if to_tier is None:
+        to_tier = "" if tiers.are_sounds(tier) else f"{tiers.SPEECH}participant"
     return f"{cell},,{to_tier},"
+
+
+def _map_rows(arrivals: Sequence[Arrival], words: Sequence[str]) -> list[str]:
+    """Lines of a map for tiers of words. A tier that mostly lies over others says the same once
+    more, as single words and translations do: it is left out."""
+    own: dict[str, list[Annotation]] = {tier: [] for tier in words}
+    for annotation in (a for arrival in arrivals for a in arrival.annotations):
+        own.get(annotation.tier, []).append(annotation)
+    rows = {tier: map_row(tier, "") for tier in words}
+    begins: list[int] = []
+    ends: list[int] = []
+    for tier, stretches in sorted(own.items(), key=lambda item: len(item[1])):
+        over = sum(bisect_left(begins, a.t1_ns) > bisect_right(ends, a.t0_ns) for a in stretches)
+        if tiers.are_sounds(tier) or 2 * over > len(stretches):
+            continue
+        rows[tier] = map_row(tier)
+        for annotation in stretches:
+            insort(begins, annotation.t0_ns)
+            insort(ends, annotation.t1_ns)
+    return list(rows.values())
 
 
 def _plain(name: str) -> str:
@@ -325,7 +347,7 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
         raise ExchangeError(
             Message("tiers_of_words", tiers=", ".join(map(repr, words))),
             safe=Message("nothing_brought_in"),
-            todo=Message("tiers_say", rows="\n".join(map(map_row, words))),
+            todo=Message("tiers_say", rows="\n".join(_map_rows(arrivals, words))),
         )
     annotations = [a for arrival in arrivals for a in arrival.annotations]
     if tree := [code for arrival in arrivals for code in arrival.codes]:

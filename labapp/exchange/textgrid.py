@@ -20,10 +20,10 @@ from labapp.reading.values import Budget, TooMuch
 _TOKEN = re.compile(
     r'"[^"]*+(?:""[^"]*+)*+(?P<closed>"?)|(?P<skip>(?<!\S)![^\r\n]*+|'
     r"\b(?:item|intervals|points)\s*+\[\d*+\])|"
-    r"<exists>|<absent>|(?<![^\s=\[])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?%?"
+    r"<exists>|<absent>|(?<![^\s=\[])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?(?:%|[xX/][^\s!]+)?"
 )
 """Texts, also one that never ends; comments, and the numbers of items, which the short format
-lacks; flags; and numbers, as Praat reads them."""
+lacks; flags; and numbers, as Praat reads them; those such as 1/2 and 0x1 are refused."""
 _CHRONOLOGICAL = "Praat chronological TextGrid text file"
 _NS = 1e9
 MOST = 2_000_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,9 @@ from labapp.journal.lock import held
 from labapp.journal.outline import brief_kinds
 from labapp.journal.read import read_rows
 from labapp.journal.record import Record
+from labapp.journal.sessions import sessions_in
 from labapp.journal.tree import FolderTree, Tree, ZipTree
+from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.naming import natural
 from labapp.reading import archives, files
 from labapp.reading.values import json_value
@@ -225,3 +227,16 @@ def _not_ours(source: str, why: str) -> RecordError:
         safe="It was only read; nothing was changed.",
         todo="Update labapp, or export the session again.",
     )
+
+
+def withdrawn_beside(sessions: Iterable[Path]) -> dict[Path, list[Withdrawal]]:
+    """By folder of a study who withdrew from it, of each of which everything else that it holds was
+    given. sessions: the folders that were."""
+    given = {path.resolve() for path in sessions}
+    result: dict[Path, list[Withdrawal]] = {}
+    for folder in {path.parent for path in given}:
+        withdrew = withdrawals(folder)
+        whole = (path for path in sessions_in(folder) if is_session(path))
+        if all(path in given or path.name in withdrew for path in whole):
+            result[folder] = list(withdrew.values())
+    return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,16 +20,17 @@ SESSIONS = "sessions"
 
 
 @contextmanager
-def created(out: Path | None, option: str = "--out") -> Iterator[None]:
+def created(out: Path | None, option: str = "--out", kept: Collection[str] = ()) -> Iterator[None]:
     """Make the folder before anything is computed for it, and remove it again if nothing came of
-    it. None asks for no folder; option: by which the user names it. Raises ExportExists,
-    DataFolderError."""
+    it. None asks for no folder; option: by which the user names it; kept: what may be in it, of one
+    that was stopped. Raises ExportExists, DataFolderError."""
     if out is None:
         yield
         return
     try:
         # What was killed leaves its folder, and nothing in it.
-        access.own_folder(out, exist_ok=out.is_dir() and not any(out.iterdir()))
+        begun = out.is_dir() and all(path.name in kept for path in out.iterdir())
+        access.own_folder(out, exist_ok=begun)
     except FileExistsError as error:
         raise ExportExists(
             f"{out} exists already.",

@@ -26,6 +26,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import reports
 from labapp.audio import cached
+from labapp.errors import ExportExists
 from labapp.events.dials import Comparison
 from labapp.journal.opening import open_record
 from labapp.reading.values import json_value
@@ -140,26 +141,40 @@ def simulate_people(
     """Simulate the sessions and fold each where it was simulated; progress is called after each.
 
     What was folded is kept until the plan is made (`forget`), so that one that is stopped goes on
-    where it was; not where the sessions themselves are kept."""
+    where it was. Raises ExportExists where sessions_folder has sessions of another plan."""
     jobs = list(sessions(loaded, tuple(shares), participants, seed, pool, sessions_folder))
     about = [__version__, loaded.study.model_dump_json(), loaded.sha256, wanted_models(loaded)]
     folded: dict[str, Mapping[str, Sequence[Row]]] = {}
     places: dict[str, Path] = {}
+    there = set() if sessions_folder is None else {*sessions_folder.glob("*/*/sub-*")}
+    others = set(there)
     for job in jobs:
-        key = json.dumps([*about, job.label, job.drawn, job.strategy, job.seed]).encode()
+        key = json.dumps([*about, "named", job.label, job.drawn, job.strategy, job.seed]).encode()
         places[_name(job)] = path = cached.place(STOPPED, sha256(key).hexdigest())
-        if sessions_folder is None and (known := cached.get(path, LARGEST)) is not None:
-            folded[_name(job)] = json_value(known)
-            progress()
+        if (known := cached.get(path, LARGEST)) is None:
+            continue
+        session_name, rows_of = json_value(known)
+        if sessions_folder is not None:
+            kept = sessions_folder / job.strategy / loaded.study.id / session_name
+            if kept not in there:
+                continue
+            others.discard(kept)
+        folded[_name(job)] = rows_of
+        progress()
+    if others:
+        raise ExportExists(
+            f"{sessions_folder} has sessions of another plan, such as {min(others).name}.",
+            safe="Nothing in it was changed.",
+            todo="Name a new folder with --out.",
+        )
     for session in in_order(pool, (job for job in jobs if _name(job) not in folded)):
         name = _name(session.job)
+        with suppress(TypeError, ValueError):  # JSON has no such value: it is simulated again
+            told = json.dumps([session.name, session.folded], allow_nan=False)
+            cached.put(places[name], told.encode())
         if sessions_folder is not None:
             strategy = session.job.strategy
             session.move(folder.study_folder(sessions_folder / strategy, loaded.study.id))
-        else:
-            with suppress(TypeError, ValueError):  # JSON has no such value: it is simulated again
-                kept = json.dumps(session.folded, allow_nan=False)
-                cached.put(places[name], kept.encode())
         folded[name] = session.folded
         progress()
     rows: dict[str, list[Row]] = {name: [] for name in KEPT}

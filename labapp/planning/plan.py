@@ -152,7 +152,7 @@ def plan(
 
     if dask is not None:
         progress(0.0, f"asking the Dask cluster at {dask}")
-    safe = f"Sessions that were finished are in {sessions_folder}."
+    safe = f"Finished sessions are in {sessions_folder}; the same command goes on there."
     safe = "No plan was made." if sessions_folder is None else safe
     with workers(number, dask, safe=safe) as pool:
         every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))

@@ -60,6 +60,11 @@ class Design(Strict):
         description="Factors of which each participant has one level: `{hint: [with, without]}`. "
         "Levels stand as `{hint}` in models, texts and `only_if`.",
     )
+    by_moderator: tuple[Name, ...] = Field(
+        default=(),
+        description="Factors between participants by which the moderator acts, so that nothing in "
+        "the session itself depends on them.",
+    )
     within: tuple[Name | dict[Name, Levels], ...] = Field(
         default=(),
         max_length=6,
@@ -153,6 +158,8 @@ class Design(Strict):
             )
         if both := sorted(self.between.keys() & self.within_levels.keys()):
             raise ValueError(f"each factor either between or within; {both[0]!r} is both")
+        if other := sorted({*self.by_moderator} - self.between.keys()):
+            raise ValueError(f"factors of `between` as `by_moderator`; {other[0]!r} is none")
         return self
 
     @property

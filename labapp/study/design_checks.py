@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from labapp.discovery import PROFILE_NAMES
 from labapp.study import allocation
@@ -84,10 +84,9 @@ def values_at(study: Study, place: Place) -> dict[str, tuple[Value, ...]]:
     return values | {name: own for name, own in brought if own is not None and name in outer}
 
 
-def uneven(study: Study, read: Collection[str] = ()) -> Iterator[tuple[Place, str]]:
+def uneven(study: Study) -> Iterator[tuple[Place, str]]:
     """What a design asks for that cannot come out even, or leaves open: where it stands, and what
-    could be asked for instead. It can be run as it is. read: the variables that texts and
-    questionnaires name."""
+    could be asked for instead. It can be run as it is."""
     design = study.design
     if design is None:
         return
@@ -104,15 +103,6 @@ def uneven(study: Study, read: Collection[str] = ()) -> Iterator[tuple[Place, st
                 "meets them as they are listed."
             ),
         )
-    used = study.model_dump_json(include={"flow"}, exclude_defaults=True)
-    for factor in design.between:
-        if factor not in read and f'"{factor}":' not in used:
-            what = (
-                f"Nothing in the session depends on {factor}: no `only_if` names it, and no text "
-                f"or model has {{{factor}}} in it. Leave it out, unless the moderator makes the "
-                "difference."
-            )
-            yield ("design", "between", factor), what
     if design.per_cell is not None and design.assign == "number":
         yield (
             ("design", "per_cell"),

@@ -20,6 +20,7 @@ from labapp.representations.package import find as find_model
 from labapp.representations.package import tasks_of, try_graph
 from labapp.representations.space import LatentSpace
 from labapp.stimuli import library
+from labapp.stimuli.importing import read_checked
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
@@ -219,26 +220,44 @@ def _solved_differently(plans: Sequence[Plan]) -> list[str]:
 
 
 def _uneven(loaded: LoadedStudy) -> list[str]:
-    """Of a design whose orders cannot come out even, a factor that nothing depends on and related
-    studies that are not known, with the line."""
-    read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
-    read |= {name for content in loaded.files.values() for name in names(loading.decoded(content))}
+    """Of a design whose orders cannot come out even, with the line."""
     return [
         f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
-        for place, what in (*uneven(loaded.study, read), *_unknown_related(loaded))
+        for place, what in uneven(loaded.study)
     ]
 
 
-def _unknown_related(loaded: LoadedStudy) -> Iterator[tuple[Place, str]]:
-    """Related studies that are neither installed nor beside this one."""
-    near = (*loading.installed(), *loaded.path.parent.glob("*.yaml"))
+def _unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Factors between that neither the flow nor any text or questionnaire depends on."""
+    design = loaded.study.design
+    read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
+    read |= {name for content in loaded.files.values() for name in names(loading.decoded(content))}
+    used = loaded.study.model_dump_json(include={"flow"}, exclude_defaults=True)
+    for factor in () if design is None else design.between:
+        if design and factor not in (*design.by_moderator, *read) and f'"{factor}":' not in used:
+            what = (
+                f"nothing in the session depends on {factor}: no `only_if` names it, and no text "
+                f"or model has {{{factor}}} in it"
+            )
+            todo = f"Leave it out; or, if the moderator acts by it, add `by_moderator: [{factor}]`."
+            yield _fault(loaded, ("design", "between", factor), what, todo)
+
+
+def _unknown_related(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Related studies that are neither installed nor beside this one, nor in a folder beside its
+    folder."""
+    folder = loaded.path.absolute().parent
+    near = (*loading.installed(), *folder.glob("*.yaml"), *folder.parent.glob("*/*.yaml"))
     known = sorted({path.stem for path in near} - {loaded.study.id})
     for index, name in enumerate(loaded.study.related):
         if name not in known:
             meant = difflib.get_close_matches(name, known, 1)
             hint = f" (did you mean {meant[0]!r}?)" if meant else ""
-            what = f"There is no study {name!r} on this computer{hint}. People who took part in it"
-            yield ("related", index), f"{what} are noticed only by its sessions in the data folder."
+            what = f"there is no study {name!r} here{hint}"
+            todo = (
+                "Name one that is, or put its file beside this one or in a folder beside its own."
+            )
+            yield _fault(loaded, ("related", index), what, todo)
 
 
 def check(
@@ -307,6 +326,9 @@ def check_all(
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)
     errors += measured_faults(loaded)
+    if not errors:  # what is wrong may be what depends on it
+        errors += _unused_factors(loaded)
+    errors += _unknown_related(loaded)
     return Checked(loaded, tuple({str(e): e for e in errors}.values()), tuple(plans))
 
 
@@ -333,8 +355,10 @@ def _plans(
     def stimuli(reference: str) -> StimulusSet:
         try:
             stimulus_set = library.load(reference)
+            if Path(reference) == stimulus_set.folder:  # nothing looked at it when it came in
+                read_checked(stimulus_set.folder)
         except StimuliError as error:
-            raise StudyError(error.what, todo=error.todo) from error
+            raise _named(reference, error) from error
         errors.extend(set_faults(stimulus_set))
         references[stimulus_set.sha256] = reference
         return stimulus_set
@@ -345,9 +369,7 @@ def _plans(
         try:
             return predict_masked(stimulus_set, masking, photo, method)
         except (StimuliError, ModelError) as error:
-            named = references[stimulus_set.sha256]
-            what = error.what if named in error.what else f"{named}: {error.what}"
-            raise StudyError(what, todo=error.todo) from error
+            raise _named(references[stimulus_set.sha256], error) from error
 
     plans = []
     for session, (number, drawn) in product(sessions_of(loaded.study), variants(loaded.study)):
@@ -366,6 +388,13 @@ def _plans(
             )
         )
     return plans
+
+
+def _named(reference: str, error: LabappError) -> StudyError:
+    """What is wrong with a stimulus set, with its name as the study has it, by whose line it is
+    then told once, whatever in the flow shows the set."""
+    what = error.what if repr(reference) in error.what else f"{reference!r}: {error.what}"
+    return StudyError(what, todo=error.todo)
 
 
 OF_EVERY_STUDY = frozenset(

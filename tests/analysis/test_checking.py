@@ -33,11 +33,11 @@ def test_numbers_of_tables_and_scores_can_be_outcomes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("known", "unknown", "line", "key"),
     [
-        ("[completion_rate, trust]", "[completion_rat, trust]", 18, "analysis.outcomes.primary"),
-        ("solved_s", "opinion.trust", 18, "analysis.outcomes.secondary[1]"),
-        ("{response_time_s: log}", "{response_tim: log}", 19, "analysis.transform.response_tim"),
-        ("{completion_rate: {", "{outcome: {", 21, "analysis.smallest_effect.outcome"),
-        ("outcome: trust", "outcome: distrust", 23, "hypotheses[0].outcome"),
+        ("[completion_rate, trust]", "[completion_rat, trust]", 19, "analysis.outcomes.primary"),
+        ("solved_s", "opinion.trust", 19, "analysis.outcomes.secondary[1]"),
+        ("{response_time_s: log}", "{response_tim: log}", 20, "analysis.transform.response_tim"),
+        ("{completion_rate: {", "{outcome: {", 22, "analysis.smallest_effect.outcome"),
+        ("outcome: trust", "outcome: distrust", 24, "hypotheses[0].outcome"),
     ],
 )
 def test_an_outcome_that_nothing_measures_is_told_with_its_line(

@@ -48,6 +48,7 @@ unnamed_texts: shipped
 seed: 3
 design:
   between: {hint: ["with", "without"]}
+  by_moderator: [hint]
   within: [model]
 exclude:
   attention: {item: check_1, answer_not: [2, 3, 4, 5]}
@@ -214,7 +215,7 @@ def test_a_rule_that_cannot_be_is_told_with_its_line(tmp_path: Path, rule: str, 
     checked = overview.check_all(str(ruled(tmp_path, text)))
     (error,) = checked.errors
     assert says in str(error)
-    assert "line 10, exclude." in str(error)
+    assert "line 11, exclude." in str(error)
 
 
 def test_the_rules_of_the_study_above_are_in_order(tmp_path: Path) -> None:

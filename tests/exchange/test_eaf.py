@@ -128,3 +128,12 @@ def test_an_end_before_its_beginning_is_named_as_that() -> None:
         "tier 'affect': 'a' ends at 1.000 s, before it begins at 4.000 s",
         "tier 'why': 'b' ends at 1.000 s, before it begins at 4.000 s",
     )
+
+
+def test_an_annotation_within_another_one_is_not_passed_over() -> None:
+    deeper = timed("c", 3, 4)
+    nested = timed("b", 2, 3).replace("</ANNOTATION>", deeper + "</ANNOTATION>")
+    outer = timed("a", 1, 2).replace("</ANNOTATION>", nested + "</ANNOTATION>")
+    arrived = document([0, 1000, 2000, 3000], tier("goal", outer))
+    assert codes(arrived) == [("goal", "a", 0, 1), ("goal", "b", 1, 2), ("goal", "c", 2, 3)]
+    assert not arrived.lost

@@ -53,3 +53,10 @@ def test_a_chronological_file_that_is_damaged_is_refused(entry: str) -> None:
     grid = f'"Praat chronological TextGrid text file"\n0 60\n1\n{TIER} 0 60\n{entry}\n'
     with pytest.raises(ExchangeError):
         textgrid.read(grid.encode(), "a.TextGrid")
+
+
+@pytest.mark.parametrize("number", ["1/2", "0x0.8", "0X1p-1", "5.0/+2.0"])
+def test_a_number_that_would_be_read_as_another_one_is_refused(number: str) -> None:
+    grid = SHORT + f'0 60 <exists> 1 {TIER} 0 60 1  {number} 4 "so"'
+    with pytest.raises(ExchangeError, match=f"number should be where '{number[:3]}"):
+        textgrid.read(grid.encode(), "a.TextGrid")

@@ -263,7 +263,7 @@ GRID = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0 60 <exists> 1 "
     ("file", "rows"),
     [
         ("e7_part.eaf", "default,,speech: participant,"),
-        ("n1_caps.eaf", "P07,,speech: participant,\nTranscription,,speech: participant,"),
+        ("n1_caps.eaf", "P07,,speech: participant,\nTranscription,,,"),
         ("g8_mfa.TextGrid", "P07 - phones,,,\nP07 - words,,speech: participant,"),
         (f'{GRID}"ORT-MAU" 0 60 1 0 1 "it"', "ORT-MAU,,speech: participant,"),
         (f'{GRID}"Mara, 1" 0 60 1 0 1 "I see it."', '"Mara, 1",,speech: participant,'),
@@ -328,3 +328,32 @@ def test_nvivos_codebook_and_backslashes_in_zips_are_read(bare: Path) -> None:
     assert [(code.tier, code.name) for code in book.codes][-1] == ("affect", "uncertain")
     plan = brought(bare, CASES / "qdpx-backslash/q10_backslash.qdpx")
     assert [(mark.tier, mark.code) for mark in plan.put] == [("affect", "uncertain")]
+
+
+def test_a_tier_that_says_the_same_once_more_is_proposed_to_be_left_out(
+    bare: Path, tmp_path: Path
+) -> None:
+    def tier(name: str, *stretches: tuple[int, int, str]) -> str:
+        rows = " ".join(f'{begin} {end} "{text}"' for begin, end, text in stretches)
+        return f'"IntervalTier" "{name}" 0 60 {len(stretches)} {rows}\n'
+
+    grid = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0 60 <exists> 4\n'
+    grid += tier("Anna - words", (1, 4, "so it gets taller"), (20, 24, "and wider now"))
+    grid += tier("Anna - phones", (1, 2, "s"), (2, 3, "o"), (3, 4, "s"))
+    grid += tier("Translation", (1, 4, "es wird also größer"), (20, 24, "und breiter jetzt"))
+    grid += tier("Ben - words", (3, 6, "what do you see"), (30, 32, "and what else"))
+    file = new(tmp_path, "a.TextGrid", grid)
+    with pytest.raises(ExchangeError) as refused:
+        brought(bare, file)
+    rows = [row for row in str(refused.value.todo).split("\n") if ",," in row]
+    assert rows == [
+        "Anna - phones,,,",
+        "Anna - words,,speech: participant,",
+        "Translation,,,",
+        "Ben - words,,speech: participant,",
+    ]
+    told = brought(bare, file, "\n".join([*rows[:3], "Ben - words,,speech: moderator,", ""])).lost
+    assert [row[3] for row in said(bare)] == [
+        "so it gets taller", "what do you see", "and wider now", "and what else",
+    ]  # fmt: skip
+    assert sum(int(row.split()[0]) for row in told) == 5

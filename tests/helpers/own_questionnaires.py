@@ -11,6 +11,7 @@ version: 1
 language: en
 design:
   between: {hint: ["with", "without"]}
+  by_moderator: [hint]
 exclude:
   read: {failed_checks_above: 0}
 flow:

@@ -38,6 +38,7 @@ participants: {{pattern: "P{{:02d}}"}}
 recording: {{audio: "off"}}
 design:
   between: {{hint: ["with", "without"]}}
+  by_moderator: [hint]
   within: [model]
   assign: number
 analysis:
@@ -138,7 +139,8 @@ title: Own
 version: 1
 unnamed_texts: shipped
 recording: {{audio: "off"}}
-design: {{between: {{hint: ["with", "without"]}}, within: [model], assign: number}}
+design:
+  {{between: {{hint: ["with", "without"]}}, by_moderator: [hint], within: [model], assign: number}}
 analysis:
   outcomes: {{primary: [completion_rate], secondary: [response_time_s]}}
   transform: {{response_time_s: log}}

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from labapp.cli import main as cli
-from labapp.errors import UsageError
+from labapp.errors import ExportExists, UsageError
 from labapp.journal.read import read_rows
 from labapp.planning import needs, pairs, slopes
 from labapp.planning import people as planned_people
 from labapp.planning import plan as planned
+from labapp.planning.files import created
 from labapp.planning.pairs import pairs_of, targets_of
 from labapp.planning.people import BEST, fold, out_of_reach
 from labapp.planning.plan import Plan, check_plannable, default_participants, plan
@@ -137,8 +138,9 @@ def test_a_plan_from_the_command_line(
     assert (out / "plan.html").stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("keep", [False, True], ids=["", "keep"])
 def test_a_plan_that_is_stopped_goes_on_where_it_was(
-    study: Path, few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: Path, few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, keep: bool
 ) -> None:
     monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
     simulated: list[str] = []
@@ -157,11 +159,21 @@ def test_a_plan_that_is_stopped_goes_on_where_it_was(
 
     shares = {"understanding": 0.6, "random": 0.4}
     asked: dict[str, Any] = {"shares": shares, "participants": 3, "number": 1}
-    with pytest.raises(KeyboardInterrupt):
-        plan(str(study), **asked, progress=stops)
+    out = tmp_path / "out"
+    kept = {"sessions_folder": out / "sessions"} if keep else {}
+    with pytest.raises(KeyboardInterrupt), created(out):
+        plan(str(study), **asked, **kept, progress=stops)
     before = len(simulated)
     assert before == 5
-    resumed = plan(str(study), **asked)
+    if keep:
+        with pytest.raises(ExportExists, match="exists already"), created(out):
+            pass
+        with pytest.raises(ExportExists, match="sessions of another plan"):
+            plan(str(study), **{**asked, "seed": 8}, **kept)
+        assert len(simulated) == before
+    with created(out, kept=["sessions"]):
+        resumed = plan(str(study), **asked, **kept)
+    assert len(list(out.glob("sessions/*/small/sub-*"))) == 6 * keep
     assert len(simulated) == 10, "6 as the study is and 4 with a target out of reach, each once"
     assert not any((tmp_path / "cache" / "plans").glob("*")), "nothing stays of a plan that is made"
     simulated.clear()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ from labapp.analysis.participation import flow_of
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
 from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import BundleError, RecordError, SessionError, StudyFull
 from labapp.journal.sessions import list_sessions
@@ -29,6 +31,8 @@ from labapp.simulation.decoders import Decoders
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import LoadedStudy
+from labapp.ui.moderator.wording import people_text
+from labapp.ui.session_lists import Reader
 from tests.session.test_slots import slotted
 
 TEXT = """\
@@ -37,6 +41,7 @@ title: Visits
 version: 1
 design:
   between: {hint: ["with", "without"]}
+  by_moderator: [hint]
   per_cell: %(per_cell)s
 flow:
 - questionnaire: shipped:seq
@@ -112,6 +117,10 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
     assert sum(held_counts(people_of(data, loaded.study)).values()) == 3
     told = "\n".join(overview(str(loaded.path), 2, data).lines())
     assert "7 (2 included, 1 still to come, 1 missed a session, 1 excluded, 2 withdrawn)" in told
+    at_home = Reader(data).read(lambda _: None, Event(), loaded.study).people
+    assert people_text(at_home) == (
+        "7 participants: 2 included, 1 still to come, 1 missed a session, 1 excluded, 2 withdrawn"
+    )
     assert "P05  still to come: 1 included, 2 still to come, 3 still to come" in told
     assert "P06  missed a session: 1 included, 2 missed, 3 included" in told
     assert "Retention: 2 of 6 participants who finished (33 %)." in told
@@ -144,6 +153,16 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
         if who not in ("P01", "P02")
     }
     assert who_counts(load([bundle])) == {"P04", "P07"}
+    readme = (bundle / "README").read_text("utf-8")
+    assert "From this study 2 participants withdrew. Nothing of them is in this dataset" in readme
+    facts = json.loads((bundle / "sourcedata/labapp/manifest.json").read_text("utf-8"))
+    assert facts["withdrawn"] == 2
+    assert not any(who in path.name for path in bundle.rglob("*") for who in ("P01", "P02"))
+    assert not verify(bundle).problems
+    (bundle / "README").write_text(readme.replace("2 participants withdrew", "1 withdrew"), "utf-8")
+    assert any("README" in problem for problem in verify(bundle).problems)
+    part = export([folder_of(data, "P04")], tmp_path / "part", deidentify=False)
+    assert "withdrew" not in (part / "README").read_text("utf-8"), "who beside others is not known"
     # With leave, the kept data are in the tables; they still count nowhere.
     kept = load([data], withdrawn=True)
     assert set(kept.participants["participant"]) == set(expected) - {"P01"}

@@ -38,6 +38,7 @@ version: 1
 unnamed_texts: shipped
 design:
   between: {hint: ["with", "without"]}
+  by_moderator: [hint]
   within: [model]
   per_cell: %(per_cell)s
 inclusion: {min_solved: 1}

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
+from labapp.analysis import checking
 from labapp.annotations.codebook_document import codebook_from
 from labapp.errors import AnnotationError, StimuliError, faults_of
 from labapp.reading import tables
 from labapp.session.gate import look_at
 from labapp.stimuli.library import parse
-from labapp.study.overview import notices
 from tests.helpers.beside import put_beside
 from tests.helpers.mistakes import EASE, FILES
 from tests.study.test_mistakes import DESIGNED
@@ -77,7 +77,8 @@ OF_STUDIES = [
     of_study("trials: 3", "trials: 3%", 32, "found '3%'; allowed: a whole number, and nothing"),
     of_study("trials: 3", "trails: 3", 32, "unknown key 'trails' for reconstruction (did you mean"),
     of_study("task: recons", "task: recns", 30, "'recnstruction' (did you mean 'reconstruction'?)"),
-    of_study("task: recons", "tsk: recons", 29, "stages.task: missing; it is required"),
+    of_study("task: recons", "tsk: recons", 30, "tsk: unknown key 'tsk' (did you mean 'task'?)"),
+    of_study("task: recons", "what: recons", 29, "stages.task: missing; it is required"),
     of_study(
         "[sinelines/gt, sinelines/ae]", "[]", 31, "models: found []; allowed: at least 1 item"
     ),
@@ -95,6 +96,18 @@ OF_STUDIES = [
     of_study("design:", "desgn:", 7, "desgn: unknown key 'desgn' (did you mean 'design'?)"),
     of_study(
         "within: [m", "wthin: [m", 9, "design.wthin: unknown key 'wthin' (did you mean 'within'?)"
+    ),
+    of_study(
+        '["with", "without"]}',
+        '["with", "without"], colour: [red, blue]}',
+        8,
+        "between.colour: nothing in the session depends on colour: no `only_if` names it",
+    ),
+    of_study(
+        "version: 1",
+        "version: 1\nrelated: [quickstrat]",
+        4,
+        "related[0]: there is no study 'quickstrat' here (did you mean 'quickstart'?)",
     ),
     of_study("between:", "betwen:", 8, "unknown key 'betwen' (did you mean 'between'?)"),
     of_study("analysis:", "anlysis:", 11, "unknown key 'anlysis' (did you mean 'analysis'?)"),
@@ -452,26 +465,26 @@ def test_a_mistake_in_a_table(content: str, said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_a_factor_by_which_the_moderator_acts_is_in_order(tmp_path: Path) -> None:
+    new = '["with", "without"], colour: [red, blue]}\n  by_moderator: [colour]'
+    assert faults(tmp_path, of_study('["with", "without"]}', new, 0, "")) == []
+    (told,) = faults(tmp_path, of_study('["with", "without"]}', new.replace("[colo", "[co"), 0, ""))
+    assert "`by_moderator`; 'cour' is none" in told[2]
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            "version: 1",
-            "version: 1\nrelated: [quickstrat]",
-            "line 4, related[0]: There is no study 'quickstrat' on this computer (did you mean",
-        ),
-        (
-            '["with", "without"]}',
-            '["with", "without"], colour: [red, blue]}',
-            "line 8, design.between.colour: Nothing in the session depends on colour:",
-        ),
-    ],
+    ("transform", "said"),
+    [("logit", ["completion_rate can be 0 or 1, which has no logit"]), ("sqrt", [])],
 )
-def test_what_may_be_meant_is_mentioned(tmp_path: Path, old: str, new: str, said: str) -> None:
-    assert faults(tmp_path, of_study(old, new, 0, "")) == []
-    checked = look_at(tmp_path / STUDY_)
-    assert checked.loaded is not None
-    assert any(notice.startswith(said) for notice in notices(checked.loaded, checked.plans))
+def test_values_without_a_logit_are_told_before_there_are_any(
+    tmp_path: Path, transform: str, said: list[str]
+) -> None:
+    new = f"analysis:\n  transform: {{completion_rate: {transform}}}\n"
+    assert faults(tmp_path, of_study("analysis:\n", new, 0, "")) == []
+    loaded = look_at(tmp_path / STUDY_).loaded
+    assert loaded is not None
+    told = checking.notices(loaded)
+    assert [line.split(": ", 1)[1].split(":")[0] for line in told] == said
 
 
 def test_there_are_a_hundred() -> None:

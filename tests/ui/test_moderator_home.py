@@ -246,6 +246,17 @@ def test_sessions_are_listed_with_state_length_and_voice(window: HomeWindow) -> 
     assert table.isHidden()
 
 
+def test_how_many_people_took_part_stands_above_the_sessions(window: HomeWindow) -> None:
+    view = window.view
+    view.set_sessions([])
+    assert view.people.isHidden()
+    view.set_sessions([summary("P03", "complete")], people={"included": 2, "withdrawn": 1})
+    assert not view.people.isHidden()
+    assert view.people.text() == "3 participants: 2 included, 1 withdrawn"
+    view.set_sessions([summary("P03", "complete")], people={"excluded": 1})
+    assert view.people.text() == "1 participant: 1 excluded"
+
+
 def test_nothing_is_told_of_sessions_and_microphones_before_they_were_looked_for(
     window: HomeWindow,
 ) -> None:
