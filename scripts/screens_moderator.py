@@ -37,7 +37,7 @@ from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.events import EditLabel, MoveDial
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import tr
-from labapp.ui.moderator import checklist
+from labapp.ui.moderator import checklist, console_header
 from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
 from labapp.ui.moderator.choices import Interrupted, StudyChoice
 from labapp.ui.moderator.console import ConsoleWindow
@@ -284,6 +284,7 @@ class Desk:
 def desk_of(
     folder: Path, study: str | Path, *, blind: bool = False, **decoders: Decoder
 ) -> Iterator[Desk]:
+    console_header.ARMED_MS = 0  # a script may press a button as soon as it comes up
     clock = FakeClock()
     gt = decoder_of("sinelines/gt")
     known: dict[str, Decoder] = {

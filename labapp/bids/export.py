@@ -78,14 +78,14 @@ def export(
     how = exporter(format)
     if zip and out.suffix != ".zip":
         out = out.with_name(out.name + ".zip")
-    refuse_existing(out)
     if not sessions:
         raise BundleError("No session was given to export.", todo="Name at least one session.")
     audio = not deidentify if audio is None else audio
     places_found = [place for path in sessions for place in places(path)]
     folders = [place for place in places_found if is_session(place)]
     facts = {"deidentified": deidentify, "audio": audio, "format": format}
-    _clear(folders)
+    _clear(folders)  # before anything is refused: the killed export may have been whole
+    refuse_existing(out)
     _refuse_together(places_found, withdrawn)
     gone = {
         (study, each.participant)

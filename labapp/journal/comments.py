@@ -69,6 +69,8 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
             return 0
         content = anchor.rechained(b"".join(line + b"\n" for line in left))
         with anchor.rewriting(path, content, "withdrawal"):
+            for killed in path.parent.glob(f".{log}-*"):  # nobody else is at work on one now
+                killed.unlink(missing_ok=True)
             durable.write(draft, content)
             draft.replace(path)
             durable.sync_folder(path.parent)

@@ -198,7 +198,7 @@ def hidden(home: Path) -> list[str]:
     return [str(path.relative_to(home)) for path in names if not path.name.endswith(".lock")]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(7200 if EVERYTHING else 600)
 @pytest.mark.parametrize("command", sample(list(COMMANDS), OFTEN))
 def test_nothing_is_left_of_who_withdraws(command: str, whole: Path, tmp_path: Path) -> None:
     base = tmp_path / "base"

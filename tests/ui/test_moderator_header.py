@@ -16,6 +16,7 @@ from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import ConfirmSkip, EndSession, GiveConsent, Pause
 from labapp.events.voice import AudioStarted
+from labapp.ui.moderator.mirror import FACTS_WIDTH
 from labapp.ui.moderator.wording import PAUSE_REASONS
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.skips import skip_stage
@@ -279,7 +280,7 @@ def test_closing_the_window_asks_instead(desk: Desk, qtbot: QtBot) -> None:
     assert not desk.runner.finished
 
 
-@pytest.mark.parametrize("width", [1366, 1280])
+@pytest.mark.parametrize("width", [1366, 1280, 911])
 def test_every_question_of_the_line_fits(desk: Desk, qtbot: QtBot, width: int) -> None:
     header = desk.console.header
     desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
@@ -299,7 +300,14 @@ def test_every_question_of_the_line_fits(desk: Desk, qtbot: QtBot, width: int) -
     header.questions.other.click()
     assert fits()
     detail = header.questions.detail
-    assert detail.heightForWidth(detail.width()) <= detail.height()
+    qtbot.waitUntil(lambda: detail.heightForWidth(detail.width()) <= detail.height())
+
+
+def test_the_mirror_can_become_narrow_again_after_it_was_wide_and_low(desk: Desk) -> None:
+    mirror = desk.console.mirror
+    for height in (140, 180, 260):
+        mirror.resize(1600, height)
+        assert mirror.facts.minimumWidth() <= FACTS_WIDTH
 
 
 def test_a_part_that_ended_while_it_was_asked_about_skips_no_other(

@@ -153,7 +153,12 @@ class MirrorPanel(QFrame):
         self._row.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
         if beside:
             spare = room.width() - round(room.height() * shape) - theme.SPACE_M
-            self.facts.setFixedWidth(max(FACTS_WIDTH, spare))
+            # Shares, not a fixed width: that would keep the panel from becoming narrower.
+            wide = max(FACTS_WIDTH, spare)
+            self.facts.setMinimumWidth(FACTS_WIDTH)
+            self.facts.setMaximumWidth(wide)
+            self._row.setStretch(0, room.width() - theme.SPACE_M - wide)
+            self._row.setStretch(1, wide)
             self.facts.setMaximumHeight(WIDEST)
             self.facts.setMinimumHeight(0)
         else:
