@@ -236,7 +236,7 @@ checks the hash chain of each journal. Made with labapp {version}.
 """
 
 _WITHDREW = """
-From this study {people} withdrew. Nothing of them is in this dataset, their labels neither.
+{people} withdrew from the study. This dataset contains nothing of theirs, not even a label.
 """
 _OF_SESSION = (
     "`*_task-session_events.tsv`: runs of the program, parts of the plan, pauses, answers, the "

@@ -355,7 +355,9 @@ def _plans(
     def stimuli(reference: str) -> StimulusSet:
         try:
             stimulus_set = library.load(reference)
-            if Path(reference) == stimulus_set.folder:  # nothing looked at it when it came in
+            # Nothing looked at a folder when it came in; once is enough for all variants.
+            named_by_folder = Path(reference) == stimulus_set.folder
+            if named_by_folder and stimulus_set.sha256 not in references:
                 read_checked(stimulus_set.folder)
         except StimuliError as error:
             raise _named(reference, error) from error

@@ -154,7 +154,10 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
     }
     assert who_counts(load([bundle])) == {"P04", "P07"}
     readme = (bundle / "README").read_text("utf-8")
-    assert "From this study 2 participants withdrew. Nothing of them is in this dataset" in readme
+    assert (
+        "\n2 participants withdrew from the study. This dataset contains nothing of theirs"
+        in readme
+    )
     facts = json.loads((bundle / "sourcedata/labapp/manifest.json").read_text("utf-8"))
     assert facts["withdrawn"] == 2
     assert not any(who in path.name for path in bundle.rglob("*") for who in ("P01", "P02"))
