@@ -17,12 +17,13 @@ TabularToy is trained as published at M, too.
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from joblib import Parallel, delayed
 
@@ -70,12 +71,10 @@ REPORT = Path(__file__).with_name("reproduce_concepts.md")
 DRAWINGS = Path(__file__).with_name("figures")
 
 PASSES: tuple[tuple[tuple[str, ...], int], ...] = (
-    (("figure-1b",), 5),
-    (("figure-5", "figure-a5"), 3),
-    (("figure-3",), 3),
-    (("figure-2b",), 5),
-    (("figure-2a", "figure-4"), 2),
-    (tuple(BY_NAME), 5),
+    (("figure-5", "figure-a5", "figure-3", "figure-a1"), 5),
+    (("figure-2a", "figure-4"), 5),
+    (("figure-1b",), 20),
+    (tuple(BY_NAME), 20),
 )
 """The order of value: figures, and up to how many seeds of each learner."""
 HEAD = """# Paper 001's figures of concept learners, and ours
@@ -136,16 +135,21 @@ SIZES_TOLD = {
 
 
 def wanted(
-    figures: Sequence[Reproduction], size: SizeName, store: Store
+    figures: Sequence[Reproduction],
+    size: SizeName,
+    store: Store,
+    most_seeds: int = sys.maxsize,
+    only: str = "",
 ) -> Iterator[tuple[Asked, int]]:
-    """What is missing of these figures, with its seed, in the order of value."""
+    """What is missing of these figures, with its seed, in the order of value: no more than so many
+    seeds of a learner, and only learners whose name has the words `only`."""
     chosen = {figure.name: figure for figure in figures}
     seen: set[tuple[Asked, int]] = set()
     for names, seeds in PASSES:
-        for seed in range(seeds):
+        for seed in range(min(seeds, most_seeds)):
             several = (chosen[name].needed(size).items() for name in names if name in chosen)
             for asked, count in chain.from_iterable(several):
-                if (asked, seed) in seen or seed >= count:
+                if (asked, seed) in seen or seed >= count or only not in asked.name:
                     continue
                 seen.add((asked, seed))
                 if not store.has(asked, size, seed, extra(asked, size, seed)):
@@ -168,15 +172,17 @@ def train(
     jobs: int,
     work: Path,
     packages: Path | None = None,
+    most_seeds: int = sys.maxsize,
+    only: str = "",
 ) -> None:
     """Trains and measures what is missing; begins no model after so many hours. work, packages: see
-    `concept_models.trained`."""
+    `concept_models.trained`; most_seeds, only: see `wanted`."""
     from benchmarks.reproduction.concept_models import trained
 
     ends = time.monotonic() + hours * 3600
 
     def due() -> Iterator[tuple[Asked, int]]:
-        for asked, seed in wanted(figures, size, store):
+        for asked, seed in wanted(figures, size, store, most_seeds, only):
             if time.monotonic() > ends:
                 return
             yield asked, seed
@@ -195,9 +201,78 @@ def train(
         for asked, seed in due()
     )
     for result in results:
-        store.add(result)
-        spent = sum(result["cpu_seconds"].values())
-        print(f"{result['name']}, seed {result['seed']}: {spent:.0f} CPU seconds", flush=True)
+        _add(store, result)
+
+
+def _add(store: Store, result: dict[str, Any]) -> None:
+    store.add(result)
+    spent = sum(result["cpu_seconds"].values())
+    print(f"{result['name']}, seed {result['seed']}: {spent:.0f} CPU seconds", flush=True)
+
+
+def train_on_gpu(
+    figures: Sequence[Reproduction],
+    size: SizeName,
+    store: Store,
+    *,
+    hours: float,
+    jobs: int,
+    work: Path,
+    weights: Path,
+    most_seeds: int = sys.maxsize,
+    only: str = "",
+    device: str = "cuda",
+    width: int = 24,
+) -> None:
+    """The same with a GPU, for learners from pictures but for concept whitening: all others are
+    trained by so many processes, which also measure.
+
+    Parameters
+    ----------
+    hours : after these, everything is broken off.
+    weights : folder for the weights of learners that are not measured by then. Those that lie there
+        are measured before anything is trained.
+    device, width : what is trained on, and how many learners at once.
+    """
+    import torch
+
+    from benchmarks.reproduction import crew, side_by_side
+    from benchmarks.reproduction.concept_models import load_all
+
+    began = time.monotonic()
+    ends = began + hours * 3600
+    every = list(wanted(figures, size, store, most_seeds, only))
+    load_all([asked.recipe(size, 0) for asked in dict(every)])
+    print(f"{len(every)} learners, data drawn after {time.monotonic() - began:.0f} s", flush=True)
+    team, on_gpu = crew.Crew(jobs), []
+    for place, (asked, seed) in enumerate(every):
+        job, more = side_by_side.Job(asked, size, seed), extra(asked, size, seed)
+        known = store.results.get(asked.key(size, seed))
+        done = crew.kept(job, weights)
+        if asked.pictures and asked.learner != "cw" and done is None:
+            on_gpu.append(job)
+        else:
+            # What takes longest is begun first.
+            late = 0 if done or asked.learner == "cw" else len(every)
+            team.add(late + place, crew.Task(job, more, work, done, known))
+    order = {job: place for place, job in enumerate(on_gpu)}
+    asked_last = began
+    for done in side_by_side.train(on_gpu, torch.device(device), width, ends):
+        if done is not None:
+            job = done.job
+            told = f"trained {time.monotonic() - began:.0f} s: {job.asked.name}, seed {job.seed}"
+            print(f"{told}, {done.training.epochs} epochs, {done.reached}", flush=True)
+            task = crew.Task(job, extra(job.asked, size, job.seed), work, done)
+            team.add(order[job], task)
+        if time.monotonic() - asked_last > 0.2:
+            asked_last = time.monotonic()
+            for result in team.results():
+                _add(store, result)
+    print(f"GPU done after {time.monotonic() - began:.0f} s", flush=True)
+    while not team.empty and time.monotonic() < ends:
+        for result in team.results(0.5):
+            _add(store, result)
+    crew.keep(team.unmeasured(), weights)
 
 
 def report(figures: Sequence[Reproduction], results: Results, drawings: Path | None) -> str:
@@ -246,6 +321,14 @@ def main() -> None:
     parser.add_argument("--size", choices=get_args(SizeName), default="M")
     parser.add_argument("--hours", type=float, default=float("inf"), help="begin none after these")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--seeds", type=int, default=sys.maxsize, help="at most, of a learner")
+    parser.add_argument(
+        "--only", default="", metavar="CELL", help="learners whose name has this, as printed"
+    )
+    parser.add_argument(
+        "--gpu", type=Path, metavar="FOLDER", help="with a GPU; the folder keeps unmeasured weights"
+    )
+    parser.add_argument("--width", type=int, default=24, help="learners on the GPU at once")
     parser.add_argument("--work", type=Path, help="a folder for models in training")
     parser.add_argument(
         "--packages", type=Path, help="a folder of trained models, which are measured as they are"
@@ -261,10 +344,16 @@ def main() -> None:
     store = Store.read(asked.store)
     if asked.train:
         with tempfile.TemporaryDirectory() as scratch:
-            train(
-                figures, asked.size, store, hours=asked.hours, jobs=asked.jobs,
-                work=asked.work or Path(scratch), packages=asked.packages,
-            )  # fmt: skip
+            work = asked.work or Path(scratch)
+            limits = {"hours": asked.hours, "jobs": asked.jobs, "work": work}
+            chosen = {"most_seeds": asked.seeds, "only": asked.only}
+            if asked.gpu:
+                train_on_gpu(
+                    figures, asked.size, store, weights=asked.gpu, width=asked.width,
+                    **limits, **chosen,
+                )  # fmt: skip
+            else:
+                train(figures, asked.size, store, packages=asked.packages, **limits, **chosen)
     results = store.at(asked.size)
     if asked.figures:
         print(report(figures, results, None))
