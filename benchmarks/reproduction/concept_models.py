@@ -15,6 +15,7 @@ import numpy as np
 import sklearn
 import torch
 from sklearn.neural_network import MLPClassifier
+from torch import Tensor
 
 from benchmarks.reproduction import concept_measures as measures
 from benchmarks.reproduction import stopping
@@ -148,6 +149,15 @@ def _fitted(
     checkpoint.restore(state, run, provenance)
     done = math.ceil(run.iteration / steps_of(learner, len(rows)))
     (phase,) = learner.phases
+
+    def descend(optimizer: torch.optim.Adam, loss: Tensor, done: float) -> None:
+        for group in optimizer.param_groups:
+            group["lr"] = stopping.rate(done * learner.phases[0].epochs)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+
+    learner.descend = descend  # type: ignore[method-assign]
     for epochs in range(max(stopping.LEAST, done), stopping.MOST + 1):
         learner.phases = (replace(phase, epochs=epochs),)
         fit_all()

@@ -3,8 +3,8 @@
 A step of one small network leaves most of a GPU idle, and takes longer to ask for than to compute.
 So the kernels of a step are recorded once for each learner (a CUDA graph) and then replayed, each
 learner on a stream of its own. Rows lie on the GPU. The order of rows is that of a training on a
-CPU; noise comes from a generator of the learner's own. Numbers are float32 throughout, without
-TensorFloat-32.
+CPU; noise comes from a generator of the learner's own. Numbers are float32; convolutions multiply
+them as TensorFloat-32.
 
 Only for learners from pictures, and not for concept whitening, whose rotation is searched on the
 CPU between two steps.
@@ -32,6 +32,7 @@ from labapp.concepts.sizes import RATE, SizeName
 from labapp.concepts.training import order_of, steps_of
 from labapp.training.loop import one_cycle, versions
 
+PRECISION = "float32, convolutions in TensorFloat-32"
 WARM_UP = 3
 """Steps before a step is recorded, which are undone."""
 AT_ONCE = 8
@@ -121,7 +122,7 @@ class Runner:
         with torch.cuda.stream(self.stream):
             state = self.learner.networks.state_dict()
             weights = {name: value.cpu().numpy().copy() for name, value in state.items()}
-        on_gpu: dict[str, Any] = {"seconds": self.seconds, "precision": "float32"}
+        on_gpu: dict[str, Any] = {"seconds": self.seconds, "precision": PRECISION}
         if self.on_gpu:
             on_gpu["device"] = torch.cuda.get_device_name(self.device)
         rule = stopping.RULE if self.stops else ""
@@ -134,12 +135,13 @@ class Runner:
     def _begin(self) -> None:
         """Begins the next phase."""
         self.phase, self.epoch = self.phase + 1, 0
-        steps = self.learner.phases[self.phase].epochs * self.per_epoch
+        epochs = stopping.MOST if self.stops else self.learner.phases[self.phase].epochs
+        steps = epochs * self.per_epoch
         peak, cycle = self.learner.setup.size.peak, one_cycle(0.3)
-        constant = peak is None or self.learner.setup.tabular
-        rates = [
-            RATE if constant or peak is None else peak * cycle(i / steps) for i in range(steps)
-        ]
+        if self.stops:
+            rates = [stopping.rate(i / self.per_epoch) for i in range(steps)]
+        else:
+            rates = [RATE if peak is None else peak * cycle(i / steps) for i in range(steps)]
         self.at = 0
         with torch.cuda.stream(self.stream):
             if self.stream is not None:
@@ -229,9 +231,6 @@ class Runner:
         with torch.cuda.stream(self.stream):
             self.order.copy_(order)
             self.place.zero_()
-            if self.stops and self.epoch >= stopping.LEAST:
-                # The rate is constant.
-                self.taken.zero_()
         return False
 
     def _validated(self) -> list[float]:
@@ -251,7 +250,7 @@ def train(
 ) -> Iterator[Done | None]:
     """Trains learners, so many at once, and gives each as it is finished, and None now and then.
     Those that are not by the time `ends` of the monotonic clock are given up."""
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32 = True, False
     torch.backends.cudnn.benchmark = True
     tasks: dict[int, tuple[TrainingRows, TrainingRows, TrainingRows]] = {}
     pending, active = deque(jobs), list[Runner]()
