@@ -45,11 +45,13 @@ class Task:
     known: dict[str, Any] | None = None
 
 
-def carried_out(task: Task) -> dict[str, Any]:
-    """The result of a learner, for the file of results."""
+def carried_out(task: Task, packages: Path | None = None) -> dict[str, Any]:
+    """The result of a learner, for the file of results; packages: see `concept_models.trained`."""
     job = task.job
     if task.done is None:
-        return trained(job.asked, job.size, job.seed, task.extra, task.work, known=task.known)
+        return trained(
+            job.asked, job.size, job.seed, task.extra, task.work, packages, known=task.known
+        )
     torch.set_num_threads(THREADS)
     recipe = job.asked.recipe(job.size, job.seed)
     data = loaded(recipe)
@@ -58,7 +60,7 @@ def carried_out(task: Task) -> dict[str, Any]:
         {name: torch.from_numpy(value) for name, value in task.done.weights.items()}
     )
     model = answering(learner, data)
-    return measured(job.asked, recipe, data, model, task.done.training, task.extra)
+    return measured(job.asked, recipe, data, model, task.done.training, task.extra, task.known)
 
 
 class Crew:

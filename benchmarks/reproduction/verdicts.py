@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -476,6 +476,7 @@ class Claim:
     released : of a claim about scores, the same tests of those that the released code gives; None
         where there are no others.
     why_not : why there are no tests.
+    apart : the same tests, each with its own variance (Welch's).
     """
 
     says: str
@@ -484,9 +485,11 @@ class Claim:
     source: Source = "paper"
     released: tuple[Judged, ...] | None = None
     why_not: str = ""
+    apart: tuple[Judged, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         # A claim is frozen, as its tests are.
+        object.__setattr__(self, "apart", self.tests)
         object.__setattr__(self, "tests", with_pooled_variance(self.tests))
         if self.released is not None:
             object.__setattr__(self, "released", with_pooled_variance(self.released))
@@ -531,21 +534,45 @@ MANY = 4
 """More tests of a claim than so many are counted in its table and listed below it, folded."""
 
 
-def claims_table(claims: Sequence[Claim]) -> str:
+def claims_table(
+    claims: Sequence[Claim],
+    more: Callable[[Claim], tuple[str, str]] = lambda claim: ("", ""),
+) -> str:
+    """more: what is said next to a claim's verdict, and its sensitivity analyses."""
     twice = any(claim.released is not None for claim in claims)
+    added = [more(claim) for claim in claims]
     columns = ["claim", "holds where", "here", "verdict"]
-    table = Table([*columns, "as the released code scores", "verdict"] if twice else columns)
+    if any(sensitivity for _, sensitivity in added):
+        columns.append("sensitivity")
+    if twice:
+        columns += ["as the released code scores", "verdict"]
+    table = Table(columns)
     lists = []
-    for claim in claims:
-        cells = [_told(claim.tests, claim.why_not), f"*{claim.verdict}*"]
+    for claim, (note, sensitivity) in zip(claims, added, strict=True):
+        verdict = told_verdict(claim.tests) + (f" ({note})" if note else "")
+        cells = [_told(claim.tests, claim.why_not), verdict]
+        if "sensitivity" in columns:
+            cells.append(sensitivity)
         if twice and claim.released is None:
             cells += ["–", "–"]
         elif claim.released is not None:
-            cells += [_told(claim.released, ""), f"*{claim.verdict_as_released}*"]
+            cells += [_told(claim.released, ""), told_verdict(claim.released)]
         table.add(STARTS[claim.source] + claim.says, claim.rule, *cells)
         if len(claim.tests) > MANY and any(test.known for test in claim.tests):
             lists.append(_listed(claim))
     return "\n\n".join((str(table), *lists))
+
+
+def told_verdict(tests: Sequence[Judged]) -> str:
+    """Over all, and of several data sets on each, with the fixed-effect mean."""
+    sets = {name: judged(of_set) for name, of_set in by_data_set(tests).items()}
+    if len(sets) < 2:
+        return f"*{over_all(tests)}*"
+    count = sum(verdict == Verdict.HOLDS for verdict in sets.values())
+    each = ", ".join(f"{name} *{verdict}*" for name, verdict in sets.items())
+    text = f"*{over_all(tests)}*: holds on {count} of {len(sets)} data sets ({each})"
+    mean = mean_over_data_sets(tests)
+    return text if mean is None else f"{text}; fixed-effect mean {mean.told_at(_level())}"
 
 
 def _told(tests: Sequence[Judged], why_not: str) -> str:
@@ -554,7 +581,7 @@ def _told(tests: Sequence[Judged], why_not: str) -> str:
         return why_not or "nothing trained yet"
     if len(tests) <= MANY:
         return "; ".join(test.told for test in tests)
-    verdicts = [test.verdict(len(tests)) for test in tests]
+    verdicts = [test.verdict(_cells(test, tests)) for test in tests]
     counts = (f"{verdicts.count(of)} {words}" for of, words in COUNTED.items())
     contrary = sum(
         test.contrary and verdict == Verdict.OPEN
@@ -571,6 +598,11 @@ COUNTED = {
 }
 
 
+def _cells(test: Judged, tests: Sequence[Judged]) -> int:
+    """Of how many tests of its data set it is one."""
+    return len(by_data_set(tests)[data_set(test.label)])
+
+
 def _verdict(test: Judged, among: int) -> str:
     verdict = test.verdict(among)
     alone = ", alone it would not hold" if verdict == Verdict.OPEN and test.contrary else ""
@@ -583,7 +615,7 @@ def _listed(claim: Claim) -> str:
         ["", "here", "verdict", *(["as released", "verdict"] if claim.released is not None else [])]
     )
     for test, released in zip(claim.tests, claim.released or claim.tests, strict=True):
-        among = len(claim.tests)
+        among = _cells(test, claim.tests)
         cells = [test.label, test.number, _verdict(test, among)]
         if claim.released is not None:
             cells += [released.number, _verdict(released, among)]
