@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,10 @@ import numpy as np
 import sklearn
 import torch
 from sklearn.neural_network import MLPClassifier
+from torch import Tensor
 
 from benchmarks.reproduction import concept_measures as measures
+from benchmarks.reproduction import stopping
 from benchmarks.reproduction.concept_measures import Codes
 from benchmarks.reproduction.printing import metric
 from benchmarks.reproduction.probe_figures import (
@@ -27,18 +32,18 @@ from labapp.concepts import card as cards
 from labapp.concepts import package
 from labapp.concepts.card import ConceptCard
 from labapp.concepts.data import ConceptData
-from labapp.concepts.learner import Setup, build, in_memory
+from labapp.concepts.learner import ConceptLearner, Setup, build, in_memory
 from labapp.concepts.measuring import interventions
 from labapp.concepts.model import ConceptModel
 from labapp.concepts.recipe import ConceptRecipe
 from labapp.concepts.sizes import SizeName
-from labapp.concepts.training import fit
-from labapp.datasets.concepts.rows import ChangedRows, ConceptRows
+from labapp.concepts.training import fit, steps_of
+from labapp.datasets.concepts.rows import ChangedRows, ConceptRows, UInt8
 from labapp.datasets.concepts.sprites import BACKGROUND
-from labapp.datasets.split import Float32, Float64, Int64
+from labapp.datasets.split import Float32, Float64, Int64, Rows
 from labapp.metrics.roc import class_auc
 from labapp.training import checkpoint
-from labapp.training.checkpoint import Provenance
+from labapp.training.checkpoint import Provenance, Run
 from labapp.training.loop import versions
 
 THREADS = 1
@@ -53,6 +58,28 @@ class Trained:
     data: ConceptData
     model: ConceptModel
     codes: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How a model came about, for the file of results.
+
+    Attributes
+    ----------
+    cpu_seconds : of a model from a package, the wall time that its card states.
+    resumed : whether it went on from a checkpoint: the time of its earlier parts is not known.
+    rule : when it was to stop, in words, where that was not fixed beforehand.
+    on_gpu : what it was trained on, where that was no CPU: the device and the seconds of it that
+        were its share, as other models were trained at the same time.
+    """
+
+    epochs: int
+    cpu_seconds: float
+    versions: Mapping[str, str]
+    of_package: bool = False
+    resumed: bool = False
+    rule: str = ""
+    on_gpu: Mapping[str, Any] | None = None
 
 
 def trained(
@@ -77,32 +104,171 @@ def trained(
     recipe = asked.recipe(size, seed)
     torch.set_num_threads(THREADS)
     began = time.process_time()
-    data = recipe.data.load(recipe.measures)
-    split = data.split
+    data = loaded(recipe)
     state = work / recipe.digest[:16]
-    # The time of the training's earlier parts is not known then.
-    resumed = state.exists()
     ready = None if packages is None else _package(recipe, packages)
     if ready is not None:
         model, card = ready
         epochs, of_package = sum(card.training.phases.values()), True
-        training_s = card.training.seconds
+        training = Training(epochs, card.training.seconds, versions(), of_package)
     else:
-        setup = Setup(
-            data.shape, len(split.concept_names), split.classes, recipe.measures, recipe.seed
+        resumed = state.exists()
+        learner = learner_of(recipe, data)
+        epochs = _fitted(asked, recipe, data, learner, state)
+        model = answering(learner, data)
+        rule = stopping.RULE if stops(asked, recipe) else ""
+        training = Training(
+            epochs, time.process_time() - began, versions(), resumed=resumed, rule=rule
         )
-        learner = build(recipe.learner, setup)
-        fit(
-            learner,
-            in_memory(split.train),
-            seed=recipe.seed,
-            provenance=Provenance(recipe.digest, "cpu", THREADS),
-            state=state,
-        )
-        model, epochs = ConceptModel(learner), sum(phase.epochs for phase in learner.phases)
-        model.values = learner.values(model.codes(split.train))
-        training_s, of_package = time.process_time() - began, False
+    result = measured(asked, recipe, data, model, training, extra, known)
+    checkpoint.clear(state)
+    return result
+
+
+def stops(asked: Asked, recipe: ConceptRecipe) -> bool:
+    """Whether a training is stopped by `stopping`."""
+    return asked.until_learnt and recipe.size == "L"
+
+
+def _fitted(
+    asked: Asked, recipe: ConceptRecipe, data: ConceptData, learner: ConceptLearner, state: Path
+) -> int:
+    """Trains a learner. Returns the epochs that it took, of all phases."""
+    rows = in_memory(data.split.train)
+    provenance = Provenance(recipe.digest, "cpu", THREADS)
+
+    def fit_all() -> int:
+        fit(learner, rows, seed=recipe.seed, provenance=provenance, state=state)
+        return sum(phase.epochs for phase in learner.phases)
+
+    if not stops(asked, recipe):
+        return fit_all()
+    # As long as the rule has it at least, or as long as an earlier part of it took, then epoch by
+    # epoch: each goes on from the state that the one before left.
+    run = Run(learner)
+    checkpoint.restore(state, run, provenance)
+    done = math.ceil(run.iteration / steps_of(learner, len(rows)))
+    (phase,) = learner.phases
+
+    def descend(optimizer: torch.optim.Adam, loss: Tensor, done: float) -> None:
+        for group in optimizer.param_groups:
+            group["lr"] = stopping.rate(done * learner.phases[0].epochs)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+
+    learner.descend = descend  # type: ignore[method-assign]
+    for epochs in range(max(stopping.LEAST, done), stopping.MOST + 1):
+        learner.phases = (replace(phase, epochs=epochs),)
+        fit_all()
+        if stopping.is_over(epochs, concept_accuracies(ConceptModel(learner), data)):
+            break
+    return epochs
+
+
+def concept_accuracies(model: ConceptModel, data: ConceptData) -> list[float]:
+    """Of each concept, on validation rows, for a model that believes some."""
+    assert data.validation is not None
+    each: list[float] = _accuracies(model, data.validation)["concept_accuracies"].tolist()
+    return each
+
+
+_TASKS: dict[tuple[str, int | None, int | None, int], ConceptData] = {}
+
+
+def loaded(recipe: ConceptRecipe, pictures: Sequence[UInt8] | None = None) -> ConceptData:
+    """A recipe's task, its pictures drawn once for all recipes: up to 250 MB of memory each.
+
+    pictures : those of its rows for training, validation and test, where they are drawn already.
+    """
+    size = recipe.measures
+    key = (recipe.data.model_dump_json(), size.train, size.test, size.pixels)
+    if key not in _TASKS:
+        task = recipe.data.load(size)
+        if not task.tabular:
+            assert task.validation is not None
+            parts = (task.split.train, task.validation, task.split.test)
+            train, validation, test = (
+                held(rows, drawn)
+                for rows, drawn in zip(parts, pictures or map(drawn_once, parts), strict=True)
+            )
+            split = replace(task.split, train=train, test=test)
+            task = replace(task, split=split, validation=validation)
+        _TASKS[key] = task
+    return _TASKS[key]
+
+
+def load_all(recipes: Sequence[ConceptRecipe]) -> None:
+    """Loads the tasks of all these recipes, each in a process of its own."""
+    tasks = list({recipe.data.model_dump_json(): recipe for recipe in recipes}.values())
+    with ProcessPoolExecutor(len(tasks), get_context("fork")) as pool:
+        for recipe, pictures in zip(tasks, pool.map(_pictures, tasks), strict=True):
+            loaded(recipe, pictures)
+
+
+def _pictures(recipe: ConceptRecipe) -> list[UInt8] | None:
+    """Of the rows for training, validation and test."""
+    task = recipe.data.load(recipe.measures)
+    if task.validation is None:
+        return None
+    return [drawn_once(rows) for rows in (task.split.train, task.validation, task.split.test)]
+
+
+def drawn_once(rows: ConceptRows) -> UInt8:
+    """The pictures of all rows, shape (n, channels, pixels, pixels)."""
+    return np.asarray(in_memory(rows).x.numpy(), dtype=np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldRows:
+    """Rows whose pictures are kept in memory, uint8, shape (n, channels, pixels, pixels)."""
+
+    rows: Rows
+    pictures: UInt8
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def instances(self, rows: Int64) -> Float32:
+        return self.pictures[rows].astype(np.float32) / np.float32(255)
+
+    def factors(self, rows: Int64) -> Float64:
+        return self.rows.factors(rows)
+
+
+def held(rows: ConceptRows, pictures: UInt8) -> ConceptRows:
+    """The same rows with their pictures in memory."""
+    return ConceptRows(HeldRows(rows.rows, pictures), rows.concepts_of, rows.labels_of)
+
+
+def learner_of(recipe: ConceptRecipe, data: ConceptData) -> ConceptLearner:
+    """The recipe's learner, untrained."""
+    split = data.split
+    return build(
+        recipe.learner,
+        Setup(data.shape, len(split.concept_names), split.classes, recipe.measures, recipe.seed),
+    )
+
+
+def answering(learner: ConceptLearner, data: ConceptData) -> ConceptModel:
+    """A trained learner as a model whose concepts can be set."""
+    model = ConceptModel(learner)
+    model.values = learner.values(model.codes(data.split.train))
+    return model
+
+
+def measured(
+    asked: Asked,
+    recipe: ConceptRecipe,
+    data: ConceptData,
+    model: ConceptModel,
+    training: Training,
+    extra: frozenset[str],
+    known: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The result of a trained model; `extra` and `known` as in `trained`."""
     began = time.process_time()
+    split, seed = data.split, recipe.seed
     subject = Trained(recipe, data, model, _codes(recipe, data, model))
     if known is not None and _same(subject, known):
         more = extra - set(known["measured"])
@@ -112,17 +278,16 @@ def trained(
         spent = known["cpu_seconds"]
         measuring = spent["measuring"] + time.process_time() - began
         result["cpu_seconds"] = {**spent, "measuring": measuring}
-        checkpoint.clear(state)
         return measures.plain(result)
     result = {
         "name": asked.name,
         "digest": recipe.digest,
-        "size": size,
-        "seed": seed,
+        "size": recipe.size,
+        "seed": recipe.seed,
         "recipe": recipe.model_dump(mode="json", exclude={"id", "title", "notes", "size", "seed"}),
-        "epochs": epochs,
-        "of_package": of_package,
-        "resumed": resumed,
+        "epochs": training.epochs,
+        "of_package": training.of_package,
+        "resumed": training.resumed,
         "data": {
             "name": split.name,
             "origin": split.origin,
@@ -130,20 +295,23 @@ def trained(
             "validation": 0 if data.validation is None else len(data.validation),
             "test": len(split.test),
         },
-        "versions": versions() | {"scikit-learn": sklearn.__version__},
+        "versions": {**training.versions, "scikit-learn": sklearn.__version__},
         **_accuracies(model, split.test),
         "scores": {view: measures.purity(codes, seed) for view, codes in _views(subject).items()},
         "measured": sorted(extra),
     }
+    if training.rule:
+        result["stopped"] = training.rule
+    if training.on_gpu is not None:
+        result["on_gpu"] = training.on_gpu
     if data.validation is not None:
         result["validation"] = _accuracies(model, data.validation)
     for name in sorted(extra):
         result |= EXTRA[name](subject)
     result["cpu_seconds"] = {
-        "training": training_s,
+        "training": training.cpu_seconds,
         "measuring": time.process_time() - began,
     }
-    checkpoint.clear(state)
     return measures.plain(result)
 
 

@@ -16,6 +16,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from benchmarks.reproduction import sensitivity
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim, Reading, claims_table, over_seeds
@@ -23,8 +24,10 @@ from labapp.concepts.sizes import SizeName
 from labapp.figure_style import STYLE
 from labapp.report.drawing import DECLARATION, svg_text
 
-SEEDS: dict[SizeName, int] = {"S": 1, "M": 3, "L": 5}
-"""How many a full report of each size has of a learner; the paper has five. See `seeds_of`."""
+SEEDS: dict[SizeName, int] = {"S": 1, "M": 5, "L": 5}
+"""How many a full report of each size has of a learner, as the paper; see `seeds_of`."""
+TOY_SEEDS = 20
+"""Of TabularToy: some models of it learn the concepts, and some the task without them."""
 VIEW = "*"
 """In a path to a number, the place of the code that a row is about."""
 
@@ -238,22 +241,35 @@ def section(figure: Reproduction, results: Results, drawings: Path | None) -> st
     # Findings have a section of their own.
     claims = [claim for claim in figure.claims(results) if claim.source != "finding"]
     if claims:
-        parts.append(claims_table(claims))
+        parts.append(claims_table(claims, judged_beside(figure, results)))
     parts += figure.body(results)
     return "\n\n".join(parts)
 
 
+def judged_beside(figure: Reproduction, results: Results) -> Callable[[Claim], tuple[str, str]]:
+    """For `claims_table`: what is said next to a verdict, and the sensitivity analyses."""
+    of_tasks = sensitivity.notes(results, figure.asked(results.size))
+    others = sensitivity.Others(figure.claims, results)
+
+    def beside(claim: Claim) -> tuple[str, str]:
+        if not any(test.known for test in claim.tests) or not figure.asked(results.size):
+            return "", ""
+        return sensitivity.note(claim, of_tasks), others.told(claim)
+
+    return beside
+
+
 def seeds_of(asked: Asked, size: SizeName) -> int:
-    """How many seeds of a learner a full report has: at M as many as published of TabularToy, which
-    is trained as published then and takes seconds."""
-    return SEEDS[size if asked.pictures or size != "M" else "L"]
+    """How many seeds of a learner a full report has."""
+    return SEEDS[size] if asked.pictures or size == "S" else TOY_SEEDS
 
 
 def missing(figure: Reproduction, results: Results) -> list[str]:
     """What a full report would have and the results lack, a line for each learner."""
     lines = []
     for asked, seeds in figure.needed(results.size).items():
-        models = [model for model in results.of(asked) if figure.extra <= set(model["measured"])]
+        every = results.finished(asked)
+        models = [model for model in every if figure.extra <= set(model["measured"])]
         lacking = seeds - len(models)
         if lacking > 0:
             lines.append(f"{asked.name}: {lacking} of {seeds} seeds")

@@ -185,4 +185,13 @@ def asked(size: SizeName) -> list[Asked]:
     return [row(kind, side, of).asked for kind in KINDS for of in order for side in SIDES]
 
 
-REPRODUCTION = Reproduction("figure-2b", "Figure 2(b): capacity", SAYS, asked, body, claims, draw)
+REPRODUCTION = Reproduction(
+    "figure-2b",
+    "Figure 2(b): capacity",
+    SAYS,
+    asked,
+    body,
+    claims,
+    draw,
+    most_seeds=5,
+)

@@ -242,6 +242,7 @@ A3 = Reproduction(
     claims_a3,
     lambda results: _draw(results, every_row(), PROBE, "figure-a3"),
     frozenset({"probes"}),
+    most_seeds=5,
 )
 A6 = Reproduction(
     "figure-a6",
@@ -255,6 +256,7 @@ A6 = Reproduction(
     claims_a6,
     lambda results: _draw(results, variational_rows(), CONCEPT, "figure-a6"),
     frozenset({"probes"}),
+    most_seeds=5,
 )
 LONG = Reproduction(
     "figure-a3-long",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -45,6 +45,11 @@ OF_SENN: dict[str, dict[str, Setting]] = {
     "3dshapes": {"epochs": 50, "variational": True},
 }
 """What the released code has of SENN, by data set."""
+UNTIL_LEARNT = ("dSprites(0)", "dSprites(0), spurious background")
+"""Tasks whose bottlenecks are trained until they have learnt every concept, see `stopping`. The
+schedule of size M leaves them without the rotation."""
+FORMER_SEEDS = {True: 3, False: 5}
+"""How many there were before, from pictures and of TabularToy."""
 Key = tuple[str, str, int]
 """Digest of the recipe, size, seed."""
 
@@ -58,11 +63,13 @@ class Asked:
     data : a task, one of `DATA`.
     learner : the kind of learner, as recipes name it.
     settings : what departs from that kind's usual settings, in order of name.
+    briefly : see `former`.
     """
 
     data: str
     learner: str
     settings: tuple[tuple[str, Setting], ...] = ()
+    briefly: bool = False
 
     @classmethod
     def of(cls, data: str, learner: str, **settings: Setting) -> Asked:
@@ -72,6 +79,9 @@ class Asked:
         dataset = str(DATA[data]["dataset"])
         if learner in BOTTLENECKS:
             usual = OF_BOTTLENECKS[dataset]
+            if data in UNTIL_LEARNT:
+                # The released code has this layer and calls it as in evaluation.
+                usual = usual | {"dropout": 0.0}
         elif learner == "senn":
             usual = OF_SENN[dataset]
         return cls(data, learner, tuple(sorted((usual | settings).items())))
@@ -87,13 +97,28 @@ class Asked:
         """Whether its rows are pictures."""
         return DATA[self.data]["dataset"] != "toy"
 
+    @property
+    def until_learnt(self) -> bool:
+        """Whether it is trained until every concept is learnt, see `stopping`."""
+        return self.learner in BOTTLENECKS and self.data in UNTIL_LEARNT and not self.briefly
+
+    @property
+    def former(self) -> Asked:
+        """The same learner as it was trained before there was a rule for when to stop."""
+        kept = tuple(each for each in self.settings if each[0] != "dropout")
+        return replace(self, settings=kept, briefly=True) if self.until_learnt else self
+
+    def scale(self, size: SizeName) -> SizeName:
+        """The size that it is trained at for a report of a size."""
+        return "L" if size == "M" and self.until_learnt else size
+
     def recipe(self, size: SizeName, seed: int) -> ConceptRecipe:
-        """What is trained; data and division stay those of seed 0. Raises ValueError for a kind of
-        learner, or a setting of it, that there is not."""
-        return _recipe(self, size, seed)
+        """What is trained for a report of a size; data and division stay those of seed 0. Raises
+        ValueError for a kind of learner, or a setting of it, that there is not."""
+        return _recipe(self, self.scale(size), seed)
 
     def key(self, size: SizeName, seed: int) -> Key:
-        return (self.recipe(size, seed).digest, size, seed)
+        return (self.recipe(size, seed).digest, self.scale(size), seed)
 
 
 @cache
@@ -159,19 +184,44 @@ def _key(result: Mapping[str, Any]) -> Key:
     return (str(result["digest"]), str(result["size"]), int(result["seed"]))
 
 
+Change = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results that a report of a size is made of."""
+    """The results that a report of a size is made of.
+
+    Attributes
+    ----------
+    former : whether they are of the models that there were before the rules of `stopping` and
+        `verdicts`: three seeds from pictures and five of TabularToy.
+    change : what is made of each result; None leaves it out. For sensitivity analyses.
+    """
 
     size: SizeName
     every: Mapping[Key, Mapping[str, Any]]
+    former: bool = False
+    change: Change | None = None
 
     def result(self, asked: Asked, seed: int) -> Mapping[str, Any] | None:
-        return self.every.get(asked.key(self.size, seed))
+        if self.former:
+            if seed >= FORMER_SEEDS[asked.pictures]:
+                return None
+            asked = asked.former
+        result = self.every.get(asked.key(self.size, seed))
+        return result if result is None or self.change is None else self.change(result)
 
     def of(self, asked: Asked) -> list[Mapping[str, Any]]:
-        """Of all seeds, in their order."""
-        seeds = sorted({seed for _, size, seed in self.every if size == self.size})
+        """Of all seeds, in their order. Where fewer than two are trained until they have learnt
+        every concept, the former models stand in."""
+        models = self.finished(asked)
+        if len(models) < 2 and asked.until_learnt:
+            return replace(self, former=True).finished(asked) or models
+        return models
+
+    def finished(self, asked: Asked) -> list[Mapping[str, Any]]:
+        """Of all seeds, in their order, without those that stand in for others."""
+        seeds = sorted({seed for _, _, seed in self.every})
         models = (self.result(asked, seed) for seed in seeds)
         return [model for model in models if model is not None]
 

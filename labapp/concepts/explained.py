@@ -175,7 +175,7 @@ Posterior = tuple[Tensor, Tensor]
 def drawn_from(posterior: Posterior, draws: np.random.Generator) -> Tensor:
     """A sample of each row's posterior, (n, dimensions)."""
     mean, log_variance = posterior
-    noise = torch.from_numpy(draws.standard_normal(tuple(mean.shape), dtype=np.float32))
+    noise = torch.as_tensor(draws.standard_normal(tuple(mean.shape), dtype=np.float32))
     return mean + noise.to(mean.device) * (0.5 * log_variance).exp()
 
 

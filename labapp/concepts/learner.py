@@ -99,9 +99,9 @@ class TrainingRows:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def batch(self, numbers: Int64) -> Batch:
+    def batch(self, numbers: Int64 | Tensor) -> Batch:
         """The rows of these numbers, int64, shape (n,), or (n, 2) for pairs."""
-        chosen = torch.from_numpy(numbers)
+        chosen = torch.as_tensor(numbers, device=self.x.device)
         return Batch(_floats(self.x[chosen]), self.concepts[chosen], self.labels[chosen])
 
 

@@ -138,6 +138,19 @@ def _record(data: ConceptData) -> DataRecord:
     )
 
 
+def order_of(
+    learner: ConceptLearner, rows: TrainingRows, seed: int, phase: int, epoch: int
+) -> Int64:
+    """The numbers of the rows of an epoch, in the order in which they are learned."""
+    return learner.epoch(rows, np.random.default_rng([seed, _ORDER, phase, epoch]))
+
+
+def steps_of(learner: ConceptLearner, count: int) -> int:
+    """Steps of an epoch of so many rows, or pairs."""
+    # A last batch of one row has no variance, which some layers need: it is left out.
+    return max(1, math.ceil((count - 1) / learner.batch))
+
+
 def fit(
     learner: ConceptLearner,
     rows: TrainingRows,
@@ -158,14 +171,13 @@ def fit(
     """
     phases = learner.phases
     of_epoch = len(learner.epoch(rows, np.random.default_rng(0)))
-    # A last batch of one row has no variance, which some layers need: it is left out.
-    per_epoch = max(1, math.ceil((of_epoch - 1) / learner.batch))
+    per_epoch = steps_of(learner, of_epoch)
     ends = list(accumulate(phase.epochs * per_epoch for phase in phases))
     begun: dict[int, TrainingRows] = {}
 
     @lru_cache(maxsize=1)
     def order(phase: int, epoch: int) -> Int64:
-        return learner.epoch(rows, np.random.default_rng([seed, _ORDER, phase, epoch]))
+        return order_of(learner, rows, seed, phase, epoch)
 
     def take(iteration: int) -> StepResult:
         number = bisect_right(ends, iteration)

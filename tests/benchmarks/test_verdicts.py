@@ -166,3 +166,34 @@ def test_a_contrast_has_the_error_of_its_parts(groups: list[tuple[float, list[fl
     least, most = (f(len(values) - 1 for _, values in groups) for f in (min, max))
     if evidence.error > 1e-3:
         assert least * 0.999 <= evidence.freedom <= most * len(groups) * 1.001
+
+
+def test_the_cells_of_a_data_set_share_a_variance() -> None:
+    first, second = [0.1, 0.2, 0.3], [0.5, 0.52, 0.6, 0.54]
+    several = verdicts.pooled([verdicts.over_seeds(first), verdicts.difference(second, first)])
+    squares = sum(np.var(values) * len(values) for values in (first, second))
+    assert [evidence.freedom for evidence in several] == [5, 5]
+    assert several[0].error == pytest.approx(np.sqrt(squares / 5 / 3))
+    both = stats.ttest_ind(second, first).confidence_interval(0.9)
+    assert several[1].interval(0.9) == pytest.approx((both.low, both.high))
+
+
+def test_a_claim_is_judged_on_each_data_set() -> None:
+    holds = [above(f"dSprites({n})", SURELY, 0.4) for n in (0, 4)]
+    perhaps = above("CBM, 3dshapes(5)", PERHAPS, 0.5)
+    claim = Claim("It is so.", "", (*holds, perhaps))
+    assert claim.by_data_set == {"dSprites": Verdict.HOLDS, "3dshapes": Verdict.OPEN}
+    assert claim.verdict == Verdict.OPEN
+    told = verdicts.told_verdict(claim.tests)
+    assert "holds on 1 of 2 data sets" in told
+    assert "fixed-effect mean 0.510" in told
+    # What is not of a task has the variance it had.
+    alone = Claim("", "", (above("", SURELY, 0.4), above("", PERHAPS, 0.4)))
+    assert [test.number for test in alone.tests] == [test.number for test in alone.apart]
+
+
+def test_the_fixed_effect_mean_leans_to_the_surer_data_set() -> None:
+    sure, unsure = verdicts.over_seeds([1.0, 1.1, 0.9]), verdicts.over_seeds([3.0, 2.0, 4.0])
+    mean = verdicts.fixed_effect([sure, unsure])
+    assert mean.mean == pytest.approx((1.0 * 100 + 3.0) / 101)
+    assert mean.error < sure.error

@@ -205,6 +205,8 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
         f"{_READ} Dashed: the explained model's own accuracy; dotted: that of the paper's model. "
         "A slider that nobody touched is no answer and is left out."
     )
+    if any(group.method == "ProtoTree" for group, _ in shown):
+        caption += f" The two models differ: {paper.OTHER_TREE}."
     label = "Least accuracy of a black box that would be preferred, by risk"
     return ReportFigure("judging-trade-off", figure, label, caption)
 
