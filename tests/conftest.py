@@ -60,7 +60,7 @@ _LOG = tempfile.TemporaryDirectory(prefix="labapp-tests-log-")
 os.environ["LABAPP_LOG"] = _LOG.name
 
 from labapp import console  # noqa: E402  (reads the settings above)
-from tests.helpers import cpu_time, json_contract, nightly  # noqa: E402
+from tests.helpers import cpu_time, json_contract, nightly, parts  # noqa: E402
 
 # What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.
 console.say_json = json_contract.checking(console.say_json)
@@ -68,6 +68,7 @@ console.say_json = json_contract.checking(console.say_json)
 
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.register(nightly, "labapp-nightly")
+    pluginmanager.register(parts, "labapp-parts")
     if cpu_time.FILE:
         pluginmanager.register(cpu_time, "labapp-cpu-time")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -87,30 +87,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--everything", action="store_true", help="run what is left to nightly, too")
 
 
+def left_out(
+    tests: Sequence[tuple[str, str]], listed: Sequence[Entry], named: Collection[str] = ()
+) -> set[int]:
+    """Which of some tests `make test` leaves out.
+
+    Parameters
+    ----------
+    tests
+        File and function of each, `tests/x.py::test_y`, and the id of its parameters.
+    named
+        Functions that were asked for by name, of which none is left out.
+    """
+    of_test = {f"{entry.file}::{name}": entry for entry in listed for name in entry.tests}
+    cases: dict[str, list[int]] = defaultdict(list)
+    for place, (test, _) in enumerate(tests):
+        if test in of_test and test not in named:
+            cases[test].append(place)
+    left: set[int] = set()
+    for test, places in cases.items():
+        stay = kept([tests[place][1] for place in places], of_test[test].keep)
+        left |= {place for at, place in enumerate(places) if at not in stay}
+    return left
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     config.stash[_LEFT] = 0
     if EVERYTHING or config.getoption("--everything"):
         return
-    listed = {(entry.file, name): entry for entry in entries() for name in entry.tests}
-    files = {file for file, _ in listed}
     named = {argument.partition("[")[0] for argument in config.args if "::" in argument}
-    cases: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        if file in files and isinstance(item, pytest.Function):
-            if item.nodeid.partition("[")[0] in named:
-                continue
-            cases[file, item.originalname].append(item)
-    left: set[pytest.Item] = set()
-    for key, same in cases.items():
-        if key in listed:
-            stay = kept([case_of(item) for item in same], listed[key].keep)
-            left |= {item for place, item in enumerate(same) if place not in stay}
+    tests = [(item.nodeid.partition("[")[0], case_of(item)) for item in items]
+    left = left_out(tests, entries(), named)
     if left:
         config.stash[_LEFT] = len(left)
-        config.hook.pytest_deselected(items=[item for item in items if item in left])
-        items[:] = [item for item in items if item not in left]
+        config.hook.pytest_deselected(items=[items[place] for place in sorted(left)])
+        items[:] = [item for place, item in enumerate(items) if place not in left]
 
 
 def case_of(item: pytest.Item) -> str:
@@ -128,9 +140,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Each worker collects all tests, so each has left out the same."""
+    """With --parts each worker leaves out some; else each collects all and leaves out the same."""
     left = getattr(node, "workeroutput", {}).get("left_to_nightly", 0)
-    node.config.stash[_LEFT] = max(left, node.config.stash.get(_LEFT, 0))
+    others = node.config.stash.get(_LEFT, 0)
+    parted = node.config.getoption("--parts")
+    node.config.stash[_LEFT] = left + others if parted else max(left, others)
 
 
 def pytest_terminal_summary(
