@@ -40,11 +40,16 @@ def test_no_test_is_listed_twice() -> None:
 
 
 def test_of_every_mechanism_a_quick_test_remains() -> None:
-    whole = {f"{row.file}::{name}" for row in entries() if not row.keep for name in row.tests}
+    whole = {
+        f"{row.file}::{name}"
+        for row in entries()
+        if not (row.keep or row.leave)
+        for name in row.tests
+    }
     for entry in entries():
         assert entry.why, entry
         assert entry.tests, entry
-        assert entry.keep or entry.stays, f"{entry}: nothing remains"
+        assert entry.keep or entry.leave or entry.stays, f"{entry}: nothing remains"
         for stays in entry.stays:
             name = stays if "::" in stays else f"{entry.file}::{stays}"
             file, _, function = name.partition("::")
@@ -67,15 +72,24 @@ def test_a_test_that_is_asked_for_by_name_is_never_left_out() -> None:
     listed = [
         Entry("tests/a.py", ("test_long",), "long", stays=("test_quick",)),
         Entry("tests/a.py", ("test_of_cases",), "long", keep=("y",)),
+        Entry("tests/b.py", ("test_with_a_long_case",), "long", leave=("x",)),
     ]
     tests = [
         ("tests/a.py::test_long", ""),
         ("tests/a.py::test_of_cases", "x"),
         ("tests/a.py::test_of_cases", "y"),
         ("tests/b.py::test_long", ""),
+        ("tests/b.py::test_with_a_long_case", "x"),
+        ("tests/b.py::test_with_a_long_case", "y"),
     ]
-    assert left_out(tests, listed) == {0, 1}
-    assert left_out(tests, listed, {"tests/a.py::test_long"}) == {1}
+    assert left_out(tests, listed) == {0, 1, 4}
+    assert left_out(tests, listed, {"tests/a.py::test_long"}) == {1, 4}
+
+
+def test_a_case_that_is_not_there_is_named() -> None:
+    listed = [Entry("tests/a.py", ("test_of_cases",), "long", keep=("z",))]
+    with pytest.raises(pytest.UsageError, match=r"test_of_cases has no case \['z'\]"):
+        left_out([("tests/a.py::test_of_cases", "x")], listed)
 
 
 def test_every_file_is_in_one_part() -> None:

@@ -41,6 +41,8 @@ class Entry:
     keep
         Cases of a parametrised test that `make test` runs all the same: their ids, or how many,
         spread evenly over all.
+    leave
+        Cases of a parametrised test that alone are left out, where they are few: their ids.
     stays
         Tests in `make test` of the same mechanism: their names in this file, or their files and
         names.
@@ -50,6 +52,7 @@ class Entry:
     tests: tuple[str, ...]
     why: str
     keep: tuple[str, ...] | int = ()
+    leave: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
 
 
@@ -64,7 +67,7 @@ def entries() -> tuple[Entry, ...]:
             keep = row.pop("keep", [])
             if not isinstance(keep, int):
                 keep = tuple(str(case) for case in keep)
-            lists = {key: tuple(row.pop(key, ())) for key in ("tests", "stays")}
+            lists = {key: tuple(row.pop(key, ())) for key in ("tests", "leave", "stays")}
             found.append(Entry(file, keep=keep, **lists, **row))
     return tuple(found)
 
@@ -106,7 +109,14 @@ def left_out(
             cases[test].append(place)
     left: set[int] = set()
     for test, places in cases.items():
-        stay = kept([tests[place][1] for place in places], of_test[test].keep)
+        entry = of_test[test]
+        ids = [tests[place][1] for place in places]
+        cases_named = {*entry.leave, *(entry.keep if isinstance(entry.keep, tuple) else ())}
+        if unknown := cases_named - set(ids):
+            raise pytest.UsageError(f"{LIST.name}: {test} has no case {sorted(unknown)}")
+        stay = kept(ids, entry.keep)
+        if entry.leave:
+            stay = {at for at, case in enumerate(ids) if case not in entry.leave}
         left |= {place for at, place in enumerate(places) if at not in stay}
     return left
 
