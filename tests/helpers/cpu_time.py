@@ -1,5 +1,8 @@
 """How much CPU time each test and each shared fixture takes, a line of JSON each.
 
+    LABAPP_TESTS_CPU=/tmp/cpu.jsonl make test
+    python -m tests.helpers.cpu_time /tmp/cpu.jsonl     # prints the slowest, writes seconds.json
+
 LABAPP_TESTS_CPU=FILE appends to a file: {"test": …, "s": [set up, call, take down], "used": shared
 fixtures}, {"fixture": …, "s": …} and, for a whole process, {"process": …, "s": …, "collected": …}.
 Processes that a test starts and waits for count. LABAPP_TESTS_CPU_MOST=SECONDS leaves out the cases
@@ -11,9 +14,11 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +110,40 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 def pytest_unconfigure(config: pytest.Config) -> None:
     worker = getattr(config, "workerinput", {}).get("workerid", "main")
     write({"process": worker, "s": round(now(), 2), "collected": [round(s, 2) for s in _collected]})
+
+
+def seconds_of(paths: Sequence[Path]) -> dict[str, float]:
+    """Seconds by test function of what was recorded; those of cases that were left out are those of
+    its other cases on average."""
+    taken: dict[str, list[float]] = defaultdict(list)
+    left: dict[str, int] = defaultdict(int)
+    for path in paths:
+        for line in path.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            if name := row.get("test", "").partition("[")[0]:
+                if row.get("left"):
+                    left[name] += 1
+                else:
+                    taken[name].append(row["s"][-1])
+    return {name: sum(each) * (1 + left[name] / len(each)) for name, each in sorted(taken.items())}
+
+
+def main(paths: Sequence[Path]) -> None:
+    """Print the slowest test functions, and write the seconds of each file for `--parts`; of files
+    that were not recorded what is known stays."""
+    from tests.helpers.parts import SECONDS
+
+    functions = seconds_of(paths)
+    print(f"{sum(functions.values()):.0f} s in {len(functions)} test functions")
+    for name in sorted(functions, key=functions.__getitem__, reverse=True)[:20]:
+        print(f"{functions[name]:8.1f} {name}")
+    files: dict[str, float] = defaultdict(float)
+    for name, took in functions.items():
+        files[name.partition("::")[0].removeprefix("tests/")] += took
+    known = json.loads(SECONDS.read_text("utf-8")) if SECONDS.is_file() else {}
+    known |= {file: round(took, 1) for file, took in files.items()}
+    SECONDS.write_text(json.dumps(dict(sorted(known.items())), indent=0) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main([Path(name) for name in sys.argv[1:]])
