@@ -5,7 +5,7 @@
 help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
-	@echo "make test   set up, then every check that one waits for: some minutes"
+	@echo "make test   set up, then every check that one waits for; WING=ui: of the tests those in tests/ui"
 	@echo "make nightly  the tests that make test leaves out (tests/nightly.yaml), torture and fuzz: hours"
 	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows anew"
 	@echo "make torture  every study resumed after every kind of event; 200 sessions killed; hours"
@@ -22,9 +22,10 @@ demo: setup
 run: setup
 	@.venv/bin/labapp
 
+# WING: a folder of tests/, whose tests alone are run.
 test:
 	@scripts/setup.sh test
-	@scripts/check.sh
+	@scripts/check.sh $(if $(WING),tests/$(WING))
 
 # Every test, then torture and fuzz, with their settings.
 nightly:

@@ -8,6 +8,7 @@ tests/seconds.json; `python -m tests.helpers.cpu_time` writes that.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def parts_of(arguments: Sequence[str], parts: int) -> list[frozenset[Path]]:
         path = Path(argument.partition("::")[0]).resolve()
         files += in_order(path) if path.is_dir() else [path]
     known: dict[str, float] = json.loads(SECONDS.read_text("utf-8")) if SECONDS.is_file() else {}
-    names = [path.relative_to(TESTS).as_posix() for path in files]
+    names = [os.path.relpath(path, TESTS).replace(os.sep, "/") for path in files]
     where = cut([known.get(name, UNKNOWN) + 0.05 for name in names], parts)
     return [
         frozenset(path for path, at in zip(files, where, strict=True) if at == part)
@@ -113,14 +114,26 @@ def pytest_testnodedown(node: WorkerController) -> None:
     node.config.stash.get(_PARTS, {}).pop(node.gateway.id, None)
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def mine(config: pytest.Config) -> frozenset[Path] | None:
+    """The test files of this worker; None where it takes all."""
     if _MINE not in config.stash:
         given = getattr(config, "workerinput", {})
-        mine = None
+        files = None
         if "part" in given:
-            mine = parts_of(config.args, given["workercount"])[given["part"]]
-        config.stash[_MINE] = mine
-    mine = config.stash[_MINE]
-    if mine is None or collection_path.suffix != ".py":
+            files = parts_of(config.args, given["workercount"])[given["part"]]
+        config.stash[_MINE] = files
+    return config.stash[_MINE]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    files = mine(config)
+    if files is None or collection_path.suffix != ".py" or collection_path in files:
         return None
-    return None if collection_path in mine else True
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A file that was asked for by its name is never ignored."""
+    if (files := mine(config)) is not None:
+        items[:] = [item for item in items if item.path in files]
