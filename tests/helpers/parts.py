@@ -19,8 +19,10 @@ from xdist.workermanage import WorkerController, parse_tx_spec_config
 
 TESTS = Path(__file__).parents[1]
 SECONDS = TESTS / "seconds.json"
-UNKNOWN = 1.0
-"""Seconds of a file that was never recorded."""
+UNKNOWN = 0.01
+"""Seconds a line of a file that was never recorded."""
+IMPORT = 0.05
+"""Seconds to import a file."""
 
 _SESSION: pytest.StashKey[pytest.Session] = pytest.StashKey()
 _PARTS: pytest.StashKey[dict[str, int]] = pytest.StashKey()
@@ -60,7 +62,11 @@ def parts_of(arguments: Sequence[str], parts: int) -> list[frozenset[Path]]:
         files += in_order(path) if path.is_dir() else [path]
     known: dict[str, float] = json.loads(SECONDS.read_text("utf-8")) if SECONDS.is_file() else {}
     names = [os.path.relpath(path, TESTS).replace(os.sep, "/") for path in files]
-    where = cut([known.get(name, UNKNOWN) + 0.05 for name in names], parts)
+    seconds = [
+        known[name] if name in known else UNKNOWN * path.read_bytes().count(b"\n")
+        for name, path in zip(names, files, strict=True)
+    ]
+    where = cut([took + IMPORT for took in seconds], parts)
     return [
         frozenset(path for path, at in zip(files, where, strict=True) if at == part)
         for part in range(parts)
