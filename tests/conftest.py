@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more of the machine than of the program: nothing here is timed.
-settings.register_profile("untimed", deadline=None)
+# How long an example takes says more of the machine than of the program: nothing here is timed. Of
+# a property that does not say how many examples it needs, `make nightly` tries three times as many.
+EXAMPLES = 100 if os.environ.get("LABAPP_TESTS_ALL") == "1" else 33
+settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("untimed")
 
 # Many tests start labapp as a program: without this it would be compiled again at each start.
