@@ -1,13 +1,14 @@
 # `make demo` and `make test` are all a new user needs; both set up what is missing first.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test docs pictures check-tasks torture fuzz format clean
+.PHONY: help setup demo run test nightly docs pictures check-tasks torture fuzz format clean
 
 help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
-	@echo "make test   set up, then every check"
+	@echo "make test   set up, then every check that one waits for; WING=ui: of the tests those in tests/ui"
+	@echo "make nightly  the tests that make test leaves out (tests/nightly.yaml), torture and fuzz: hours"
 	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows anew"
-	@echo "make torture  what the tests only sample; every study resumed after every kind of event; 200 sessions killed; hours"
+	@echo "make torture  every study resumed after every kind of event; 200 sessions killed; hours"
 	@echo "make check-tasks  the kit that tasks are checked with, 200 random courses of each; EXAMPLES=200"
 	@echo "make fuzz   set up, then hostile inputs to every reader, SECONDS=60 each"
 	@echo "make format sort imports and format the code"
@@ -21,9 +22,15 @@ demo: setup
 run: setup
 	@.venv/bin/labapp
 
+# WING: a folder of tests/, whose tests alone are run.
 test:
 	@scripts/setup.sh test
-	@scripts/check.sh
+	@scripts/check.sh $(if $(WING),tests/$(WING))
+
+# Every test, then torture and fuzz, with their settings.
+nightly:
+	@scripts/setup.sh test
+	@KILLS=$(KILLS) ROWS=$(ROWS) SECONDS_EACH=$(or $(SECONDS),60) OUT=$(OUT) scripts/nightly.sh
 
 docs:
 	@scripts/setup.sh test
@@ -39,8 +46,6 @@ KILLS ?= 200
 ROWS ?= 0
 torture:
 	@scripts/setup.sh test
-	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 LABAPP_TESTS_ALL=1 .venv/bin/python -m pytest -q -n 2 \
-		--dist worksteal $$(grep -rl --include='test_*.py' 'tests.helpers.sample' tests)
 	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 .venv/bin/python -m tests.torture \
 		--kills $(KILLS) --rows $(ROWS) $(if $(OUT),--out $(OUT))
 

@@ -18,7 +18,6 @@ echo "== pytest"
 # tests start a microphone of their own.
 export QT_QPA_PLATFORM=offscreen
 export OMP_NUM_THREADS=1
-# Neighbours stay together, for what they share is then made once: the tests are cut into three
-# parts in their order, and who is done first takes half of what another has left. Three for two
+# Each worker collects and runs a third of the test files (tests/helpers/parts.py). Three for two
 # cores: many tests wait, for sound, timers and other processes.
-exec $bin/python -m pytest -n 3 --dist worksteal "$@"
+exec $bin/python -m pytest -n 3 --parts "$@"

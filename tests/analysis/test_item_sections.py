@@ -22,6 +22,8 @@ from tests.analysis.test_items import RELIANCE
 from tests.analysis.test_reliability import asked, of
 from tests.helpers.questionnaires import own_study
 
+DRAWN = True
+
 LONG = "I trust it, because " + "it has been right whenever I looked and " * 4 + "so on."
 
 

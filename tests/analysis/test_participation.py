@@ -21,6 +21,8 @@ from labapp.session.deciding import decide_by_hand
 from labapp.simulation.jobs import simulate_study
 from tests.session.test_slots import slotted
 
+DRAWN = True
+
 DECLARED = json.dumps(
     {
         "exclude": {

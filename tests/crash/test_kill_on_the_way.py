@@ -60,7 +60,7 @@ COMMANDS = {
 }
 OFTEN = ["pack", "code export", "receive", "redact", "withdraw"]
 FEW = 2
-"""Kills of a command in the tests; `make torture` does all."""
+"""Kills of a command where not all tests run; `make nightly` does all."""
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,10 @@
-"""What is large is looked at in a sample by the suite, and whole by `make torture`."""
+"""What is large is looked at in a sample by `make test`, and whole by `make nightly`.
+
+A test that is long in itself stands in tests/nightly.yaml; see tests/helpers/nightly.py.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from typing import TypeVar
+from tests.helpers.nightly import EVERYTHING, sample
 
-Thing = TypeVar("Thing")
-
-EVERYTHING = os.environ.get("LABAPP_TESTS_ALL") == "1"
-
-
-def sample(everything: Sequence[Thing], few: Sequence[Thing]) -> Sequence[Thing]:
-    """`everything` where LABAPP_TESTS_ALL is 1, else `few` of it."""
-    assert set(few) <= set(everything)
-    return everything if EVERYTHING else few
+__all__ = ["EVERYTHING", "sample"]

@@ -18,10 +18,13 @@ MOST_MB = 500
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, dict[str, Any]]:
-    """What came out of each case, in one process of its own: its memory is that of the worst."""
+def outcomes(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
+    """What came out of each case that is to be tested here, in one process of its own: its memory
+    is that of the worst."""
+    tests = [item for item in request.session.items if item.path == Path(__file__)]
+    names = [test.callspec.params["name"] for test in tests if isinstance(test, pytest.Function)]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.hostile.run_cases"],
+        [sys.executable, "-m", "tests.hostile.run_cases", *names],
         capture_output=True,
         text=True,
         timeout=110,

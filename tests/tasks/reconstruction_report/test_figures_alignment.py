@@ -16,6 +16,8 @@ from labapp.figure_style import FULL_IN, PALETTES, USUAL_PALETTE
 from labapp.tasks.reconstruction.report import figures_alignment as figures
 from tests.helpers.journals import golden_session
 
+DRAWN = True
+
 Session = tuple[pd.DataFrame, pd.DataFrame]
 
 

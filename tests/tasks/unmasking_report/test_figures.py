@@ -25,6 +25,8 @@ from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found
 from labapp.tasks.unmasking.report.words import of_people
 from tests.helpers.unmasked import METHODS, found, nobody
 
+DRAWN = True
+
 FULL = found()
 NAMES = (
     "3-confidence",

@@ -18,6 +18,8 @@ from labapp.tasks.reconstruction.report.labels.sections import of_study
 from tests.tasks.reconstruction_report.labels.cohort import TC5, TC10, cohort, session, tables
 from tests.tasks.reconstruction_report.labels.test_tables import faint
 
+DRAWN = True
+
 TC = "mnist8k/tc5"
 
 
