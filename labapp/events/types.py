@@ -62,21 +62,6 @@ def problem(cls: type[Payload], fields: Mapping[str, Any]) -> str:
     return ""
 
 
-def bounded(cls: type[Payload]) -> bool:
-    """Whether no field takes a whole number beyond 64 bits."""
-    return all(map(_bounded, hints(cls).values()))
-
-
-def _bounded(hint: Any) -> bool:
-    origin, arguments = get_origin(hint), _inside(hint)
-    if origin is Annotated and arguments[0] is int:
-        ends = [(meta.ge, meta.le) for meta in arguments if isinstance(meta, Meta)]
-        return any(low is not None and high is not None for low, high in ends)
-    if origin in (tuple, Union, UnionType):
-        return all(map(_bounded, arguments))
-    return hint in (str, float, bool, NoneType)
-
-
 def loose(cls: type[Payload]) -> tuple[str, ...]:
     """The fields that hold values of any type, in which lists become tuples."""
     if cls not in _LOOSE:
