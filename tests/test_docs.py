@@ -176,9 +176,7 @@ def names() -> dict[str, set[str]]:
     return {
         "key of a study": set(keys(Study.model_json_schema())),
         "kind of event": set(kinds),
-        "field of an event": {
-            name for kind in kinds.values() for name in kind.__dataclass_fields__
-        },
+        "field of an event": {name for kind in kinds.values() for name in kind.__struct_fields__},
         "table": set(columns["table"]),
         "column": set(columns["column"]),
         "column of a bundle": {column.name for column in bundled},

@@ -4,7 +4,6 @@ older sessions."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,7 +62,7 @@ def with_replicates(
         return events
     event, planned = events[0]
     names = {str(key): str(value) for key, value in repeated.items()}
-    return [(event, replace(planned, replicates=names)), *events[1:]]
+    return [(event, planned.__replace__(replicates=names)), *events[1:]]
 
 
 def study_document(record: Record) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labapp.events.registry import Payload
+from labapp.events.types import Index
 
 
 class Comparison(Payload):
@@ -42,14 +43,14 @@ class DialTurned(Payload):
     value : where it stands now.
     """
 
-    dimension: int
+    dimension: Index
     value: float
 
 
 def no_dial(part: Mapping[str, Any], dimension: int) -> str:
     """Why a part has no dial of a number, from 0; empty where it has."""
     count = len(part.get("dimensions", ()))
-    return "" if dimension < count else f"{part['id']!r} has {count} dials, none {dimension}"
+    return "" if 0 <= dimension < count else f"{part['id']!r} has {count} dials, none {dimension}"
 
 
 def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from labapp.events.moderation import Prompt
 from labapp.events.registry import MessagePayload, Payload, kind, migration
+from labapp.events.types import Index, Nanoseconds, Number, Whole
 
 
 @kind("session.planned", durable=True)
@@ -33,7 +34,7 @@ class SessionPlanned(Payload):
     """
 
     study: str
-    study_version: int
+    study_version: Whole
     study_sha256: str
     participant: str
     session: str
@@ -86,13 +87,13 @@ class SegmentStarted(Payload):
         somebody may have set; empty without a gap, and in older journals.
     """
 
-    segment: int
+    segment: Number
     utc: str
     boot_id: str
     app_version: str
     study_sha256: str
-    gap_from_ns: int | None = None
-    boot_ns: int | None = None
+    gap_from_ns: Nanoseconds | None = None
+    boot_ns: Whole | None = None
     gap_by: str = ""
 
 
@@ -112,9 +113,9 @@ class ProgramStalled(Payload):
     """
 
     who: str
-    from_ns: int
-    duration_ns: int
-    asleep_ns: int = 0
+    from_ns: Nanoseconds
+    duration_ns: Nanoseconds
+    asleep_ns: Nanoseconds = 0
     left_out: bool = False
 
 
@@ -233,7 +234,7 @@ class InclusionDecided(Payload):
     def failing(self, rules: Iterable[str]) -> InclusionDecided:
         """The same where the session fails rules of the study's own."""
         failed = tuple(dict.fromkeys((*self.failed, *rules)))
-        return replace(self, included=not failed, failed=failed)
+        return InclusionDecided(not failed, failed, self.facts)
 
 
 @kind("payment.computed", durable=True)
@@ -257,9 +258,9 @@ class PaymentComputed(Payload):
     base: float
     bonus: float
     total: float
-    solved: int
-    correct: int
-    photos: int = 0
+    solved: Index
+    correct: Index
+    photos: Index = 0
     above_chance: float = 0.0
 
 
@@ -272,7 +273,7 @@ class PartStarted(Payload):
     index : its place in the plan, from 0.
     """
 
-    index: int
+    index: Index
 
 
 @kind("part.restarted", durable=True)
@@ -286,8 +287,8 @@ class PartRestarted(Payload):
     attempt : of the questions from here on; those before keep theirs.
     """
 
-    index: int
-    attempt: int
+    index: Index
+    attempt: Number
 
 
 @kind("part.ended", durable=True)
@@ -300,7 +301,7 @@ class PartEnded(Payload):
     outcome : completed, time_expired, skipped or declined.
     """
 
-    index: int
+    index: Index
     outcome: str
 
 
@@ -314,7 +315,7 @@ class PartSkipped(Payload):
     index : its place in the plan, from 0.
     """
 
-    index: int
+    index: Index
 
 
 @kind("page.turned", durable=True)
@@ -326,7 +327,7 @@ class PageTurned(Payload):
     page : which one, from 0.
     """
 
-    page: int
+    page: Index
 
 
 @kind("note.added", durable=True)
@@ -340,7 +341,7 @@ class NoteAdded(Payload):
     """
 
     text: str
-    typing_began_ns: int
+    typing_began_ns: Whole
 
 
 @kind("flag.added", durable=True)
@@ -353,7 +354,7 @@ class FlagAdded(Payload):
     meaning : what the study says that the number stands for.
     """
 
-    number: int
+    number: Whole
     meaning: str
 
 
@@ -368,7 +369,7 @@ class DeviationNoted(Payload):
     """
 
     text: str
-    typing_began_ns: int
+    typing_began_ns: Whole
 
 
 @kind("prompt.given", durable=True)
@@ -418,7 +419,7 @@ class ScreenChanged(Payload):
 
     change: str
     screen: str
-    screens_left: int
+    screens_left: Index
 
 
 @kind("window.focus")
@@ -451,8 +452,8 @@ class DecoderWarmed(Payload):
 
     model: str
     device: str
-    threads: int
-    n: int
+    threads: Whole
+    n: Whole
     median_ms: float
     p99_ms: float
     card_sha256: str = ""

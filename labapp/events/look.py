@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from labapp.events.lifecycle import PageTurned, PartStarted
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Index, Whole
 
 
 @kind("window.shown")
@@ -34,13 +35,13 @@ class WindowShown(Payload):
         Pictures whose size matters are not.
     """
 
-    width: int
-    height: int
+    width: Whole
+    height: Whole
     ratio: float
     screen: str
-    screen_width: int
-    screen_height: int
-    layout: int = 1
+    screen_width: Whole
+    screen_height: Whole
+    layout: Whole = 1
     grown: float = 1.0
 
 
@@ -55,7 +56,7 @@ class ScreenPage(Payload):
     reminded : whether what is missing is marked, since the participant wanted to go on without it.
     """
 
-    page: int
+    page: Index
     reminded: bool
 
 
@@ -70,8 +71,8 @@ class ScreenScrolled(Payload):
     at : logical pixels that are above the edge, or left of it.
     """
 
-    area: int
-    at: int
+    area: Whole
+    at: Whole
 
 
 @kind("screen.enlarged", frequent=True)
@@ -86,7 +87,7 @@ class ScreenEnlarged(Payload):
     scale : logical pixels to one of the picture; 0 where its place says how large it is.
     """
 
-    picture: int
+    picture: Whole
     x: float
     y: float
     scale: float = 0.0

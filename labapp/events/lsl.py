@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from labapp.events.registry import MessagePayload, Payload, kind
+from labapp.events.types import Whole
 
 
 @kind("lsl.opened", durable=True)
@@ -35,7 +36,7 @@ class LslClock(Payload):
     lsl_s : the same on the clock that time stamps in the streams are of, in seconds.
     """
 
-    session_ns: int
+    session_ns: Whole
     lsl_s: float
 
 

@@ -4,6 +4,7 @@ named the representations."""
 from __future__ import annotations
 
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Number, Whole
 
 
 class Prompt(Payload):
@@ -26,7 +27,7 @@ class GuideQuestion(Prompt):
     question : its number in the guide, from 1.
     """
 
-    question: int
+    question: Whole
 
 
 @kind("note.corrected", durable=True)
@@ -43,9 +44,9 @@ class NoteCorrected(Payload):
     typing_began_ns : session time of the correction's first key.
     """
 
-    seq: int
+    seq: Number
     text: str
-    typing_began_ns: int
+    typing_began_ns: Whole
 
 
 @kind("blinding.set", durable=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Whole
 
 
 @kind("pointer.moved")
@@ -18,9 +19,9 @@ class PointerMoved(Payload):
     x, y : of each point, logical pixels from the window's upper left corner.
     """
 
-    began_ns: int
-    width: int
-    height: int
-    t_ms: tuple[int, ...]
-    x: tuple[int, ...]
-    y: tuple[int, ...]
+    began_ns: Whole
+    width: Whole
+    height: Whole
+    t_ms: tuple[Whole, ...]
+    x: tuple[Whole, ...]
+    y: tuple[Whole, ...]

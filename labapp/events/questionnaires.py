@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Whole
 
 
 @kind("response.changed", durable=True)
@@ -37,7 +38,7 @@ class QuestionnaireSubmitted(Payload):
     """
 
     instrument: str
-    instrument_version: int
+    instrument_version: Whole
     answers: dict[str, Any]
     not_asked: tuple[str, ...] = ()
 

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Set
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Self,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_type_hints,
+)
+
+import msgspec
 
 from labapp import discovery
-from labapp.events.event import Event
-from labapp.events.types import checker, problem, scalar, tupler, tuples
+from labapp.events.event import Event, payload_text
+from labapp.events.types import hints, loose, problem, tuples, type_text
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -18,14 +31,11 @@ Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Payload:
-    """Base of the event payloads; a concrete payload is a frozen dataclass made with `@kind`.
+    """Base of the event payloads. A concrete payload is a class with annotated fields, of which
+    `@kind` makes a frozen `msgspec.Struct`; `labapp.events.types` has names for bounded fields.
 
     Attributes
     ----------
-    plain : the fields of a kind that takes them as they are; None where it checks or changes them.
-    holds : whether stored fields hold their types; see `labapp.events.types.checker`.
-    tupled : makes stored fields that hold their types those of a payload; None where nothing is to
-        be done, for none of them is a list or an object.
     frequent, of_trial, begins : see `kind`.
     unchecked : of a trial, with nothing in it that `misfit` looks up.
     written : names of the fields with what a person wrote; no de-identified copy keeps it.
@@ -34,9 +44,6 @@ class Payload:
     kind: ClassVar[str]
     version: ClassVar[int]
     durable: ClassVar[bool]
-    plain: ClassVar[Set[str] | None]
-    holds: ClassVar[Callable[[Mapping[str, Any]], bool]]
-    tupled: ClassVar[Callable[[Mapping[str, Any]], dict[str, Any]] | None]
     frequent: ClassVar[bool]
     of_trial: ClassVar[bool]
     begins: ClassVar[frozenset[str]]
@@ -44,11 +51,14 @@ class Payload:
     written: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
-        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+        __struct_fields__: ClassVar[tuple[str, ...]]
+
+        def __replace__(self, /, **changes: Any) -> Self:
+            """The same with other values in some of its fields."""
 
     def as_dict(self) -> dict[str, Any]:
         """The payload as plain JSON values (tuples become lists when written)."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
     def moved_dial(self) -> tuple[int, float] | None:
         """Which dial the participant moved with it, from 0, and where it stands now; None where it
@@ -109,35 +119,73 @@ def kind(
     """
 
     def register(cls: B) -> B:
-        payload = cast(B, dataclasses.dataclass(frozen=True)(cls))
         if name in _KINDS:
             raise ValueError(f"event kind {name!r} is defined twice")
-        payload.kind, payload.version, payload.durable = name, version, durable
-        payload.plain = (
-            None if hasattr(payload, "__post_init__") else frozenset(payload.__dataclass_fields__)
+        payload = _KINDS[name] = _struct(
+            cls,
+            kind=name,
+            version=version,
+            durable=durable,
+            frequent=frequent,
+            of_trial=of_trial,
+            begins=frozenset(begins),
+            unchecked=of_trial and not begins and cls.misfit is Payload.misfit,
         )
-        payload.holds = staticmethod(_when_asked(payload))
-        payload.frequent, payload.of_trial, payload.begins = frequent, of_trial, frozenset(begins)
-        payload.unchecked = of_trial and not begins and payload.misfit is Payload.misfit
-        _KINDS[name] = payload
-        return payload
+        return cast(B, payload)
 
     return register
 
 
-def _when_asked(cls: type[Payload]) -> Callable[[Mapping[str, Any]], bool]:
-    """The check of a kind's fields, made at its first use together with `tupled`.
+def _struct(cls: type[Payload], **attributes: Any) -> type[Payload]:
+    """The class with its fields as a struct. They are those that a dataclass has: annotations of
+    bases that are neither a kind nor a dataclass only say what kinds have in common."""
+    derived = issubclass(cls, msgspec.Struct)  # from another kind: it has its fields already
+    fields = {} if derived else {field[0]: field for field in _fields(cls)}
+    struct = msgspec.defstruct(
+        cls.__name__,
+        fields.values(),
+        # The struct's methods come before those that a dataclass among the bases has.
+        bases=(cls,) if derived else (msgspec.Struct, cls),
+        namespace={
+            "__qualname__": cls.__qualname__,
+            "__doc__": cls.__doc__,
+            "__dataclass_fields__": _DataclassFields(),
+            **attributes,
+        },
+        module=cls.__module__,
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+    return cast(type[Payload], struct)
 
-    All of them would take 20 ms of every start, and a session has few of the kinds.
-    """
 
-    def holds(fields: Mapping[str, Any]) -> bool:
-        # In this order: another thread may find the check and go on to the other at once.
-        cls.tupled = None if scalar(cls) else staticmethod(tupler(cls))
-        cls.holds = staticmethod(checker(cls))
-        return cls.holds(fields)
+class _DataclassFields:
+    """Lets the functions of `dataclasses` take payloads: packages of earlier versions may call
+    them."""
 
-    return holds
+    def __get__(self, payload: object, cls: type[Payload]) -> dict[str, dataclasses.Field[Any]]:
+        made = dataclasses.make_dataclass(cls.__name__, hints(cls).items())
+        return cast("type[DataclassInstance]", made).__dataclass_fields__
+
+
+def _fields(cls: type) -> Iterator[tuple[str, Any, Any]]:
+    """Name, type and default of each field, those of dataclasses among the bases first."""
+    for base in reversed(cls.__mro__):
+        own = base.__dict__.get("__dataclass_fields__", {})
+        if own or base is cls:
+            types = get_type_hints(base, include_extras=True) if own else {}
+            for name, hint in inspect.get_annotations(base).items():
+                default = own.get(name) or base.__dict__.get(name, msgspec.NODEFAULT)
+                yield name, types.get(name, hint), _default(default)
+
+
+def _default(default: Any) -> Any:
+    """A default as msgspec takes it, also where `dataclasses.field` says it."""
+    if not isinstance(default, dataclasses.Field):
+        return default
+    if default.default_factory is not dataclasses.MISSING:
+        return msgspec.field(default_factory=default.default_factory)
+    return msgspec.NODEFAULT if default.default is dataclasses.MISSING else default.default
 
 
 def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
@@ -232,22 +280,17 @@ def _payload_of(event: Event) -> Payload:
     stored: Mapping[str, Any] = event.payload
     if event.v < cls.version:
         stored = _migrated(event, cls.version)
+    if names := loose(cls):
+        stored = {**stored, **{name: tuples(stored[name]) for name in names if name in stored}}
     try:
-        holds = cls.holds(stored)
-    except KeyError:  # a field is missing, which may have a default
-        holds = False
-    if holds and cls.plain is not None and len(stored) == len(cls.plain):
-        # What is done below, without a call of object.__setattr__ a field: a journal holds
-        # thousands of payloads.
-        payload = object.__new__(cls)
-        payload.__dict__.update(stored if cls.tupled is None else cls.tupled(stored))
-        return payload
-    if not holds and (fault := problem(cls, stored)):
-        raise ValueError(f"event {event.seq} ({event.kind}): {fault}")
-    try:
-        return cls(**{name: tuples(field) for name, field in stored.items()})
-    except TypeError as error:
-        raise ValueError(f"event {event.seq} ({event.kind}): {error}") from error
+        return msgspec.convert(stored, cls)
+    except msgspec.ValidationError as error:
+        mistake = error
+    try:  # an event of this session can hold numbers of numpy, which become numbers as it is stored
+        return msgspec.convert(json.loads(payload_text(stored)), cls)
+    except (msgspec.ValidationError, ValueError, TypeError):
+        why = problem(cls, stored) or mistake
+    raise ValueError(f"event {event.seq} ({event.kind}): {why}") from mistake
 
 
 def _migrated(event: Event, version: int) -> Mapping[str, Any]:
@@ -269,7 +312,6 @@ def describe() -> list[dict[str, Any]]:
 
     rows = []
     for name, cls in registered().items():
-        fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(_as_dataclass(cls))
         meanings = descriptions.attributes(cls)
         rows.append(
             {
@@ -277,12 +319,10 @@ def describe() -> list[dict[str, Any]]:
                 "version": cls.version,
                 "durable": cls.durable,
                 "meaning": " ".join(descriptions.summary(cls).split()),
-                "fields": {field.name: str(field.type) for field in fields},
-                "field_meanings": {field.name: meanings.get(field.name, "") for field in fields},
+                "fields": {field: type_text(hint) for field, hint in hints(cls).items()},
+                "field_meanings": {
+                    field: meanings.get(field, "") for field in cls.__struct_fields__
+                },
             }
         )
     return rows
-
-
-def _as_dataclass(cls: type[Payload]) -> type[DataclassInstance]:
-    return cls

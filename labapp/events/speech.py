@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Whole
 
 
 @kind("speech.simulated")
@@ -19,7 +20,7 @@ class SpeechSimulated(Payload):
 
     written = ("text",)
 
-    t0_ns: int
-    t1_ns: int
+    t0_ns: Whole
+    t1_ns: Whole
     text: str
     codes: dict[str, str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.events.registry import Payload, kind, migration
+from labapp.events.types import Index, Number, Whole
 
 
 @kind("skip.requested", durable=True)
@@ -24,8 +25,8 @@ class SkipRequested(Payload):
     """
 
     what: str
-    index: int
-    to: int | None = None
+    index: Index
+    to: Whole | None = None
 
 
 @kind("skip.taken_back", durable=True)
@@ -62,7 +63,7 @@ class SessionReopened(Payload):
     seq : number of the session.ended that is undone, with what was decided and computed for it.
     """
 
-    seq: int
+    seq: Number
 
 
 @kind("close.requested", version=2, durable=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from labapp.events.registry import MessagePayload, Payload, kind, migration
+from labapp.events.types import Channels, Crc32, Frames, Hertz, Whole
 
 
 @kind("audio.started", durable=True)
@@ -26,8 +27,8 @@ class AudioStarted(Payload):
     file: str
     device: str
     host_api: str
-    nominal_rate: int
-    channels: int
+    nominal_rate: Hertz
+    channels: Channels
     subtype: str
 
 
@@ -63,11 +64,11 @@ class AudioBlock(Payload):
     """
 
     file: str
-    first_frame: int
-    frames: int
+    first_frame: Frames
+    frames: Frames
     sha256: str
-    anchors: tuple[tuple[int, float, int], ...]
-    crc32: int | None = None
+    anchors: tuple[tuple[Whole, float, Whole], ...]
+    crc32: Crc32 | None = None
 
 
 @migration("audio.block", 1)
@@ -90,8 +91,8 @@ class AudioGap(Payload):
     """
 
     file: str
-    at_frame: int
-    frames: int
+    at_frame: Frames
+    frames: Frames
     cause: str
 
 
@@ -133,7 +134,7 @@ class AudioState(Payload):
     """
 
     state: str
-    since_ns: int
+    since_ns: Whole
 
 
 @kind("audio.stopped", durable=True)
@@ -148,8 +149,8 @@ class AudioStopped(Payload):
     """
 
     file: str
-    frames: int
-    lost_frames: int
+    frames: Frames
+    lost_frames: Frames
 
 
 SoundNow = Literal["waiting", "on", "lost", "stopped", "off"]

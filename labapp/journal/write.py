@@ -20,6 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from labapp.clock import Clock, utc_text
 from labapp.errors import JournalError, JournalFull
 from labapp.events import GENESIS, Event, Source, UnstampedEvent, row_hash
@@ -157,10 +159,9 @@ class Journal:
         # Encoded before the first is stamped: a value that cannot be stored fails its caller, not
         # half of what belongs together.
         stored = [unstamped.payload.as_dict() for unstamped in events]
-        for unstamped, fields in zip(events, stored, strict=True):
-            _refuse_unreadable(unstamped, fields)
         texts = [payload_text(fields) for fields in stored]
         for unstamped, text in zip(events, texts, strict=True):
+            _refuse_unreadable(unstamped, text)
             _refuse_long(unstamped, text)
         receipts = []
         urgent = False
@@ -314,21 +315,19 @@ class Journal:
             self._tidied_seq = self._committed_seq
 
 
-def _refuse_unreadable(unstamped: UnstampedEvent, fields: dict[str, Any]) -> None:
+def _refuse_unreadable(unstamped: UnstampedEvent, text: str) -> None:
     """Raises JournalError for an event with a value of another type than its kind says: no reader
     would take it, and none the journal."""
     payload = type(unstamped.payload)
     try:
-        if payload.holds(fields):
-            return
-    except KeyError:  # a message that is left out where it says nothing
-        pass
-    if why := problem(payload, fields):
+        msgspec.json.decode(text, type=payload)
+    except msgspec.ValidationError as error:
+        why = problem(payload, json_value(text)) or error
         raise JournalError(
             f"The event {payload.kind} was not stored: {why}.",
             safe="Everything before it is stored.",
             todo="This is a mistake in labapp or in a package of a task: please report it.",
-        )
+        ) from error
 
 
 def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:

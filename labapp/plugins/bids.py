@@ -147,7 +147,7 @@ class TaskRows:
         kind = type(payload)
         if kind not in self._fields:
             self._fields[kind] = tuple(
-                name for name in kind.__dataclass_fields__ if name in self._names
+                name for name in kind.__struct_fields__ if name in self._names
             )
         return {name: getattr(payload, name) for name in self._fields[kind]}
 

@@ -69,7 +69,7 @@ def check_texts(
         fields_by_kind = discovery.load(task_type.kept_text)
     for kind, fields in fields_by_kind.items():
         body = kinds.known(kind)
-        known = () if body is None else body.__dataclass_fields__
+        known = () if body is None else body.__struct_fields__
         for name in fields:
             if body is None or name not in known or name in body.written:
                 why = "a person wrote it" if name in known else "there is no such field"
@@ -80,7 +80,7 @@ def check_texts(
     for kind, body in own.items():
         payloads = [event.payload for event in events if event.kind == kind]
         hints = get_type_hints(body)
-        for name in body.__dataclass_fields__:
+        for name in body.__struct_fields__:
             if name in (*fields_by_kind.get(kind, ()), *body.written):
                 continue
             if _is_text(hints[name]) or any(_has_text(payload.get(name)) for payload in payloads):

@@ -119,7 +119,7 @@ def test_redacted_events_can_still_be_read(bundle: Path) -> None:
 def test_text_is_withheld_unless_it_is_listed() -> None:
     known = {**KEPT_TEXT, **registry.kept_text()}
     for kind, cls in registered().items():
-        fields = list(cls.__dataclass_fields__)
+        fields = list(cls.__struct_fields__)
         payload = dict.fromkeys(fields, "something said")
         if "instrument" in payload:
             payload["instrument"] = "seq"
@@ -129,7 +129,7 @@ def test_text_is_withheld_unless_it_is_listed() -> None:
     assert not set(KEPT_TEXT) & set(registry.kept_text())
     assert set(known) <= set(registered())
     for kind, kept in known.items():
-        assert kept <= set(registered()[kind].__dataclass_fields__), kind
+        assert kept <= set(registered()[kind].__struct_fields__), kind
 
 
 def test_an_unknown_kind_is_withheld_too() -> None:

@@ -59,7 +59,7 @@ def test_the_codebook_has_every_kind_and_field() -> None:
     described = {row["kind"]: row for row in codebook()["events"]}
     assert set(described) == set(registered())
     for kind, cls in registered().items():
-        assert list(described[kind]["fields"]) == list(cls.__dataclass_fields__)
+        assert list(described[kind]["fields"]) == list(cls.__struct_fields__)
         assert described[kind]["meaning"]
 
 

@@ -68,7 +68,7 @@ def test_every_event_and_its_fields_are_named() -> None:
     for kind, payload in registered().items():
         if payload.__module__.startswith("labapp."):
             part = section(page("events"), f"### {kind}")
-            assert rows(part) == list(payload.__dataclass_fields__), kind
+            assert rows(part) == list(payload.__struct_fields__), kind
 
 
 @pytest.mark.parametrize("name", sorted(set(docs_reference.MAKERS) - {"README"}))

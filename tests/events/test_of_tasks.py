@@ -88,7 +88,7 @@ STATES = ("z", "z_start", "z_target")
 ABOUT_DIALS = [
     cls
     for _, cls in sorted(registry.registered().items())
-    if {"dimension", *STATES} & {*cls.__dataclass_fields__}
+    if {"dimension", *STATES} & {*cls.__struct_fields__}
 ]
 
 
@@ -96,14 +96,14 @@ def made(cls: type[registry.Payload], dimension: int, dials: int) -> registry.Pa
     """A payload about a dial, with states of so many dials, and nothing in its other fields."""
     wanted: dict[str, object] = {"dimension": dimension, "box": 0}
     wanted |= dict.fromkeys(STATES, (0.0,) * dials)
-    return cls(**{name: wanted.get(name) for name in cls.__dataclass_fields__})
+    return cls(**{name: wanted.get(name) for name in cls.__struct_fields__})
 
 
 @pytest.mark.parametrize("cls", ABOUT_DIALS, ids=lambda cls: str(cls.kind))
 def test_a_kind_about_dials_tells_whether_the_part_has_them(cls: type[registry.Payload]) -> None:
     assert made(cls, 1, 2).misfit(PART) == ""
-    if "dimension" in cls.__dataclass_fields__:
+    if "dimension" in cls.__struct_fields__:
         assert "dial" in made(cls, 2, 2).misfit(PART)
         assert made(cls, 0, 0).misfit({"id": "text"})
-    if {*STATES} & {*cls.__dataclass_fields__}:
+    if {*STATES} & {*cls.__struct_fields__}:
         assert "dials" in made(cls, 1, 3).misfit(PART)

@@ -18,7 +18,8 @@ FUNCTIONS = frozenset(
         "sqlite3.connect", "duckdb.connect", "duckdb.read_csv", "zipfile.ZipFile", "tarfile.open",
         "gzip.open", "wave.open", "soundfile.read", "soundfile.SoundFile", "safetensors.safe_open",
         "Image.open", "images.open", "QPixmap", "h5py.File", "torch.load", "pickle.load",
-        "shutil.unpack_archive", "csv.reader", "csv.DictReader",
+        "shutil.unpack_archive", "csv.reader", "csv.DictReader", "msgspec.json.Decoder",
+        "msgspec.json.decode",
     }
 )  # fmt: skip
 METHODS = frozenset({"read_bytes", "read_text"})
@@ -93,7 +94,10 @@ ALLOWED = {
     },
     "labapp/journal/integrity.py": {"sqlite3.connect": "in memory"},
     "labapp/journal/read.py": {"sqlite3.connect": "longest value limited, no view is read"},
-    "labapp/journal/rows.py": {"orjson.loads": "a row whose length is limited"},
+    "labapp/events/registry.py": {"json.loads": "of an event that was made in memory"},
+    "labapp/journal/rows.py": {
+        "msgspec.json.Decoder": "a row whose length is limited",
+    },
     "labapp/training/checkpoint.py": {
         "safetensors.safe_open": OWN,
         "json.loads": OWN,
@@ -105,7 +109,10 @@ ALLOWED = {
     "labapp/session/condition_assignment.py": {"sqlite3.connect": OWN},
     "labapp/session/environment.py": {"Path('/proc/sys/kernel/random/boot_id').read_text": "Linux"},
     "labapp/session/folder.py": {"probe.read_bytes": OWN},
-    "labapp/journal/write.py": {"sqlite3.connect": "the journal that is being written"},
+    "labapp/journal/write.py": {
+        "msgspec.json.decode": "of an event that was made in memory",
+        "sqlite3.connect": "the journal that is being written",
+    },
     "labapp/session/network.py": {"Path('/proc/self/mountinfo').read_text": "Linux"},
     "labapp/session/private.py": {"sqlite3.connect": OWN},
     "labapp/session/shifts.py": {"sqlite3.connect": OWN},

@@ -7,6 +7,7 @@ from typing import Any
 
 from labapp.events.dials import no_dial, no_dial_state
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Index, Number
 
 
 @kind("counterfactual.drawn", durable=True, begins=("counterfactual_choice",))
@@ -22,11 +23,11 @@ class CounterfactualDrawn(Payload):
     correct : the place of the right one, from 0.
     """
 
-    dimension: int
+    dimension: Index
     query: tuple[float, ...]
     candidates: tuple[tuple[float, ...], ...]
-    changed: tuple[int, ...]
-    correct: int
+    changed: tuple[Index, ...]
+    correct: Index
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         states = (no_dial_state(part, z) for z in (self.query, *self.candidates))
@@ -48,7 +49,7 @@ class CandidateChosen(Payload):
     device : the input (mouse, keyboard, simulated).
     """
 
-    choice: int
+    choice: Index
     device: str
 
 
@@ -62,7 +63,7 @@ class ConfidenceRated(Payload):
     device : the input (mouse, keyboard, simulated).
     """
 
-    confidence: int
+    confidence: Number
     device: str
 
 
@@ -77,6 +78,6 @@ class CounterfactualAnswered(Payload):
     confidence : 1 to 5.
     """
 
-    choice: int
+    choice: Index
     correct: bool
-    confidence: int
+    confidence: Number

@@ -13,6 +13,7 @@ from typing import Any
 
 from labapp.events.commands import Command
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Whole
 
 
 def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:
@@ -59,9 +60,9 @@ class ConceptChosen(Payload):
     device : the input: mouse, keyboard, touch or simulated.
     """
 
-    concept: int
-    to: int
-    was: int
+    concept: Whole
+    to: Whole
+    was: Whole
     device: str
 
     def misfit(self, part: Mapping[str, Any]) -> str:
@@ -113,9 +114,9 @@ class ConceptMoved(Payload):
     device : the input: mouse, keyboard, touch or simulated; plan for a change that is given.
     """
 
-    concept: int
-    to: int
-    was: int
+    concept: Whole
+    to: Whole
+    was: Whole
     answer_before: str
     answer_after: str
     probabilities: tuple[float, ...]
@@ -181,8 +182,8 @@ class GridTicked(Payload):
     device : the input: mouse, keyboard, touch or simulated.
     """
 
-    concept: int
-    other: int
+    concept: Whole
+    other: Whole
     on: bool
     device: str
 

@@ -8,13 +8,14 @@ from typing import ClassVar
 from labapp.events.commands import Command
 from labapp.events.moderation import GuideQuestion
 from labapp.events.registry import kind
+from labapp.events.types import Whole
 
 
 @kind("interview.question_asked", durable=True)
 class QuestionAsked(GuideQuestion):
     """The moderator asked a question of the interview's guide."""
 
-    question: int
+    question: Whole
     text: str
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from labapp.events.commands import Command
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Index, Whole
 
 
 @kind("photo.drawn", durable=True, begins=("judging", "warm_up"))
@@ -24,7 +25,7 @@ class PhotoDrawn(Payload):
     """
 
     photo: str
-    set: int
+    set: Whole
     truth: str
     prediction: str
 
@@ -46,7 +47,7 @@ class JudgementMade(Payload):
     """
 
     question: str
-    value: int | None
+    value: Whole | None
     device: str
 
 
@@ -60,7 +61,7 @@ class PhotoJudged(Payload):
     right : of the questions that have a right answer, whether it was given.
     """
 
-    answers: dict[str, int]
+    answers: dict[str, Whole]
     right: dict[str, bool]
 
 
@@ -73,7 +74,7 @@ class SpeciesOpened(Payload):
     option : its place among the options, from 1.
     """
 
-    option: int
+    option: Index
 
 
 @kind("performance.computed", durable=True)
@@ -92,11 +93,11 @@ class PerformanceComputed(Payload):
     expected_hits : their number without the draw, the mean over all ways to break the ties.
     """
 
-    photos: int
-    right: dict[str, int]
+    photos: Index
+    right: dict[str, Whole]
     assigned: dict[str, bool]
     ties: tuple[str, ...]
-    hits: int | None
+    hits: Index | None
     expected_hits: float | None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from labapp.events.commands import Command
 from labapp.events.dials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Index, Whole
 
 
 @kind("trial.drawn", durable=True, begins=("reconstruction",))
@@ -27,7 +28,7 @@ class TrialDrawn(Payload):
 
     z_start: tuple[float, ...]
     z_target: tuple[float, ...]
-    redrawn: int = 0
+    redrawn: Whole = 0
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return no_dial_state(part, self.z_start) or no_dial_state(part, self.z_target)
@@ -62,8 +63,8 @@ class DialMoved(DialTurned):
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
 
-    z_seq: int
-    dimension: int
+    z_seq: Index
+    dimension: Index
     value: float
     device: str
 
@@ -84,7 +85,7 @@ class DialSelected(Payload):
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
 
-    dimension: int
+    dimension: Index
     device: str
 
     def misfit(self, part: Mapping[str, Any]) -> str:
@@ -102,7 +103,7 @@ class PictureDecoded(Comparison):
         target.
     """
 
-    z_seq: int
+    z_seq: Index
     alignment: float
     error_sum: float
     error_mean: float
@@ -119,7 +120,7 @@ class TrialSolved(Payload):
     alignment : of its picture and the target, 0-1.
     """
 
-    z_seq: int
+    z_seq: Index
     z: tuple[float, ...]
     alignment: float
 
@@ -139,7 +140,7 @@ class AlignmentMarked(Payload):
     """
 
     mark: str
-    z_seq: int
+    z_seq: Index
     alignment: float
 
 
@@ -167,7 +168,7 @@ class LabelEdited(Payload):
 
     written = ("text",)
 
-    dimension: int
+    dimension: Index
     text: str
 
     def misfit(self, part: Mapping[str, Any]) -> str:
@@ -197,8 +198,8 @@ class TutorialDialMoved(DialTurned):
     value : where it stands; of a discrete dimension its index.
     """
 
-    box: int
-    dimension: int
+    box: Index
+    dimension: Index
     value: float
 
     def misfit(self, part: Mapping[str, Any]) -> str:

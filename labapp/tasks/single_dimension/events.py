@@ -12,6 +12,7 @@ from typing import Any
 from labapp.events.commands import Command
 from labapp.events.dials import no_dial, no_dial_state
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Index, Whole
 
 
 @kind("question.drawn", durable=True, begins=("single_dimension",))
@@ -30,11 +31,11 @@ class QuestionDrawn(Payload):
     examples : dial states of the pictures beside it, in rows.
     """
 
-    dimension: int
+    dimension: Index
     regime: str
     value: float
     z: tuple[float, ...]
-    correct: int
+    correct: Index
     bounds: tuple[tuple[float, float], ...]
     examples: tuple[tuple[tuple[float, ...], ...], ...]
 
@@ -57,7 +58,7 @@ class ExamplesRedrawn(Payload):
     examples : dial states of the pictures, in rows.
     """
 
-    number: int
+    number: Whole
     examples: tuple[tuple[tuple[float, ...], ...], ...]
 
 
@@ -71,7 +72,7 @@ class ChoiceMade(Payload):
     device : the input: mouse, keyboard, touch or simulated.
     """
 
-    choice: int
+    choice: Index
     device: str
 
 
@@ -87,7 +88,7 @@ class RatingMade(Payload):
     """
 
     item: str
-    value: int
+    value: Whole
     device: str
 
 
@@ -103,10 +104,10 @@ class AnswerGiven(Payload):
     understanding : "The dial makes sense", 1 to 5.
     """
 
-    choice: int
+    choice: Index
     correct: bool
-    confidence: int
-    understanding: int
+    confidence: Whole
+    understanding: Whole
 
 
 @dataclass(frozen=True, slots=True)

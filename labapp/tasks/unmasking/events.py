@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from labapp.events.commands import Command
 from labapp.events.registry import Payload, kind
+from labapp.events.types import Index, Number, Whole
 
 
 @kind("stimulus.drawn", durable=True, begins=("unmasking",))
@@ -30,14 +31,14 @@ class StimulusDrawn(Payload):
     due_ns : session time at which it is to appear, after the blank.
     """
 
-    sequence: int
-    mask: int
+    sequence: Number
+    mask: Number
     image: str
     method: str
     percent: float
     truth: str
     prediction: str
-    due_ns: int
+    due_ns: Whole
 
 
 @kind("stimulus.shown", durable=True, of_trial=True)
@@ -56,10 +57,10 @@ class StimulusShown(Payload):
         looked at.
     """
 
-    painted_ns: int
+    painted_ns: Whole
     shown_by: str
     refresh_ms: float | None
-    side_px: int | None = None
+    side_px: Index | None = None
     too_small: bool | None = None
 
 
@@ -76,9 +77,9 @@ class ResponseGiven(Payload):
         trusted; `simulated`.
     """
 
-    response: int
+    response: Whole
     device: str
-    input_ns: int
+    input_ns: Whole
     timed_by: str
 
 
