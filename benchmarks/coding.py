@@ -66,7 +66,7 @@ def measure(folder: Path, marks: int, units: int, keys: int) -> dict[str, float]
     from labapp.ui import theme
     from labapp.ui.replay.coding import open_coding
     from labapp.ui.replay.coding_desk import CodingDesk
-    from labapp.ui.replay.coding_request import CodingRequest
+    from labapp.ui.replay.coding_state import CodingRequest
     from labapp.ui.replay.coding_window import SOON_MS, VIEW_NS, CodingLanes
     from labapp.ui.replay.timeline import Timeline
 

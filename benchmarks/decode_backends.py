@@ -28,9 +28,9 @@ from benchmarks.onnx_decoders import write
 from benchmarks.slider_path import OWN
 from labapp.errors import ModelError
 from labapp.representations import onnx_backend, package, torch_backend
-from labapp.representations.architectures import TrainedNetwork
 from labapp.representations.decoders import Forward
-from labapp.representations.timing import random_states, warm_up
+from labapp.representations.effects import random_states, warm_up
+from labapp.representations.recipe import TrainedNetwork
 
 STATES = 200
 

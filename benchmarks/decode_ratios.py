@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from labapp.representations import card as cards
 from labapp.representations import distance, networks, package, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
+from labapp.representations.effects import random_states
+from labapp.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.representations.space import Continuous, LatentSpace
-from labapp.representations.timing import random_states
 from labapp.training import files
 
 Float32 = NDArray[np.float32]

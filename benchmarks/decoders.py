@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Iterator
 
 from benchmarks.random_weights import random_decoder
-from labapp.representations import package, timing
+from labapp.representations import effects, package
 from labapp.representations.decoders import LoadedDecoder
 
 
@@ -35,7 +35,7 @@ def main() -> None:
         f"{'24 at once':>12}{'35 at once':>12}"
     )
     for decoder in _decoders(asked.device, asked.threads):
-        row = timing.bench(decoder, asked.n)
+        row = effects.bench(decoder, asked.n)
         print(
             f"{row['model']:<22}{row['device']:<8}{row['threads']:>8}"
             f"{row['median_ms']:>10.4f}{row['p95_ms']:>10.4f}{row['p99_ms']:>10.4f}"

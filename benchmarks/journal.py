@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from labapp.audio.writer import WavWriter
+from labapp.audio.capture import WavWriter
 from labapp.clock import SessionClock
 from labapp.events import Source, UnstampedEvent
 from labapp.events.questionnaires import ResponseChanged

@@ -121,7 +121,7 @@ def session(folder: Path, minutes: float) -> dict[str, Any]:
     from labapp.events import Source
     from labapp.events.commands import AddNote
     from labapp.journal.opening import open_record
-    from labapp.simulation.pace import Pace
+    from labapp.simulation.person import Pace
     from labapp.ui.controller import SessionController
     from labapp.ui.qtapp import make_app
     from labapp.ui.starting import RunOptions, open_new

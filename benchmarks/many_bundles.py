@@ -32,7 +32,7 @@ STUDY = "mnist-short"
 
 def simulated(participants: int, folder: Path) -> list[Path]:
     """Session folders of the shorter study, made where they are not there yet."""
-    from labapp.simulation.jobs import simulate_study
+    from labapp.simulation.simulation_job import simulate_study
 
     data = folder / "simulated"
     if not data.exists():

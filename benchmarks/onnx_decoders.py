@@ -10,9 +10,9 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from labapp.representations.card import ModelCard, dials_over
-from labapp.representations.display import Display
 from labapp.representations.package import write_package
-from labapp.representations.task import Task
+from labapp.representations.recipe import Task
+from labapp.representations.space import Display
 
 LATENTS = 400
 SIDE = 8

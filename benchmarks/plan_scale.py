@@ -113,9 +113,9 @@ def run(study: str, participants: int, how: str, processes: int, folder: Path) -
 
 def many(study: str, participants: int, processes: int, *, dask: bool) -> dict[str, Any]:
     """As `labapp plan` simulates them; tells how far it is ten times."""
-    from labapp.planning.people import simulate_people
-    from labapp.simulation.mixtures import SHARES
-    from labapp.simulation.workers import workers
+    from labapp.planning.thresholds import simulate_people
+    from labapp.simulation.simulation_job import workers
+    from labapp.simulation.strategies import SHARES
     from labapp.study import loading
 
     each = participants // len(SHARES)

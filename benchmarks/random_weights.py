@@ -7,9 +7,9 @@ import torch
 
 from labapp.errors import ModelError
 from labapp.representations import networks, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
 from labapp.representations.card import ModelCard, dials_over
 from labapp.representations.decoders import LoadedDecoder, percentiles_of
+from labapp.representations.recipe import ARCHITECTURES, TrainedNetwork
 
 LATENTS = 1_000
 

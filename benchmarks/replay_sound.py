@@ -29,8 +29,7 @@ import numpy as np
 from labapp.audio.player import Player, Stretcher
 from labapp.clock import NS
 from labapp.journal.opening import open_record
-from labapp.replay.peaks import Peaks
-from labapp.replay.sound import SessionSound
+from labapp.replay.sound import Peaks, SessionSound
 from tests.helpers.heard import Monitor
 from tests.helpers.recorded_sounds import Take, sounding_session
 

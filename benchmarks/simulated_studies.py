@@ -34,13 +34,13 @@ import yaml
 from labapp import resources
 from labapp.analysis.tables import load
 from labapp.journal.read import read_rows
-from labapp.profiles.interactive_reconstruction import published
-from labapp.profiles.interactive_reconstruction.model_cards import published_name
+from labapp.profiles.interactive_reconstruction import results
+from labapp.profiles.interactive_reconstruction.results import published_name
 from labapp.representations.card import dataset_of
 from labapp.representations.package import find
-from labapp.simulation.jobs import simulate_study
-from labapp.simulation.mixtures import SHARES
 from labapp.simulation.names import MIXTURE
+from labapp.simulation.simulation_job import simulate_study
+from labapp.simulation.strategies import SHARES
 from tests.helpers.beside import put_beside
 
 WRITTEN = Path(__file__).with_name("simulated_studies.md")
@@ -142,8 +142,8 @@ def stages_of(part: str, folder: Path, *, everybody: bool = False) -> pd.DataFra
 def printed(study: str, task: str, model: str, quantity: str) -> str:
     """What the paper has for a model: `mean ± sd`, or a dash."""
     dataset, name = dataset_of(model), published_name(model)
-    for source in published.TABLES:
-        for row in published.rows():
+    for source in results.TABLES:
+        for row in results.rows():
             where = (row.source, row.study, row.task, row.dataset, row.model, row.quantity)
             if where == (source, study, task, dataset, name, quantity) and row.measure == "mean":
                 return f"{row.printed} ± {row.printed_sd}" if row.printed else "–"

@@ -345,7 +345,7 @@ def main() -> int:
         cases = list(CASES)
         if options.own:
             from benchmarks.onnx_decoders import write
-            from labapp.representations.task import Task
+            from labapp.representations.recipe import Task
 
             task = Task(distance="mse/0.1", target_alignment=1, skip_after_s=5)
             cases += [

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from labapp.audio import portaudio
 from labapp.audio.alignment import ClockFit, fit_clock
+from labapp.audio.capture import HEADER_BYTES
 from labapp.audio.devices import Device, choose
 from labapp.audio.recorder import Recorder
-from labapp.audio.writer import HEADER_BYTES
 from labapp.clock import SessionClock
 from labapp.events import Payload
 from labapp.events.voice import AudioBlock, AudioGap

@@ -30,8 +30,8 @@ def timed(what: Callable[[], Any]) -> tuple[float, Any]:
 def measured(participants: int, folder: Path) -> dict[str, float]:
     """Seconds by what was done."""
     from labapp.analysis import load
-    from labapp.tasks.unmasking.report.cells import Cells
     from labapp.tasks.unmasking.report.contents import findings, groups_of
+    from labapp.tasks.unmasking.report.curves import Cells
 
     command = [sys.executable, "-m", "labapp", "simulate", "unmasking-faces"]
     options = ["--participants", str(participants), "--strategy", "understanding"]

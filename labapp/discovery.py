@@ -24,12 +24,12 @@ T = TypeVar("T")
 CATALOGUES = {
     "labapp.tasks": "labapp.plugins.registry:TASKS",
     "labapp.metrics": "labapp.metrics.registry:METRICS",
-    "labapp.exporters": "labapp.bids.exporters:EXPORTERS",
-    "labapp.decoders": "labapp.representations.architectures:ARCHITECTURES",
-    "labapp.explanations": "labapp.explanations.methods:METHODS",
+    "labapp.exporters": "labapp.bids.export:EXPORTERS",
+    "labapp.decoders": "labapp.representations.recipe:ARCHITECTURES",
+    "labapp.explanations": "labapp.explanations.data:METHODS",
     "labapp.instruments": "labapp.study.instruments.files:QUESTIONNAIRES",
-    "labapp.items": "labapp.study.instruments.kinds:ITEM_KINDS",
-    "labapp.scores": "labapp.study.instruments.rules:RULES",
+    "labapp.items": "labapp.study.instruments.asking:ITEM_KINDS",
+    "labapp.scores": "labapp.study.instruments.scoring:RULES",
 }
 """The groups of entry points, each with the `Catalogue` of its things."""
 GROUPS = tuple(CATALOGUES)

@@ -15,7 +15,7 @@ from labapp.concepts import recipe as concept_recipes
 from labapp.concepts.recipe import ConceptRecipe
 from labapp.errors import ModelError, UsageError
 from labapp.explanations import card as classifier_cards
-from labapp.explanations import recipe as classifier_recipes
+from labapp.explanations import data as classifier_recipes
 from labapp.representations import card as cards
 from labapp.representations import package, python_backend, recipe, sheets
 

@@ -168,7 +168,7 @@ class Player:
     def consent(self) -> None:
         from PySide6.QtWidgets import QLineEdit
 
-        from labapp.ui.widgets.option_list import CheckBox
+        from labapp.ui.widgets.choice import CheckBox
 
         for box in self.seen(CheckBox):
             if not box.isChecked():
@@ -255,7 +255,11 @@ class Player:
             self.do(middle(self.window.bottom.right))
 
     def answer(self) -> None:
-        from labapp.tasks.questionnaire.screen.items import RatingView, SliderView, WrittenView
+        from labapp.tasks.questionnaire.screen.questionnaire import (
+            RatingView,
+            SliderView,
+            WrittenView,
+        )
 
         screen: Any = self.window.screen_shown
         page = screen.pages[screen.state.page]

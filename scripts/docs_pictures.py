@@ -118,7 +118,7 @@ def coding(folder: Path) -> QImage:
     from labapp.annotations.simulated import SIMULATED
     from labapp.journal.opening import open_record
     from labapp.simulation.at_scale import simulate_at_scale
-    from labapp.ui.replay.coding_request import CodingRequest
+    from labapp.ui.replay.coding_state import CodingRequest
     from labapp.ui.replay.coding_window import open_coding_window
 
     (path,) = simulate_at_scale(

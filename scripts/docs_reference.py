@@ -367,7 +367,7 @@ def place_of(part: Any, task: str) -> str:
 
 
 def tables() -> str:
-    from labapp.analysis.writing import dictionary
+    from labapp.analysis.analyze import dictionary
     from labapp.plugins.registry import task_files
 
     parts = [

@@ -34,7 +34,7 @@ from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.screen import ResponseButton
 from labapp.tasks.unmasking.simulated import Annotator, Reply
 from labapp.ui import controller
-from labapp.ui.widgets.option_list import CheckBox
+from labapp.ui.widgets.choice import CheckBox
 
 LOOK_MS = 20
 HOLD_MS = 70

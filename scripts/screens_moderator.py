@@ -38,8 +38,7 @@ from labapp.tasks.reconstruction.events import EditLabel, MoveDial
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist, console_header
-from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
-from labapp.ui.moderator.choices import Interrupted, StudyChoice
+from labapp.ui.moderator.checklist import Interrupted, Microphone, ScreenChoice, StudyChoice, Warm
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import facts_of

@@ -208,9 +208,9 @@ def inside(out: str) -> int:
     """The trial, on a display of its own."""
     from PySide6.QtWidgets import QApplication
 
-    from labapp.simulation.jobs import simulate_study
+    from labapp.simulation.simulation_job import simulate_study
     from labapp.ui.qtapp import make_app
-    from labapp.ui.replay.coding_request import CodingRequest
+    from labapp.ui.replay.coding_state import CodingRequest
     from labapp.ui.replay.coding_window import open_coding_window
     from tests.helpers.coded_session import add_codebook, add_units
 

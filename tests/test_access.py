@@ -14,7 +14,7 @@ import pytest
 
 from labapp import access
 from labapp.analysis.analyze import staged
-from labapp.audio.writer import WavWriter
+from labapp.audio.capture import WavWriter
 from labapp.errors import DataFolderError, UsageError
 from labapp.session.folder import study_folder
 from labapp.session.private import Consent, store_consent

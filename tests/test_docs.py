@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from labapp import discovery
-from labapp.analysis.writing import dictionary
+from labapp.analysis.analyze import dictionary
 from labapp.cli.main import command_tree
 from labapp.events import registered
 from labapp.plugins.registry import task_files

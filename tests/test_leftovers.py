@@ -168,7 +168,7 @@ def test_what_is_on_its_way_is_known_before_its_first_byte(tmp_path: Path) -> No
 ROOT = Path(__file__).resolve().parents[1]
 REMOVES = frozenset({"unlink", "rmtree", "rmdir", "remove"})
 HARMLESS = {
-    "labapp/audio/cached.py": "all of it is done within suppress(OSError)",
+    "labapp/audio/recorded_sound.py": "all of it is done within suppress(OSError)",
     "labapp/session/condition_assignment.py": "no clean-up: what is damaged is made again",
 }
 

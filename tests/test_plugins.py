@@ -16,7 +16,7 @@ from labapp import __version__, discovery, resources
 from labapp.cli.main import app
 from labapp.errors import ModelError, StudyError
 from labapp.explanations.approach import approach
-from labapp.explanations.recipe import ClassifierRecipe
+from labapp.explanations.data import ClassifierRecipe
 from labapp.metrics.evaluation import scores
 from labapp.plugins import registry
 from labapp.representations.package import load_package
@@ -111,13 +111,13 @@ def test_a_broken_package_is_named_and_left_out(tmp_path: Path, name: str) -> No
 GOOD = {
     "labapp.metrics": (
         "from labapp.metrics.registry import Metric\n"
-        "from labapp.metrics.score import Score\n"
+        "from labapp.metrics.inputs import Score\n"
         "def spread(codes, factors, *, seed=0, as_published=False, times=2):\n"
         "    return Score('spread', times * float(codes.std()), {}, {'times': times})\n"
         "IT = Metric('spread', 'Spread', 'How far apart', 'higher', 'Ours', 'good:spread')"
     ),
     "labapp.exporters": (
-        "from labapp.bids.exporters import Exporter\n"
+        "from labapp.bids.export import Exporter\n"
         "class Names(Exporter):\n"
         "    name = 'names'\n"
         "    def write(self, sessions, folder, *, audio):\n"
@@ -127,13 +127,13 @@ GOOD = {
     ),
     "labapp.decoders": (
         "from labapp.datasets import circles\n"
-        "from labapp.representations.architectures import Architecture, ClosedForm\n"
+        "from labapp.representations.recipe import Architecture, ClosedForm\n"
         "rule = ClosedForm(circles.pictures, circles.NAMES, circles.LIMITS, circles.sample_prior)\n"
         "IT = Architecture('our-circles', (circles.SIZE, circles.SIZE), 'image', rule)"
     ),
     "labapp.explanations": (
         "from typing import Literal\n"
-        "from labapp.explanations.methods import ExplanationMethod, MethodChecks, MethodSettings\n"
+        "from labapp.explanations.data import ExplanationMethod, MethodChecks, MethodSettings\n"
         "class Settings(MethodSettings):\n    name: Literal['ours']\n    width: int = 3\n"
         "class Checks(MethodChecks):\n    method: Literal['ours']\n"
         "IT = ExplanationMethod('ours', Settings, 'labapp.explanations.cnn', 'good:Checks', "
@@ -156,7 +156,7 @@ WRONG = {
         "an exporter 'bids' is there already",
     ),
     "labapp.decoders": (
-        "from labapp.representations.architectures import _ALL\nIT = _ALL[0]",
+        "from labapp.representations.recipe import _ALL\nIT = _ALL[0]",
         "an architecture 'closed-form:circles' is there already",
     ),
     "labapp.explanations": (
@@ -164,7 +164,7 @@ WRONG = {
         "no MethodSettings with `name: Literal['ours']`",
     ),
     "labapp.explanations nothing": (
-        "from labapp.explanations.methods import ExplanationMethod\nIT = ExplanationMethod('ours')",
+        "from labapp.explanations.data import ExplanationMethod\nIT = ExplanationMethod('ours')",
         "neither settings to learn, nor sets that it explains, nor scores of pixels",
     ),
     "labapp.instruments": (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
-from labapp.explanations import recipe as classifiers
+from labapp.explanations import data as classifiers
 from labapp.metrics.evaluation.scores import compute_all
 from labapp.metrics.information import mutual_information
 from labapp.metrics.r4 import r4

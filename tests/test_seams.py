@@ -25,8 +25,8 @@ from labapp.plugins.questions import Question, QuestionsState
 from labapp.plugins.simulated import Actor
 from labapp.plugins.stages import TaskStages
 from labapp.plugins.task_type import TaskType
+from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.items import Item
-from labapp.study.instruments.kinds import ITEM_KINDS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "labapp"
 OWN = ("tasks", "profiles")
@@ -40,7 +40,7 @@ BASES = {
     ("analysis/sections.py", "Profile"): "profiles stand behind tasks, whichever they are",
     ("analysis/task_report.py", "TaskReport"): "what a package brings is checked",
     ("plugins/part.py", "TrialsPart"): "the one place that says which parts have trials",
-    ("study/instruments/kinds.py", "Item"): "what a package brings is checked",
+    ("study/instruments/asking.py", "Item"): "what a package brings is checked",
     ("testing/checking.py", "TaskType"): "what a package brings is checked",
 }
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
@@ -48,7 +48,7 @@ SPLIT_AT_A_STROKE = {
     "concepts/commands.py": "what a stimulus set is called where nobody says: like its model",
     "bids/verify.py": "files of a bundle",
     "journal/tree.py": "files of a bundle",
-    "analysis/beside.py": "files of a bundle",
+    "analysis/answered.py": "files of a bundle",
     "naming.py": "what no part of a name may be, as a folder",
     "report/drawing.py": "a line of an axis ends behind the stroke of an id",
     "representations/distance.py": "a distance and its scale, mse/0.04",
@@ -79,7 +79,7 @@ NAMED = {
     "representations/tfjs/importing.py": "the three data sets of the published files",
     "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
     "study/parts.py": "an older plan tells whom a questionnaire asks about by its name",
-    "representations/task.py": "what the published studies fix for each data set",
+    "representations/recipe.py": "what the published studies fix for each data set",
 }
 """Files that look something up by such a name all the same, and what."""
 WORDS = re.compile(
@@ -87,7 +87,7 @@ WORDS = re.compile(
     r"|\bwarm[-_]?up\b|\bconcept[-_ ]?(repair|grid)\b"
 )
 TOLD = {
-    "bids/tsv.py": "names of entities, as BIDS has them",
+    "bids/folder.py": "names of entities, as BIDS has them",
     "cli/stimuli.py": "what the stimulus sets are called that can be built",
     "concepts/explained.py": "the name of a loss",
     "discovery.py": "the table of what is shipped",

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.analysis.folding.snapshots import SCHEMA
+from labapp.analysis.analyze import _to_csv, write
+from labapp.analysis.folding.folded import SCHEMA
 from labapp.analysis.tables import load
-from labapp.analysis.writing import _to_csv, write
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.bids.export import export
-from labapp.bids.tsv import Table
+from labapp.bids.folder import Table
 from labapp.events.lifecycle import NoteAdded
 from labapp.plugins.bids import Column
 from labapp.tasks.reconstruction.events import LabelEdited

@@ -15,7 +15,7 @@ from benchmarks.reproduction.metric_ranks import asked
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Results
 from benchmarks.reproduction.verdicts import Claim
-from labapp.datasets.birds.species import GENERA, SPECIES, STATES, FieldMark, genus_of, marks_of
+from labapp.datasets.birds.dataset import GENERA, SPECIES, STATES, FieldMark, genus_of, marks_of
 from labapp.figure_style import STYLE
 from labapp.metrics.correlations import TOP, Correlations, correlations
 from labapp.metrics.evaluation.figures import SHADES

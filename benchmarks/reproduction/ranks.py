@@ -17,9 +17,8 @@ from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_al
 from labapp.metrics.registry import METRICS as REGISTRY
 from labapp.representations import card as cards
 from labapp.representations import package
-from labapp.representations.architectures import ClosedForm
 from labapp.representations.evaluation import labelled_encodings
-from labapp.representations.recipe import Gt
+from labapp.representations.recipe import ClosedForm, Gt
 from scripts import models_metrics
 
 Float64 = NDArray[np.float64]

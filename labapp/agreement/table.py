@@ -11,8 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NoReturn, get_args
 
-from labapp.agreement.alpha import Level, alpha_for
-from labapp.agreement.kappa import CohenKappa, FleissKappa
+from labapp.agreement.coefficients import CohenKappa, FleissKappa, Level, alpha_for
 from labapp.agreement.measure import Coefficient, Measure, coefficient
 from labapp.agreement.ratings import Ratings, ratings_of
 from labapp.errors import AgreementError

@@ -1,13 +1,23 @@
-"""`labapp analyze`: sessions and bundles in, tables and a report out."""
+"""`labapp analyze`: sessions and bundles in, tables and a report out.
+
+Tables as files: CSV for people, Parquet for programs, and a dictionary of the columns.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
+import pandas as pd
+
 from labapp import access, leftovers
+from labapp.analysis.coding_section import CODE_COUNTS, CODE_COUNTS_TABLE, code_counts
+from labapp.analysis.column import number, text, whole, yes
+from labapp.analysis.columns import table_columns
+from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.workers import SAFE
 from labapp.analysis.language import MISSING, chosen, write_missing
 from labapp.analysis.participation import flow_figures
@@ -15,21 +25,18 @@ from labapp.analysis.registration import Registration
 from labapp.analysis.report import report
 from labapp.analysis.snapshots import Snapshots, recorded
 from labapp.analysis.sources import Progress
-from labapp.analysis.tables import Tables, load
+from labapp.analysis.tables import Tables, load, typed
+from labapp.analysis.talk_times import TALK_TIMES, TALK_TIMES_TABLE, talk_times
+from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, reports
-from labapp.analysis.writing import (
-    file_names,
-    refuse_existing,
-    snapshot_files,
-    unwritable,
-    write_small,
-)
 from labapp.analysis.writing_snapshots import write_snapshots
+from labapp.errors import DataFolderError, ExportExists
 from labapp.figure_style import USUAL_LOOK, Look, looking
 from labapp.journal.layout import refuse_inside
 from labapp.journal.opening import is_session, places
 from labapp.parallel.processes import processes
-from labapp.report.language import speaking
+from labapp.report.page import speaking
+from labapp.text_tables import Lines, cell
 
 REPORT = "report.html"
 FIGURES = "figures"
@@ -181,3 +188,263 @@ def staged(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterator[Path
         if new:
             with suppress(OSError):  # only an empty folder can be removed so
                 out.rmdir()
+
+
+STATISTICS_TABLE = "statistics"
+DICTIONARY = "columns.csv"
+
+
+def _columns(tables: Tables | None = None) -> dict[str, Columns]:
+    """By table, those that are worked out from the others last. tables: with the columns of the
+    factors of their studies."""
+    return {**(table_columns() if tables is None else tables.columns), **derived_columns()}
+
+
+def snapshot_files(out: Path) -> tuple[Path, Path]:
+    """The files of the large table."""
+    return out / f"{SNAPSHOTS}.csv", out / f"{SNAPSHOTS}.parquet"
+
+
+def file_names() -> tuple[str, ...]:
+    """Every file that `write` makes."""
+    tables = [f"{name}.{ending}" for name in _columns() for ending in ("csv", "parquet")]
+    return (*tables, DICTIONARY)
+
+
+def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[Path]:
+    """Write every table as .csv and .parquet, and columns.csv, into the folder `out`.
+
+    findings: what the sessions that count say, where that is known already.
+
+    In CSV a cell with one number a dimension is a JSON list, a missing value is empty, and text
+    is escaped as `labapp.text_tables` says; in Parquet they are a list and the text itself.
+    Nothing is overwritten: raises ExportExists when one of the files is there, DataFolderError when
+    the folder cannot be written.
+    """
+    refuse_existing(out, file_names())
+    findings = Findings.find(tables.included()) if findings is None else findings
+    try:
+        access.own_folder(out)
+        written = write_small(tables, out, findings)
+        write_snapshots(recorded(tables), *snapshot_files(out))
+    except OSError as error:
+        raise unwritable(out, error) from error
+    return [*written, *snapshot_files(out)]
+
+
+def write_small(tables: Tables, out: Path, findings: Findings) -> list[Path]:
+    """All but the large table, as `write` does it. Raises OSError."""
+    written = []
+    for name, frame in {**tables.small(), **derived(findings)}.items():
+        written += [out / f"{name}.csv", out / f"{name}.parquet"]
+        _to_csv(_as_text(name, frame), written[-2])
+        with written[-1].open("xb") as file:
+            frame.to_parquet(file, index=False, engine="pyarrow")
+    written.append(out / DICTIONARY)
+    _to_csv(dictionary(tables), written[-1])
+    return written
+
+
+def refuse_existing(out: Path, names: Iterable[str]) -> None:
+    """Raise ExportExists when one of these names is in the folder already."""
+    if out.exists() and not out.is_dir():
+        raise ExportExists(f"{out} is a file, not a folder.", todo="Name another folder.")
+    if there := [name for name in names if (out / name).exists()]:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise ExportExists(
+            f"{out} holds an earlier analysis ({there[0]}{more}).",
+            safe="Nothing was overwritten.",
+            todo="Name a new folder, or move the old one away.",
+        )
+
+
+def unwritable(out: Path, error: OSError) -> DataFolderError:
+    """The error for a folder that cannot be written."""
+    return DataFolderError(
+        f"The analysis cannot be written to {out}: {error.strerror or error}.",
+        safe="The sessions are untouched.",
+        todo="Free some space or name another folder.",
+    )
+
+
+def dictionary(tables: Tables | None = None) -> pd.DataFrame:
+    """One row a column of every table: table, column, type, unit, meaning."""
+    return pd.DataFrame(
+        [
+            (table, column.name, column.kind, column.unit, column.meaning)
+            for table, columns in _columns(tables).items()
+            for column in columns
+        ],
+        columns=["table", "column", "type", "unit", "meaning"],
+    )
+
+
+def _as_text(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    lists = [column.name for column in _columns()[name] if column.kind == "numbers"]
+    return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
+
+
+def _to_csv(frame: pd.DataFrame, path: Path) -> None:
+    texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    made = frame.assign(**{str(name): frame[name].map(cell, na_action="ignore") for name in texts})
+    with path.open("x", encoding="utf-8", newline="") as file:
+        made.to_csv(Lines(file), index=False, lineterminator=Lines.END)  # type: ignore[call-overload]
+
+
+def derived_columns() -> dict[str, Columns]:
+    """Their columns, by name."""
+    own = {name: columns for report in reports() for name, columns in report.tables.items()}
+    return {
+        STATISTICS_TABLE: STATISTICS,
+        CODE_COUNTS_TABLE: CODE_COUNTS,
+        TALK_TIMES_TABLE: TALK_TIMES,
+        **own,
+    }
+
+
+def statistics(findings: Findings) -> pd.DataFrame:
+    """The table of statistics, by task, those of published studies last."""
+    rows = [
+        dict(row) for report, results in findings.of.items() for row in report.statistics(results)
+    ]
+    return typed(rows, STATISTICS)
+
+
+def derived(findings: Findings) -> dict[str, pd.DataFrame]:
+    """The tables, by name."""
+    frames = {
+        STATISTICS_TABLE: statistics(findings),
+        CODE_COUNTS_TABLE: code_counts(findings.counted),
+        TALK_TIMES_TABLE: talk_times(findings.counted),
+    }
+    for task, results in findings.of.items():
+        frames.update(task.frames(results))
+    return frames
+
+
+STATISTICS = (
+    text("study", "id of the study; several with + between them where they are compared or pooled"),
+    text(
+        "design",
+        "of analyses by the design its factors; "
+        "of judged explanations method, task and labels, as the published studies are told apart; "
+        "of masked pictures the name of the task; of models that are compared within participants, "
+        "each of whom met several, or between participants",
+    ),
+    text(
+        "item",
+        "what it belongs to. Judged explanations: by the list of analyses, 1 accuracy to 12 forced "
+        "score and 13 confidence in the own answers. Masked pictures: 1, 2 tables and 3 to 9 "
+        "figures of the paper, 10 psychometric functions, 11 tests between methods, 12 the mixed "
+        "logistic model. Models: 1 values, 2 analyses of variance, 3 pairs of models, 4 checks of "
+        "what they assume, 5 mixed models. Repaired concepts: 1 means by model, 2 correlations "
+        "with measures of the models, 3 the hypotheses. Empty of analyses by the design: see kind",
+    ),
+    whole("analysis", "of analyses by the design: number of the outcome's analysis, from 1"),
+    text(
+        "kind",
+        "of analyses by the design: values of a cell, test of a term, estimated mean, "
+        "back-transformed (the estimated mean in the outcome's own unit), contrast, effect "
+        "(Cohen's d of a contrast, and of logarithms the ratio), equivalence, check, sensitivity "
+        "(the same asked in another way), or left out and why",
+    ),
+    text("role", "of analyses by the design: whether the outcome is primary or secondary"),
+    text("transform", "what was done to the values before tests: log, sqrt or logit"),
+    text("factors", "of analyses by the design: the term, factors with × between them"),
+    text("levels", "of analyses by the design: the levels of the cell or mean"),
+    text("contrast", "name of the contrast: what is compared"),
+    text(
+        "direction",
+        "of a contrast: two-sided, greater or less (then p is one-sided); equivalent in rows of "
+        "the kind equivalence (then statistic, df and p are those of two one-sided tests)",
+    ),
+    text(
+        "family",
+        "of a contrast: over the tests of what p is corrected, how, and whether these are tests of "
+        "differences or of equivalence, which are never corrected together",
+    ),
+    text("model_name", "of analyses by the design: the statistical model that the test is of"),
+    text(
+        "group",
+        "of models: task, data set and, where needed, models that are compared; of repaired "
+        "concepts the sample of pictures",
+    ),
+    text("quantity", "what was measured; of models a column of the table stages or a score's name"),
+    text("method", "of masked pictures: id of the explanation method; empty where all count"),
+    text("model", "id of the model; of a test of a pair the first one; empty where all count"),
+    number("percent", "of masked pictures: share of the pixels shown; empty where all count", "%"),
+    text("unit", "its unit"),
+    text("test", "mean, another measure (share, median), or the name of the test or interval"),
+    yes("ours", "not among the analyses of the paper"),
+    whole(
+        "n",
+        "values: of masked pictures annotations, or images where no participant is asked; of "
+        "models participants, in a paired test pairs",
+    ),
+    whole("n_participants", "of masked pictures: the participants whose annotations they are"),
+    whole(
+        "n_left_out",
+        "of models within participants: those who lack a value with a model and are not in the "
+        "analysis of variance",
+    ),
+    number("mean", "their mean, share or median, or what was fitted"),
+    number("median", "their median, where that is beside the mean"),
+    number("sd", "their sample standard deviation (n - 1); of a mixed model the posterior sd"),
+    number("sd_population", "of models: their standard deviation as paper 000 prints it (n)"),
+    text("compared_with", "the other group, method or model"),
+    whole("n_2", "values of the other group"),
+    number("mean_2", "their mean"),
+    number("sd_2", "their sample standard deviation"),
+    number(
+        "difference", "of models: mean of the first minus mean of the other, of pairs if paired"
+    ),
+    number("standard_error", "of the difference or estimated mean"),
+    number("bound", "of a test of equivalence: the smallest difference that matters"),
+    number("epsilon", "Greenhouse and Geisser's, by which degrees of freedom were multiplied"),
+    number("against", "the value tested against"),
+    number("statistic", "t, r, rho, tau, W, U, H, F or chi-square; empty where it has no value"),
+    number("df", "degrees of freedom of t or chi-square, or of the numerator of F"),
+    number("df_2", "degrees of freedom of the denominator of F"),
+    number(
+        "p",
+        "two-sided p, unless direction says otherwise; of masked pictures with Holm's correction",
+    ),
+    number(
+        "p_corrected",
+        "of models: p times n_tests (Bonferroni), at most 1; of contrasts as family says",
+    ),
+    whole("n_tests", "of models: tests over which p is corrected, all that are counted"),
+    yes(
+        "counted",
+        "of models: one of the n_tests. They are the analyses of variance and t tests that have a "
+        "p; an error summed over the pixels and its mean over them count once",
+    ),
+    text(
+        "stars",
+        "of models: **** p < .0001, *** p < .001, ** p < .01, * p < .05, of the p that is not "
+        "corrected, as in the paper; none where n is below 5",
+    ),
+    yes(
+        "significant",
+        "n of at least 5 in every group, and p < .001 as in the paper of judged explanations; of "
+        "masked pictures, whose paper names no level, p < .05 with Holm's correction; of models "
+        "p < .05 with Bonferroni's",
+    ),
+    number(
+        "low",
+        "lower end of a 95 % interval; of masked pictures by bootstrap over participants, or over "
+        "images where no participant is asked; of models of the difference",
+    ),
+    number("high", "upper end of that interval"),
+    text("effect_name", "of models: which standardised effect (ours)"),
+    number("effect", "its value"),
+    number("effect_low", "lower end of its 95 % interval, by noncentral t or F"),
+    number("effect_high", "upper end of that interval"),
+    text(
+        "why",
+        "of models: why there is no value, or what else is to be known; of judged explanations: "
+        "how long they are beside the paper's",
+    ),
+    text("published", "the paper's value"),
+)
+"""A number of an analysis, with its n: a row of the table of statistics."""

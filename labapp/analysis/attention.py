@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from labapp.analysis.questionnaires import FAILED, PASSED
-from labapp.report.language import Verbatim
-from labapp.report.page import Html, heading, table
+from labapp.report.page import Html, Verbatim, heading, table
 
 
 def is_check(answers: pd.DataFrame) -> pd.Series[bool]:

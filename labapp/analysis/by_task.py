@@ -14,9 +14,18 @@ from labapp.analysis.columns import Metric, table_columns
 from labapp.analysis.task_records import Columns, records_class
 from labapp.analysis.task_report import ReportedStudy, has_report, reports
 from labapp.plugins import registry
-from labapp.report.formats import count, decimal, either
 from labapp.report.listing import NONE, spread
-from labapp.report.page import Html, heading, joined, paragraph, table, two_lines
+from labapp.report.page import (
+    Html,
+    count,
+    decimal,
+    either,
+    heading,
+    joined,
+    paragraph,
+    table,
+    two_lines,
+)
 from labapp.representations.card import dataset_of
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}

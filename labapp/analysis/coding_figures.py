@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from labapp.analysis.coding_counts import (
+from labapp.analysis.coding_section import (
     OVERALL,
     PERSON,
     code_counts,
@@ -36,9 +36,8 @@ from labapp.figure_style import (
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, add_heading, shortened
 from labapp.report.finishing import SAID
-from labapp.report.formats import count
-from labapp.report.language import Verbatim
 from labapp.report.listing import records
+from labapp.report.page import Verbatim, count
 
 MOST_LEVELS = 7
 """So many models, or levels of a factor, are told apart in a figure."""

@@ -29,7 +29,7 @@ from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.inclusion import RULES
 from labapp.analysis.items import TABLES as QUESTIONNAIRES
 from labapp.analysis.notes import KINDS as NOTE_KINDS
-from labapp.analysis.speech_columns import TABLES as SPEECH
+from labapp.analysis.speech_rows import TABLES as SPEECH
 from labapp.analysis.task_records import Columns, TaskTables, records_class
 from labapp.errors import SetupError
 from labapp.plugins import registry

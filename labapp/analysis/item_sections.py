@@ -16,10 +16,19 @@ from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
 from labapp.analysis.titles import questionnaire_name
 from labapp.reading.values import json_value
-from labapp.report.formats import decimal
-from labapp.report.language import Verbatim, say
 from labapp.report.listing import NONE, records, spread
-from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
+from labapp.report.page import (
+    Html,
+    Verbatim,
+    decimal,
+    details,
+    heading,
+    joined,
+    paragraph,
+    say,
+    table,
+    two_lines,
+)
 from labapp.study.instruments.items import MOST_CIRCLES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from labapp import resources
-from labapp.analysis.beside import study_document
+from labapp.analysis.answered import study_document
 from labapp.analysis.column import Column, number, text, whole, yes
 from labapp.analysis.questionnaires import AnswerRecord
 from labapp.analysis.task_records import Row
@@ -24,7 +24,7 @@ from labapp.journal.record import Record
 from labapp.plugins.part import Questionnaire
 from labapp.study.conditions import listed as listed_values
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.kinds import kind_of
+from labapp.study.instruments.asking import kind_of
 from labapp.study.instruments.scoring import Score, declared
 
 INSTRUMENT = (

@@ -8,7 +8,7 @@ from pathlib import Path
 from labapp import resources, translations
 from labapp.analysis.tables import Tables
 from labapp.errors import SetupError
-from labapp.report.language import ENGLISH, Translation
+from labapp.report.page import ENGLISH, Translation
 
 FILE = "report.yaml"
 """Beside the words for participants and moderators, in `texts/<language>`."""

@@ -8,10 +8,20 @@ from typing import Any
 
 import pandas as pd
 
-from labapp.report.formats import clock, count
-from labapp.report.language import Verbatim
 from labapp.report.listing import NONE, SHOWN_ROWS, records
-from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines, written
+from labapp.report.page import (
+    Html,
+    Verbatim,
+    clock,
+    count,
+    details,
+    heading,
+    joined,
+    paragraph,
+    table,
+    two_lines,
+    written,
+)
 
 SHOWN_SESSIONS = 100
 """Sessions whose notes are in the page; the table beside it has those of all."""

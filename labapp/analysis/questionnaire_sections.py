@@ -15,10 +15,8 @@ from labapp.analysis.by_task import wide
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
 from labapp.analysis.titles import questionnaire_name
-from labapp.report.formats import decimal
-from labapp.report.language import Verbatim
 from labapp.report.listing import limited, records, spread
-from labapp.report.page import Html, heading, paragraph, table, two_lines
+from labapp.report.page import Html, Verbatim, decimal, heading, paragraph, table, two_lines
 
 WHOLE = "whole session"
 SEQ = "seq"

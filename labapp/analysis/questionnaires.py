@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.analysis.exclusion import Given, values_of
+from labapp.analysis.inclusion import Given, values_of
 from labapp.analysis.task_records import Row
 from labapp.analysis.walk import Parts
 from labapp.clock import NS
@@ -17,7 +17,7 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.plugins.part import Questionnaire
-from labapp.study.instruments.kinds import cells_of, form_of
+from labapp.study.instruments.asking import cells_of, form_of
 from labapp.study.instruments.scoring import Score, as_answered, declared
 
 PASSED, FAILED = "passed", "failed"

@@ -14,10 +14,10 @@ from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, TaskReport, left_out
 from labapp.analysis.titles import study_title
-from labapp.report.formats import count
-from labapp.report.language import Verbatim
 from labapp.report.page import (
     Html,
+    Verbatim,
+    count,
     definitions,
     heading,
     joined,

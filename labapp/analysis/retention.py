@@ -1,22 +1,35 @@
-"""The report's section on who counts: retention, overall and by condition (paper 000, 5.2.2)."""
+"""The report's section on who counts: retention, overall and by condition (paper 000, 5.2.2).
+
+The report's section on recruitment: who stayed, how long it took, what an hour was paid, and who
+took part, beside what a paper prints of it.
+
+The paper's values stand there where the study file says which published study it repeats
+(`replicates`), and nowhere else.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
-from labapp.analysis.participation import flow_figure
-from labapp.analysis.people import TablePerson, TableSession, failed_of, people_of
+from labapp.analysis.participation import (
+    TablePerson,
+    TableSession,
+    failed_of,
+    flow_figure,
+    people_of,
+)
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import PrintedValue, Profile, profiles
 from labapp.naming import natural
-from labapp.report.formats import count, decimal
-from labapp.report.language import Verbatim
-from labapp.report.listing import records
-from labapp.report.page import Html, heading, paragraph, table, two_lines
+from labapp.report.listing import NONE, records
+from labapp.report.page import Html, Verbatim, count, decimal, heading, paragraph, table, two_lines
 
 Row = dict[str, Any]
 
@@ -142,3 +155,167 @@ def _by_condition(some: Sequence[TablePerson]) -> dict[tuple[str, str], list[Tab
 def _pieces(cell: str) -> list[str]:
     """The levels of a cell, `hint: with`, or the cell itself."""
     return [cell, *cell.split(" #")[0].split(", ")]
+
+
+Printed = Sequence[PrintedValue]
+PERCENTILES = ((80, "percentile_80"), (95, "percentile_95"))
+AVERAGE = "average"
+
+
+def recruitment(tables: Tables) -> Iterator[Html]:
+    """Everything on recruitment of one study; tables: its rows, all sessions."""
+    sessions = tables.participants
+    recruited = sessions[sessions["outcome"] != "declined"]
+    included = recruited[recruited["included"]]
+    of, printed = printed_of(sessions)
+    if len(recruited):
+        yield from _stayed(recruited, printed, of.published_name, tables.withdrawn)
+    if len(included):
+        yield from _took(included, printed)
+        yield from _people(tables.answers, included, printed)
+    for source, note in dict.fromkeys((row.source, row.note) for row in printed if row.note):
+        yield paragraph(f"Of the paper's values ({source}): {note}.", "quiet")
+
+
+def printed_of(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
+    """What a paper prints of the recruitment of the study that these sessions repeat, and who knows
+    it; nothing where they repeat several."""
+    repeated = sessions[["replicates_paper", "replicates_study"]].dropna().drop_duplicates()
+    if len(repeated) == 1:
+        paper, study = (str(cell) for cell in repeated.iloc[0])
+        for profile in profiles():
+            if values := profile.printed(paper, study):
+                return profile, values
+    return Profile(), ()
+
+
+def _stayed(
+    recruited: pd.DataFrame,
+    printed: Printed,
+    published_name: Callable[[str], str],
+    withdrawn: Sequence[TableSession],
+) -> Iterator[Html]:
+    """Retention by what sessions were of: their task and, where each met one model, the model. Of
+    people whose data were deleted the model is not known, and the task where there is only one."""
+    one_task = recruited["tasks"].nunique() == 1
+    rows: list[tuple[object, ...]] = []
+    for task, some in recruited.groupby("tasks", sort=True):
+        name = str(task)
+        said = _said(printed, "retention", name, "")
+        rows.append(_retained(name or NONE, some, said, withdrawn if one_task else ()))
+        models = some["models"].dropna()
+        if models.str.contains(", ").any() or models.nunique() < 2:
+            continue
+        for model, own in some.groupby("models", sort=True):
+            text = _said(printed, "retention", name, published_name(str(model)))
+            rows.append(_retained(f"{task}, {model}", own, text))
+    if any(row[-1] != NONE for row in rows) or len(rows) > 1:
+        yield heading(3, "Retention by task")
+        yield _beside(
+            ("Task", "Recruited", "Included", two_lines("Retention", "%")), rows, "Included of all."
+        )
+
+
+def _retained(
+    name: str, some: pd.DataFrame, text: str, withdrawn: Sequence[TableSession] = ()
+) -> tuple[object, ...]:
+    everybody = people_of(records(some), withdrawn)
+    included = sum(person.state == "included" for person in everybody)
+    return name, len(everybody), included, decimal(100 * included / len(everybody), 0), text
+
+
+def _said(printed: Printed, quantity: str, task: str, model: str) -> str:
+    """The share that the paper prints, in percent."""
+    for row in printed:
+        if (row.quantity, row.measure, row.task, row.model) == (quantity, "share", task, model):
+            return decimal(100 * (row.value or 0.0), 0)
+    return NONE
+
+
+def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
+    """How long the sessions took that count, and what that makes an hour."""
+    rows: list[tuple[object, ...]] = []
+    compared = any(row.quantity in _TIMES for row in printed)
+    for task, some in included.groupby("tasks", sort=True):
+        minutes = some["duration_s"].to_numpy(dtype=float) / 60
+        pay = some["payment_total"].dropna().to_numpy(dtype=float)
+        currencies = some["payment_currency"].dropna().unique()
+        earned = float(pay.mean()) if pay.size and len(currencies) == 1 else None
+        points = [(float(minutes.mean()), AVERAGE)]
+        points += [(float(np.percentile(minutes, q)), name) for q, name in PERCENTILES]
+        cells: list[object] = [str(task) or NONE, minutes.size]
+        for value, measure in points:
+            ours = decimal(value, 1)
+            if earned is not None and value > 0:
+                ours += f" ({currencies[0]}{decimal(60 * earned / value, 2)} an hour)"
+            paper = _printed_time(printed, str(task), measure)
+            cells.append(two_lines(ours, paper) if compared else ours)
+        rows.append(tuple(cells))
+    yield heading(3, "Duration and pay")
+    names = ("Mean", "80 % within", "95 % within")
+    yield table(
+        (
+            "Task",
+            two_lines("Sessions", "n"),
+            *(two_lines(name, "min; the paper" if compared else "min") for name in names),
+        ),
+        rows,
+        numeric=range(1, 2 + len(names)),
+        caption="Working time of the sessions that count, without pauses; what an hour is paid at "
+        "that duration, with the mean of what was paid.",
+    )
+
+
+def _printed_time(printed: Printed, task: str, measure: str) -> str:
+    rows_by_quantity = {
+        row.quantity: row
+        for row in printed
+        if row.measure == measure and row.task in (task, "") and row.quantity in _TIMES
+    }
+    texts = [f"{row.printed} min" for name, row in rows_by_quantity.items() if name == "duration"]
+    texts += [
+        f"${row.printed} an hour"
+        for name, row in rows_by_quantity.items()
+        if name == "pay_per_hour"
+    ]
+    return ", ".join(texts) or NONE
+
+
+_TIMES = ("duration", "pay_per_hour")
+
+
+def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
+    """What the paper says of who took part, beside the same shares here."""
+    statements = [row for row in printed if ":" in row.quantity]
+    known = included[~included["deidentified"]]
+    whose = set(zip(known["participant"], known["session"], strict=True))
+    given = answers[answers["submitted"] & answers["about_person"].fillna(value=False)]
+    there = [who in whose for who in zip(given["participant"], given["session"], strict=True)]
+    given = given[there]
+    if not statements or given.empty:
+        return
+    rows: list[tuple[object, ...]] = []
+    for row in statements:
+        item, _, options = row.quantity.partition(":")
+        chosen = given[given["item"] == item]["value_text"].dropna().str.split(";")
+        wanted = set(options.split("+"))
+        n = sum(not wanted.isdisjoint(of_one) for of_one in chosen)
+        ours = f"{decimal(100 * n / len(chosen), 0)}" if len(chosen) else NONE
+        text = options.replace("_", " ").replace("+", " or ")
+        rows.append((f"{item}: {text}", n, len(chosen), ours, decimal(100 * (row.value or 0), 0)))
+    yield heading(3, "Who took part, beside the paper")
+    yield _beside(
+        ("Answer", two_lines("Chosen", "n"), two_lines("Answered", "n"), two_lines("Here", "%")),
+        rows,
+        "Of those who answered, of the sessions that count and are not de-identified.",
+    )
+
+
+def _beside(names: Sequence[object], rows: Sequence[Sequence[object]], caption: str) -> Html:
+    """A table whose last column is the paper's, in percent, where that says anything."""
+    if all(row[-1] == NONE for row in rows):
+        return table(
+            names, [row[:-1] for row in rows], numeric=range(1, len(names)), caption=caption
+        )
+    wide = (*names, two_lines("Paper", "%"))
+    return table(wide, rows, numeric=range(1, len(wide)), caption=caption)

@@ -21,8 +21,13 @@ from labapp.analysis.declared import (
     with_declared,
 )
 from labapp.analysis.deviations import Deviation, fold_deviations
-from labapp.analysis.exclusion import Judged, failed_rules
-from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
+from labapp.analysis.inclusion import (
+    InclusionStatus,
+    Judged,
+    conditions,
+    failed_rules,
+    fold_inclusion_status,
+)
 from labapp.analysis.items import item_rows, scale_rows
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (

@@ -21,8 +21,7 @@ import pyarrow.parquet as pq
 
 from labapp import leftovers
 from labapp.analysis.columns import SNAPSHOTS
-from labapp.analysis.folding.pieces import frame, unpacked
-from labapp.analysis.folding.snapshots import NAME, SCHEMA
+from labapp.analysis.folding.folded import NAME, SCHEMA, frame, unpacked
 from labapp.errors import DataFolderError
 
 if TYPE_CHECKING:

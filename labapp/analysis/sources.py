@@ -8,17 +8,16 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from labapp.analysis.beside import know_bundled_cards
-from labapp.analysis.folding.folded import Folded, LeftOut, continues, pieces
-from labapp.analysis.folding.snapshots import snapshots_piece
+from labapp.analysis.answered import know_bundled_cards
+from labapp.analysis.folding.folded import Folded, LeftOut, continues, pieces, snapshots_piece
 from labapp.analysis.folding.workers import fold_all
-from labapp.analysis.people import TableSession
+from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who
 from labapp.errors import RecordError
 from labapp.journal.opening import SessionPlace, places, session_places, withdrawn_beside
 from labapp.naming import natural
-from labapp.report.formats import count
+from labapp.report.page import count
 from labapp.representations.card import installed_sha256
 
 Progress = Callable[[float, str], None]

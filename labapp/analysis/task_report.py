@@ -158,7 +158,7 @@ class TaskReport(Generic[F]):
         return cast(F, None)
 
     def statistics(self, findings: F) -> Iterable[Mapping[str, Any]]:
-        """Its rows of the table of statistics (`labapp.analysis.writing`)."""
+        """Its rows of the table of statistics (`labapp.analysis.analyze`)."""
         return ()
 
     def frames(self, findings: F) -> Mapping[str, pd.DataFrame]:

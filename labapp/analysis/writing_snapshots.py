@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from labapp.analysis.columns import SNAPSHOTS
-from labapp.analysis.folding.pieces import NUMBERS
-from labapp.analysis.folding.snapshots import SCHEMA
+from labapp.analysis.folding.folded import NUMBERS, SCHEMA
 from labapp.analysis.snapshots import GROUP, Snapshots
 from labapp.analysis.tables import typed
 from labapp.text_tables import MARK, STARTS

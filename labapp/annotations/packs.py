@@ -57,8 +57,8 @@ from labapp.annotations.redacting import without_remarks
 from labapp.annotations.redaction import joined
 from labapp.annotations.store import annotations_of
 from labapp.annotations.study_sessions import AnnotatedSession, StudySessions, study_sessions
+from labapp.audio.capture import FRAME_BYTES, wav_header
 from labapp.audio.recorded_sound import RecordedSound
-from labapp.audio.writer import FRAME_BYTES, wav_header
 from labapp.clock import NS, FakeClock, utc_text
 from labapp.errors import AnnotationError
 from labapp.events import Payload, UnstampedEvent

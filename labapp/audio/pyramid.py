@@ -4,22 +4,29 @@ The first level has a pair for every 256 frames, each further one for four of th
 made once of a file and kept in the cache, by the SHA-256 of the file; what is damaged there is made
 again. Which file has which SHA-256 is kept beside it, by what the file system says of the file, for
 reading half a gigabyte again takes longer than anything else.
+
+The loudness of a recording over time, small enough to draw.
 """
 
 from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable
+import wave
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio import cached
+from labapp.audio import recorded_sound
+from labapp.audio.alignment import fit_segment
 from labapp.audio.wav_samples import WavSamples
+from labapp.errors import RecordError
+from labapp.events import Event
 from labapp.reading import files
 
 BASE = 256
@@ -96,9 +103,9 @@ def pyramid_of(samples: WavSamples) -> Pyramid:
     pyramid = _made(samples, hashed.update)
     if pyramid.frames != samples.size:
         return pyramid  # not read to its end: gone with its drive
-    cached.put(_place(hashed.hexdigest()), _content(pyramid))
+    recorded_sound.put(_place(hashed.hexdigest()), _content(pyramid))
     if index is not None:
-        cached.put(index, hashed.hexdigest().encode())
+        recorded_sound.put(index, hashed.hexdigest().encode())
     return pyramid
 
 
@@ -111,11 +118,11 @@ def forget(samples: WavSamples) -> None:
         _made(samples, hashed.update)
         digest = hashed.hexdigest()
     for path in filter(None, (_place(digest), index)):
-        cached.drop(path)
+        recorded_sound.drop(path)
 
 
 def _place(digest: str) -> Path:
-    return cached.place(_FOLDER, f"{digest}.peaks")
+    return recorded_sound.place(_FOLDER, f"{digest}.peaks")
 
 
 def _index(samples: WavSamples) -> Path | None:
@@ -127,11 +134,11 @@ def _index(samples: WavSamples) -> Path | None:
     if stat.st_nlink == 0 or not stat.st_ino:
         return None
     name = f"{stat.st_dev:x}-{stat.st_ino:x}-{stat.st_size:x}-{stat.st_mtime_ns:x}"
-    return cached.place(_FOLDER, f"{name}.sha256")
+    return recorded_sound.place(_FOLDER, f"{name}.sha256")
 
 
 def _remembered(index: Path | None) -> str:
-    digest = cached.get(index, 64) if index is not None else None
+    digest = recorded_sound.get(index, 64) if index is not None else None
     return digest.decode("ascii") if digest else ""
 
 
@@ -178,7 +185,7 @@ def _content(pyramid: Pyramid) -> bytes:
 
 def _known(path: Path, frames: int) -> Pyramid | None:
     """What the cache has for a file of so many frames; None where that is nothing."""
-    body = cached.get(path, _LARGEST)
+    body = recorded_sound.get(path, _LARGEST)
     at = len(_MAGIC) + _HEAD.size
     sizes = _sizes(frames)
     if body is None or body[:at] != _MAGIC + _HEAD.pack(frames) or len(body) != at + 4 * sum(sizes):
@@ -190,3 +197,47 @@ def _known(path: Path, frames: int) -> Pyramid | None:
         levels.append((values[first : first + size], values[first + size : first + 2 * size]))
         first += 2 * size
     return Pyramid(frames, tuple(levels))
+
+
+PER_SECOND = 20
+LARGEST = 4096 * files.MIB
+"""Bytes of a sound file: what a WAV can have."""
+
+
+def envelope(folder: Path, events: Sequence[Event]) -> list[tuple[int, float]]:
+    """(session time in ns, peak 0 to 1) of the sound files of a session, 20 a second, in order.
+
+    events: the session's, in order. A file that is missing or cannot be read is left out: this is
+    for drawing, `sessions verify` is for judging.
+    """
+    peaks: list[tuple[int, float]] = []
+    for started in (event for event in events if event.kind == "audio.started"):
+        name = str(started.payload["file"])
+        try:
+            fit = fit_segment(events, name)
+            with files.open_file(folder / name, largest=LARGEST) as stream:
+                samples, rate = _samples(stream)
+        except (RecordError, OSError, EOFError, wave.Error):
+            continue
+        if rate < PER_SECOND:
+            continue
+        step = rate // PER_SECOND
+        count = len(samples) // step
+        blocks = np.abs(samples[: count * step].astype(np.int32)).reshape(count, step).max(axis=1)
+        peaks += [
+            (fit.frame_to_ns(index * step), float(peak) / 32768)
+            for index, peak in enumerate(blocks)
+        ]
+    return peaks
+
+
+def _samples(stream: IO[bytes]) -> tuple[NDArray[np.int16], int]:
+    """The samples of a WAV file as labapp writes them, 16 bits and mono, and their rate in Hz.
+
+    Raises EOFError or wave.Error for any other file.
+    """
+    with wave.open(stream, "rb") as sound:
+        if (sound.getnchannels(), sound.getsampwidth()) != (1, 2):
+            raise wave.Error("not mono with 16 bits")
+        content = sound.readframes(sound.getnframes())
+        return np.frombuffer(content[: len(content) // 2 * 2], "<i2"), sound.getframerate()

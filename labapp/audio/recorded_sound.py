@@ -7,27 +7,44 @@ their causes.
 What a journal says of each sound file: where its frames lie in time, and which of them are lost.
 
 A fold over the events of the sound alone (`audio.*`).
+
+What was made of sound once and can be made again: kept in the cache, by the SHA-256 of what it was
+made of. What is damaged there is as good as not there. Checks a block of a sound file against the
+hash in its event.
+
+Repairs a WAV file after a crash, and checks it against the journal.
+
+A file that was cut off has a header that is up to a second old, more samples than the header says,
+and perhaps half a frame at its end. Repair sets the header from the file's length. It never removes
+sound that a block event has acknowledged, and repairing twice changes nothing more.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Sequence
+import os
+import uuid
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import IO, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp import leftovers, resources
 from labapp.audio.alignment import Anchor, ClockFit, fit_clock
-from labapp.audio.blocks import fits
+from labapp.audio.capture import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.audio.wav_samples import OpenFile, WavSamples
-from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES
 from labapp.clock import NS
 from labapp.errors import LabappError, RecordError
 from labapp.events import Payload
 from labapp.events.voice import AudioBlock, AudioGap, AudioStarted, AudioStopped
 from labapp.messages import Message
+from labapp.reading import files
 from labapp.reading.values import json_value
 
 Stretch = tuple[int, int]
@@ -394,3 +411,217 @@ def restored(content: bytes) -> list[PlacedFile] | None:
         ]
     except (ValueError, TypeError, LookupError):
         return None
+
+
+_DIGEST = 32
+
+
+def place(kind: str, name: str) -> Path:
+    """Where something of a kind is kept; kind: a folder of the cache."""
+    return resources.cache_root() / kind / name
+
+
+def get(path: Path, largest: int) -> bytes | None:
+    """What was put there; None where that is nothing, damaged or of more than `largest` bytes."""
+    try:
+        content = files.content(path, largest + _DIGEST)
+    except OSError:
+        return None
+    body, digest = content[:-_DIGEST], content[-_DIGEST:]
+    return body if hashlib.sha256(body).digest() == digest else None
+
+
+def put(path: Path, body: bytes) -> None:
+    """Keep something, as a whole or not at all. A cache that cannot be written to is done
+    without."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(leftovers.prefix_in(path.parent, "draft") + uuid.uuid4().hex)
+        try:
+            draft.write_bytes(body + hashlib.sha256(body).digest())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def drop(path: Path) -> None:
+    """Take something away, if it is there. Raises OSError where it cannot be removed."""
+    path.unlink(missing_ok=True)
+
+
+_CHUNK = 1 << 20
+
+
+class Checksum(Protocol):
+    """Computes a checksum piece by piece, and compares it with that of the block."""
+
+    def update(self, data: bytes, /) -> None: ...
+    def fits(self) -> bool: ...
+
+
+class _Sha256:
+    def __init__(self, block: AudioBlock) -> None:
+        self._expected = block.sha256
+        self._digest = hashlib.sha256()
+        self.update: Callable[[bytes], None] = self._digest.update
+
+    def fits(self) -> bool:
+        return self._digest.hexdigest() == self._expected
+
+
+class _Crc32:
+    def __init__(self, block: AudioBlock) -> None:
+        self._expected = block.crc32
+        self._crc = 0
+
+    def update(self, data: bytes) -> None:
+        self._crc = zlib.crc32(data, self._crc)
+
+    def fits(self) -> bool:
+        return self._crc == self._expected
+
+
+def method(block: AudioBlock) -> str:
+    """Name of the checksum that the block's event carries."""
+    return "SHA-256" if block.sha256 or block.crc32 is None else "CRC-32"
+
+
+def fits(stream: IO[bytes], block: AudioBlock) -> bool | None:
+    """Whether a stream holds the sound of a block; None if the stream ends before the block does.
+
+    stream : positioned at the block's first byte. It is read in pieces, because a block can be
+        hours of silence after a machine slept.
+    """
+    checksum: Checksum = _Sha256(block) if method(block) == "SHA-256" else _Crc32(block)
+    left = (block.frames - block.first_frame) * FRAME_BYTES
+    while left > 0:
+        data = stream.read(min(left, _CHUNK))
+        if not data:
+            return None
+        checksum.update(data)
+        left -= len(data)
+    return checksum.fits()
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What a repair found and did.
+
+    Attributes
+    ----------
+    frames : frames in the file now.
+    acknowledged : frames that blocks say were made durable.
+    beyond : frames kept after the last block.
+    missing : acknowledged frames that the file does not have.
+    damaged : first frames of the blocks whose sound differs from what was written.
+    changed : whether the file was altered.
+    """
+
+    frames: int
+    acknowledged: int
+    beyond: int
+    missing: int
+    damaged: tuple[int, ...]
+    changed: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything acknowledged is there and as it was written."""
+        return not self.missing and not self.damaged
+
+
+def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[int, ...]]:
+    """Frames acknowledged by the blocks, and first frames of those whose sound is not what was
+    written (cut off or changed). Reads only.
+
+    Raises
+    ------
+    OSError : the file is missing or cannot be read.
+    """
+    acknowledged = 0
+    damaged = []
+    with files.open_file(path) as file:
+        for block in blocks:
+            acknowledged = max(acknowledged, block.frames)
+            file.seek(HEADER_BYTES + block.first_frame * FRAME_BYTES)
+            if not fits(file, block):
+                damaged.append(block.first_frame)
+    return acknowledged, tuple(damaged)
+
+
+def tail(path: Path, name: str, first_frame: int) -> AudioBlock | None:
+    """A block for the sound from `first_frame` to the end of the file, which a killed run left
+    behind its last one; name: how events call the file. None when there is nothing to read."""
+    try:
+        with files.open_file(path) as file:
+            frames = (file.seek(0, os.SEEK_END) - HEADER_BYTES) // FRAME_BYTES
+            if frames <= first_frame:
+                return None
+            file.seek(HEADER_BYTES + first_frame * FRAME_BYTES)
+            digest = hashlib.sha256()
+            left = (frames - first_frame) * FRAME_BYTES
+            while left and (data := file.read(min(left, 1 << 20))):
+                digest.update(data)
+                left -= len(data)
+    except OSError:
+        return None
+    return AudioBlock(name, first_frame, frames, digest.hexdigest(), ())
+
+
+def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> RepairReport:
+    """Make a cut-off file whole.
+
+    rate : nominal rate from audio.started, for a header that never reached the disk. blocks : the
+    file's audio.block events.
+
+    Raises
+    ------
+    RecordError : the file is missing, cannot be written, or is something else than our sound.
+    """
+    try:
+        size = path.stat().st_size
+        with files.open_file(path) as file:
+            header = file.read(HEADER_BYTES)
+        _refuse_foreign(path, header)
+        data_bytes = max(0, size - HEADER_BYTES)
+        data_bytes -= data_bytes % FRAME_BYTES
+        wanted = wav_header(rate, data_bytes)
+        changed = header != wanted or size != HEADER_BYTES + data_bytes
+        if changed:
+            with path.open("r+b") as file:
+                file.write(wanted)
+                file.truncate(HEADER_BYTES + data_bytes)
+                file.flush()
+                os.fsync(file.fileno())
+        acknowledged, damaged = check_blocks(path, blocks)
+    except OSError as error:
+        raise RecordError(
+            f"The sound file {path} cannot be repaired: {error.strerror or error}.",
+            safe="The file was not shortened.",
+            todo="Check the disk, then run `labapp sessions recover` again.",
+        ) from error
+    frames = data_bytes // FRAME_BYTES
+    return RepairReport(
+        frames=frames,
+        acknowledged=acknowledged,
+        beyond=max(0, frames - acknowledged),
+        missing=max(0, acknowledged - frames),
+        damaged=damaged,
+        changed=changed,
+    )
+
+
+def _refuse_foreign(path: Path, header: bytes) -> None:
+    """Raises RecordError for a file whose header is not one of labapp's.
+
+    A header that was cut short, or is empty or all zeros because it never reached the disk, is
+    accepted: it is written again.
+    """
+    ours = wav_header(0, 0)
+    if not header.strip(b"\0") or header[:4] == ours[:4][: len(header)]:
+        return
+    raise RecordError(
+        f"{path} is not a sound file of this program.",
+        safe="It was not touched.",
+        todo="Move it out of the session's audio folder.",
+    )

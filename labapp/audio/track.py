@@ -36,8 +36,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.capture import SAMPLE_BYTES, Packet
-from labapp.audio.writer import FRAME_BYTES, WavWriter
+from labapp.audio.capture import FRAME_BYTES, SAMPLE_BYTES, Packet, WavWriter
 from labapp.errors import LabappError
 from labapp.events import Payload
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised

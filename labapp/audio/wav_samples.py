@@ -22,7 +22,7 @@ from typing import IO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES
+from labapp.audio.capture import FRAME_BYTES, HEADER_BYTES
 from labapp.reading.files import UnreadableFileError
 
 OpenFile = Callable[[str], AbstractContextManager[IO[bytes]]]

@@ -24,10 +24,9 @@ from labapp.analysis.session_totals import breaks_of
 from labapp.annotations.bundling import bundled_annotations
 from labapp.annotations.video_files import LIST, VIDEOS, PlacedVideo, bundled_list, video_tree
 from labapp.audio.alignment import fit_segment
-from labapp.bids.folder import BundleFolder
+from labapp.bids.folder import BundleFolder, Table, json_text
 from labapp.bids.redaction import moved_name, redact, redact_environment
 from labapp.bids.tasks import COMMON, SEQ, WORKING, OpenRow, task_timeline, tasks_of, trial_columns
-from labapp.bids.tsv import Table, json_text
 from labapp.clock import NS
 from labapp.errors import ModelError, RecordError
 from labapp.events import Event, Payload
@@ -75,7 +74,7 @@ from labapp.journal.rows import payloads
 from labapp.plugins import registry
 from labapp.plugins.bids import SESSION_LABEL, Cells, Column, TaskRows, seconds
 from labapp.representations import card, package
-from labapp.session.shifts import days_of
+from labapp.session.runner import days_of
 from labapp.study.instruments import Instrument
 from labapp.study.loading import decoded
 from labapp.training.files import read_bytes

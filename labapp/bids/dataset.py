@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from labapp import __version__
 from labapp.bids.contents import add_sourcedata
 from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
-from labapp.bids.exporters import BIDS, ExportedSession, Exporter
+from labapp.bids.export import BIDS, ExportedSession, Exporter
 from labapp.bids.folder import BundleFolder, manifest_text
 from labapp.clock import utc_text
 from labapp.journal.guard import readable

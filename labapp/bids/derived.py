@@ -19,14 +19,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp import discovery
-from labapp.analysis.beside import title_of
+from labapp.analysis.answered import title_of
 from labapp.analysis.declared import SessionFactors
 from labapp.bids import people
 from labapp.bids.contents import Target, add_tables, session_columns
+from labapp.bids.folder import Table, described, json_text
 from labapp.bids.people import by_participant, participants, session_line
 from labapp.bids.redaction import AGREED_LIST
 from labapp.bids.tasks import described_column, event_columns, trial_columns
-from labapp.bids.tsv import Table, described, json_text
 from labapp.events import describe
 from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.journal.layout import SOURCEDATA
@@ -36,9 +36,9 @@ from labapp.naming import natural
 from labapp.plugins import registry
 from labapp.plugins.bids import Column
 from labapp.plugins.part import PlannedPart
-from labapp.report.formats import count
+from labapp.report.page import count
 from labapp.study.instruments import Instrument, Item
-from labapp.study.instruments.kinds import cells_of, more_of
+from labapp.study.instruments.asking import cells_of, more_of
 from labapp.text_tables import SAID
 
 JOURNAL_COLUMNS = {

@@ -1,20 +1,27 @@
-"""`labapp export`: checked sessions become one bundle, in a format of `exporters`."""
+"""`labapp export`: checked sessions become one bundle, in a format of `exporters`.
+
+The formats that sessions can be exported to: `Exporter`, and which ones there are.
+"""
 
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from labapp.analysis.items import instruments_of
-from labapp.annotations.redacted_sound import redacted_tree
+from labapp.annotations.bundling import leaving_annotations
+from labapp.annotations.model import SessionAnnotations
+from labapp.annotations.redacting import redacted_tree
 from labapp.annotations.store import annotations_of, is_annotated
-from labapp.annotations.video_files import videos_of, withheld_because
+from labapp.annotations.video_files import PlacedVideo, videos_of, withheld_because
 from labapp.bids.contents import deidentified, has_sound, split_manifests
-from labapp.bids.exporters import BIDS, EXPORTERS, ExportedSession, Exporter, exporter
 from labapp.bids.folder import BundleFolder, placed, refuse_existing
-from labapp.errors import BundleError, LabappError
+from labapp.discovery import Catalogue, load
+from labapp.errors import BundleError, LabappError, UsageError
 from labapp.journal.guard import readable
 from labapp.journal.integrity import check_chain
 from labapp.journal.layout import STUDY
@@ -28,10 +35,99 @@ from labapp.journal.opening import (
 from labapp.journal.record import Record
 from labapp.messages import Message
 from labapp.parallel.long_work import gc_paused
-from labapp.report.formats import count
+from labapp.report.page import count
 from labapp.resources import private_root
 from labapp.session.exports import clear
+from labapp.study.instruments import Instrument
 from labapp.study.loading import files_digest
+
+BIDS = "bids"
+
+
+@dataclass(frozen=True)
+class ExportedSession:
+    """A session that may be exported.
+
+    It is not running, its journal is as it was written, its study folder is the one it was planned
+    with, and its participant did not withdraw.
+
+    Attributes
+    ----------
+    record : the session. A de-identified one (`record.redacted`) has nothing in its rows any more
+        that was withheld; its folder still has it. Its sound is read from `record.tree`, where
+        redacted stretches are silent.
+    instruments : its questionnaires by id, in the session's language.
+    sound : whether it has sound that belongs into the export.
+    unshared : whether it has sound that was asked for and that the participant does not let out.
+    videos : its videos that belong into the export; their files are in
+        `labapp.annotations.video_files.video_tree`.
+    """
+
+    record: Record
+    instruments: Mapping[str, Instrument]
+    sound: bool
+    unshared: bool
+    videos: tuple[PlacedVideo, ...] = ()
+
+    def annotations(self) -> SessionAnnotations:
+        """The units, texts and marks of the session as they may leave the lab: no redacted word,
+        and of a de-identified session nothing that is withheld.
+
+        Raises
+        ------
+        AnnotationError : a file of them is damaged.
+        """
+        return leaving_annotations(self.record)
+
+
+class Exporter(ABC):
+    """A format. A package brings one by an entry point of the group `labapp.exporters` that names
+    an instance; `labapp export --format NAME` writes it.
+
+    What surrounds it is the same for all: sessions are checked and, where that is asked, reduced
+    before it sees them; the folder is written beside its place and put there whole, or not at all.
+    """
+
+    name: ClassVar[str]
+    """What it is called on the command line."""
+
+    @abstractmethod
+    def write(
+        self, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
+    ) -> None:
+        """Write the files of an export.
+
+        Parameters
+        ----------
+        sessions : iterable of ExportedSession
+            All of one study, each once; read as they are asked for, so that one is in memory.
+        folder : takes the files, by their names in the export.
+        audio : whether sound was asked for.
+
+        Raises
+        ------
+        BundleError : something cannot be written in this format.
+        """
+
+
+def _shipped() -> tuple[Exporter, ...]:
+    return (load("labapp.bids.dataset:BIDS_DATASET"),)
+
+
+EXPORTERS: Catalogue[Exporter] = Catalogue("labapp.exporters", "an exporter", Exporter, _shipped)
+
+
+def exporter(name: str) -> Exporter:
+    """The exporter of a name. Raises UsageError, which lists them."""
+    if name not in EXPORTERS:
+        raise UsageError(
+            f"There is no format {name!r} to export to.",
+            safe="No bundle was made.",
+            todo=f"Use one of: {', '.join(EXPORTERS)}; or install the package that brings it "
+            "(labapp plugins list shows what is installed).",
+        )
+    return EXPORTERS[name]
+
 
 Progress = Callable[[int, int, str], None]
 """Called with the sessions done, the sessions given and the name of the one that follows."""

@@ -14,10 +14,10 @@ from labapp.analysis.inclusion import (
     fold_inclusion_status,
     inclusion_kinds,
 )
-from labapp.analysis.people import people_of
+from labapp.analysis.participation import people_of
 from labapp.analysis.rows import SessionRecords
+from labapp.bids.folder import Table
 from labapp.bids.tasks import described_column
-from labapp.bids.tsv import Table
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
 from labapp.naming import natural

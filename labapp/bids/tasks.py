@@ -11,7 +11,7 @@ from functools import lru_cache
 from labapp.analysis.column import Column as AnalysisColumn
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import SessionFactors, is_of_design, with_declared, within_columns
-from labapp.bids.tsv import Table
+from labapp.bids.folder import Table
 from labapp.errors import BundleError, SessionError
 from labapp.events import Event, Payload
 from labapp.events.durations import Pauses

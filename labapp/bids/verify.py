@@ -30,12 +30,12 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from labapp.analysis.walk import Parts, walk
-from labapp.annotations.redacted_sound import Ranges, silent_frames
+from labapp.annotations.redacting import Ranges, silent_frames
 from labapp.annotations.store import annotations_of, annotations_tree, is_annotated
 from labapp.annotations.verifying import verify_annotations
 from labapp.annotations.video_files import video_problems
-from labapp.audio.blocks import fits, method
-from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES, wav_header
+from labapp.audio.capture import FRAME_BYTES, HEADER_BYTES, wav_header
+from labapp.audio.recorded_sound import fits, method
 from labapp.bids.contents import (
     ABSENT,
     check_stimuli,

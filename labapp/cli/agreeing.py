@@ -140,7 +140,7 @@ def _refuse_options(where: str, options: Mapping[str, object]) -> None:
 
 
 def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
-    from labapp.agreement.alpha import LEVELS
+    from labapp.agreement.coefficients import LEVELS
     from labapp.agreement.table import MEASURES, agree, read_table
 
     _among("--measure", measure, MEASURES)

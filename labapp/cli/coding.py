@@ -68,8 +68,7 @@ def code_quotes(
     """
     from labapp import leftovers
     from labapp.analysis.analyze import session_folders_in
-    from labapp.analysis.quote_files import kind_of
-    from labapp.analysis.quotes import choose_quotes
+    from labapp.analysis.quotes import choose_quotes, kind_of
     from labapp.analysis.tables import load
     from labapp.cli.replay import pixels
     from labapp.parallel.long_work import stoppable
@@ -82,7 +81,7 @@ def code_quotes(
     with stoppable(), progress_bar() as progress:
         tables = load(paths, lambda share, what: progress(share / 2, what))
         quotes = choose_quotes(tables.included(), code or (), chosen, most, unread=unread)
-        from labapp.ui.replay.quotes import write_quotes
+        from labapp.ui.replay.retrieval import write_quotes
 
         quotes = write_quotes(
             quotes,
@@ -175,7 +174,7 @@ def code_open(
     from labapp.annotations.packs import is_pack, session_to_code
     from labapp.replay.times import time_ns
     from labapp.ui.qtapp import make_app
-    from labapp.ui.replay.coding_request import CodingRequest
+    from labapp.ui.replay.coding_state import CodingRequest
 
     hidden = [name for name in blind.split(",") if name and name != "none"]
     if round_ not in ROUNDS:

@@ -339,7 +339,7 @@ def analyze(
     """
     from labapp.analysis.analyze import analyze as write_analysis
     from labapp.analysis.language import MISSING
-    from labapp.report.look import look_of
+    from labapp.report.page import look_of
 
     one_place(workers, dask)
     look = look_of(figure_width, figure_font, figure_size, palette)
@@ -397,7 +397,7 @@ def simulate_(
     """
     from labapp.session.coverage import coverage
     from labapp.simulation.at_scale import simulate_at_scale
-    from labapp.simulation.jobs import checked
+    from labapp.simulation.simulation_job import checked
 
     one_place(workers, dask)
     name = strategy_name(strategy, mixture)

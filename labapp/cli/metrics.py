@@ -131,7 +131,7 @@ def metrics(
 
     Example: labapp metrics correlations --factors factors.csv --labels labels.csv --top 10
     """
-    from labapp.metrics.evaluation import files, folder, scores, terminal
+    from labapp.metrics.evaluation import folder, scores
 
     if name == CORRELATIONS:
         _correlations(factors, labels, codes, top, out, json_=json_)
@@ -146,12 +146,12 @@ def metrics(
     chosen = None if name == ALL else scores.find(name)
     settings = _settings(name, set_ or [])
     train = _training_rows(name, train_codes, train_factors)
-    c, f = files.read(codes, "c"), files.read(factors, "z")
+    c, f = scores.read(codes, "c"), scores.read(factors, "z")
     tasks = [
-        None if path is None else files.read(path, "y").values for path in (labels, train_labels)
+        None if path is None else scores.read(path, "y").values for path in (labels, train_labels)
     ]
     with folder.new_folder(out):
-        with terminal.show_progress() as tell:
+        with scores.show_progress() as tell:
             if chosen is None:
                 outcomes = scores.compute_all(
                     c.values,
@@ -184,9 +184,9 @@ def metrics(
         say_json(rows if chosen is None else rows[0])
     else:
         if chosen is None:
-            terminal.show_all(outcomes)
+            scores.show_all(outcomes)
         else:
-            terminal.show_one(outcomes[0], c.names, f.names)
+            scores.show_one(outcomes[0], c.names, f.names)
         for path in written:
             say(path)
 
@@ -201,15 +201,15 @@ def _correlations(
     json_: bool,
 ) -> None:
     from labapp.metrics import correlations
-    from labapp.metrics.evaluation import files, folder, terminal
+    from labapp.metrics.evaluation import folder, scores
 
     if labels is None or codes is not None:
         raise UsageError(
             "correlations are those of factors, chosen by what they tell of labels.",
             todo="Give --factors and --labels, and no --codes.",
         )
-    f = files.read(factors, "z")
-    y = files.read(labels, "y").values
+    f = scores.read(factors, "z")
+    y = scores.read(labels, "y").values
     with folder.new_folder(out):
         result = correlations.correlations(f.values, y, top=top or correlations.TOP)
         names = [f.names[place] for place in result.chosen]
@@ -217,7 +217,7 @@ def _correlations(
     if json_:
         say_json(result.to_json(names))
     else:
-        terminal.show_correlations(result, names)
+        scores.show_correlations(result, names)
         for path in written:
             say(path)
 
@@ -225,7 +225,7 @@ def _correlations(
 def _training_rows(
     name: str, codes: Path | None, factors: Path | None
 ) -> tuple[ArrayLike, ArrayLike] | None:
-    from labapp.metrics.evaluation import files
+    from labapp.metrics.evaluation import scores
     from labapp.metrics.registry import METRICS
 
     if codes is None and factors is None:
@@ -240,7 +240,7 @@ def _training_rows(
         raise UsageError(
             f"{name} takes no other rows to learn from.", todo=f"Those that do: {takers}."
         )
-    return files.read(codes, "c").values, files.read(factors, "z").values
+    return scores.read(codes, "c").values, scores.read(factors, "z").values
 
 
 def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:

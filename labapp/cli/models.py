@@ -365,7 +365,7 @@ def models_bench(
 
     All models on a graphics card: labapp models bench --all --device cuda
     """
-    from labapp.representations import package, timing
+    from labapp.representations import effects, package
 
     names = package.list_packages() if every else list(models or [])
     if not names or (every and models):
@@ -377,7 +377,7 @@ def models_bench(
     results = []
     for name in names:
         try:
-            results.append(timing.bench(package.load_package(_model(name), device), n))
+            results.append(effects.bench(package.load_package(_model(name), device), n))
         except ModelError as error:
             if not every:
                 raise
@@ -396,7 +396,7 @@ def _evaluate(
     model: str | Path, data: Path | None, out: Path | None, *, no_metrics: bool, json_: bool
 ) -> dict[str, Any]:
     """A model with dials. `out` is there already, and empty."""
-    from labapp.metrics.evaluation import terminal
+    from labapp.metrics.evaluation import scores
     from labapp.representations import evaluation
 
     result = evaluation.evaluate(model, data_folder=data)
@@ -406,7 +406,7 @@ def _evaluate(
     if result["agrees"] and not no_metrics:
         outcomes = _outcomes(model, data, out)
         if outcomes and not json_:
-            terminal.show_all(outcomes)
+            scores.show_all(outcomes)
         result["metrics"] = [outcome.to_json() for outcome in outcomes]
     return result
 
@@ -435,9 +435,9 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Me
     from labapp.metrics.evaluation.scores import (
         LEARNT_WITHOUT_CONCEPTS,
         compute_all,
+        show_progress,
         without_labels,
     )
-    from labapp.metrics.evaluation.terminal import show_progress
     from labapp.representations.evaluation import labelled_encodings
 
     rows = labelled_encodings(model, data_folder=data)

@@ -254,7 +254,7 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
         )
     shares = mixture if mixture is not None else name if name and "=" in name else None
     if shares is not None:
-        from labapp.simulation.mixtures import parse
+        from labapp.simulation.strategies import parse
 
         parse(shares)
         return shares

@@ -138,7 +138,7 @@ def plan(
         return
     from rich.console import Console
 
-    from labapp.planning.words import show
+    from labapp.planning.page import show
 
     show(study_plan, Console())
     say("More, with figures: --out DIR" if path is None else f"plan: {path}")
@@ -188,7 +188,7 @@ def _shares(text: str | None, study: str) -> Mapping[str, float] | None:
     if text is None:
         return None
     from labapp.simulation.fitting import usual_shares
-    from labapp.simulation.mixtures import parse
+    from labapp.simulation.strategies import parse
     from labapp.study import loading
 
     usual = usual_shares(loading.load(study).study)

@@ -73,8 +73,7 @@ def replay(
         raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
     path = session_path(session, data)
     width, height = pixels(size)
-    from labapp.ui.replay.session import readable_record
-    from labapp.ui.replay.stills import write_still
+    from labapp.ui.replay.session import readable_record, write_still
 
     record = readable_record(path)
 
@@ -85,7 +84,7 @@ def replay(
 
 def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
     from labapp.journal.opening import open_record
-    from labapp.replay.clips import write_clip
+    from labapp.replay.sound import write_clip
     from labapp.replay.times import time_ns
 
     if out is None:

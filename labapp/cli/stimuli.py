@@ -215,7 +215,7 @@ def stimuli_explain(
     from labapp.errors import UsageError
     from labapp.explanations.building import commands
     from labapp.explanations.building.black_box import BlackBox
-    from labapp.explanations.building.selection import SetSize
+    from labapp.explanations.building.sets import SetSize
 
     given = {"onnx": onnx, "torch-export": torch_export, "torchscript": torchscript}
     named = {kind: path for kind, path in given.items() if path is not None}

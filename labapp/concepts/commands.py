@@ -26,8 +26,7 @@ from labapp.concepts import package
 from labapp.concepts.card import Card
 from labapp.concepts.measuring import Interventions, interventions
 from labapp.concepts.model import ConceptModel
-from labapp.datasets.concepts.chance import generator, order
-from labapp.datasets.concepts.rows import Bool, ConceptSplit, ConceptWords, UInt8
+from labapp.datasets.concepts.rows import Bool, ConceptSplit, ConceptWords, UInt8, generator, order
 from labapp.datasets.split import Float64, Int64
 from labapp.errors import StimuliError, UsageError
 from labapp.metrics.leakage import ctl, icl

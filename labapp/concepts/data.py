@@ -15,14 +15,14 @@ from pydantic import Field, model_validator
 
 from labapp.concepts.sizes import Size
 from labapp.datasets import dsprites
-from labapp.datasets.concepts import marked_birds, shapes, sprites, tabular
-from labapp.datasets.concepts.chance import generator
+from labapp.datasets.concepts import marked_birds, rows, shapes, sprites
 from labapp.datasets.concepts.rows import (
     ChangedRows,
     ConceptRows,
     ConceptSplit,
     Reading,
     drawn,
+    generator,
     validation,
 )
 from labapp.datasets.split import Float32, Int64
@@ -66,7 +66,7 @@ class ToyData(Part):
 
     def load(self, size: Size, folder: Path | None = None) -> ConceptData:
         """The task; it needs no folder."""
-        split = tabular.tabular_toy(self.correlation, seed=self.seed)
+        split = rows.tabular_toy(self.correlation, seed=self.seed)
         return ConceptData(_sized(split, size, self.seed), None, self.shape(size))
 
 

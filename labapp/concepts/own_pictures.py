@@ -33,8 +33,8 @@ from pydantic import Field, model_validator
 
 from labapp.concepts.data import ConceptData
 from labapp.datasets import folder as folders
-from labapp.datasets.averaging import average_blocks
 from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords, UInt8, Words
+from labapp.datasets.painter import average_blocks
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.documents import Path_, Strict
 from labapp.errors import DatasetError

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.averaging import average_blocks
+from labapp.datasets.painter import average_blocks
 from labapp.datasets.split import Float32, Float64, Int64, PartName
 from labapp.errors import DatasetError
 from labapp.reading import files as reading

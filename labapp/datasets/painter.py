@@ -3,6 +3,8 @@
 It is the only module outside windows and screens that imports PySide6, and it does so only when
 something is painted. A picture is 100 units wide and high, x to the right and y down, so that the
 same shapes make a picture of any size.
+
+Pictures reduced to fewer pixels, each the mean of the area that it covers.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from labapp.datasets.split import Float32
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QColor, QImage, QPainterPath
+
 
 UNITS = 100.0
 OVERSAMPLING = 2
@@ -133,3 +136,32 @@ def _path(outline: Outline) -> QPainterPath:
             path.cubicTo(*segment)
     path.closeSubpath()
     return path
+
+
+def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Reduce square pictures to fewer pixels by averaging areas.
+
+    Parameters
+    ----------
+    pictures : uint8, shape (n, channels, side, side).
+    size : pixels of a side of what comes out, at most `side`.
+
+    Returns
+    -------
+    uint8, shape (n, channels, size, size), rounded as a picture file holds it.
+
+    Raises
+    ------
+    ValueError : `size` is not positive, or larger than the pictures.
+    """
+    side = pictures.shape[-1]
+    if not 0 < size <= side:
+        raise ValueError(f"size must lie between 1 and {side}, found {size}")
+    edges = np.arange(size + 1) * (side / size)
+    # Where the new pixel and the old one overlap, as a share of the new one: (size, side).
+    over = np.minimum(edges[1:, None], np.arange(side) + 1) - np.maximum(
+        edges[:-1, None], np.arange(side)
+    )
+    share = over.clip(0) * (size / side)
+    whole: NDArray[np.uint8] = np.rint(share @ pictures @ share.T).astype(np.uint8)
+    return whole

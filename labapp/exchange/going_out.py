@@ -10,7 +10,7 @@ from typing import Any
 
 from labapp import access, durable, leftovers
 from labapp.annotations.handed_out import note_handed_out, session_folders
-from labapp.annotations.redacted_sound import redacted_tree
+from labapp.annotations.redacting import redacted_tree
 from labapp.annotations.store import annotations_of
 from labapp.errors import ExchangeError
 from labapp.exchange import files
@@ -27,8 +27,7 @@ from labapp.exchange.gathering import (
 from labapp.exchange.model import Format
 from labapp.journal.record import Record
 from labapp.messages import Message
-from labapp.replay.clips import write_sound
-from labapp.replay.sound import SessionSound
+from labapp.replay.sound import SessionSound, write_sound
 
 EXPORT = "export"
 _BLOCK = 1 << 20

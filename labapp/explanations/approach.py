@@ -14,10 +14,9 @@ from typing import Any, Protocol, TypeVar
 from torch import nn
 from torch.nn import functional
 
+from labapp.explanations.data import METHODS, Checks, ClassifierRecipe
 from labapp.explanations.fitting import Phase, PhaseStep, adamw
-from labapp.explanations.methods import METHODS, Checks
 from labapp.explanations.photos import SHIFT, Batches, DataParts, load_photos
-from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses, one_cycle
 
 DataT = TypeVar("DataT", contravariant=True)

@@ -13,18 +13,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.datasets.birds.dataset import Birds
-from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.birds.dataset import SPECIES, Birds
 from labapp.datasets.split import Float32
-from labapp.explanations import measuring
+from labapp.explanations import evaluation
 from labapp.explanations.approach import classification_phase
 from labapp.explanations.backbones import BagBackbone, PooledClassifier, begin, normalised
 from labapp.explanations.card import BagnetChecks
 from labapp.explanations.classifier import Classifier, network_of
+from labapp.explanations.data import Bagnet, ClassifierRecipe
 from labapp.explanations.fitting import Phase
-from labapp.explanations.methods import Bagnet
 from labapp.explanations.photos import UInt8, as_input, load_photos
-from labapp.explanations.recipe import ClassifierRecipe
 
 CHUNK = 50
 """Pictures at a time."""
@@ -83,10 +81,10 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetC
         method="bagnet",
         field=seen(network, photos.pictures[:1]),
         map_error=float(np.abs(maps.mean((2, 3)) - scores).max()),
-        pointing=measuring.pointing(
-            measuring.peaks(own, network.backbone.stride), birds, recipe.data.size
+        pointing=evaluation.pointing(
+            evaluation.peaks(own, network.backbone.stride), birds, recipe.data.size
         ),
-        sisters=measuring.sisters(maps, chosen),
+        sisters=evaluation.sisters(maps, chosen),
     )
 
 

@@ -11,9 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from labapp.datasets.birds.species import SPECIES
-from labapp.explanations.methods import Checks, MethodChecks
-from labapp.explanations.recipe import ClassifierRecipe
+from labapp.datasets.birds.dataset import SPECIES
+from labapp.explanations.data import Checks, ClassifierRecipe, MethodChecks
 from labapp.representations import document
 from labapp.representations.card import SHA256_PATTERN
 from labapp.representations.data import Part

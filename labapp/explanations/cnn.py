@@ -17,10 +17,9 @@ from labapp.explanations.approach import classification_phase
 from labapp.explanations.backbones import begin
 from labapp.explanations.card import CnnChecks, Cue
 from labapp.explanations.classifier import scores
+from labapp.explanations.data import ClassifierRecipe, Cnn
 from labapp.explanations.fitting import Phase
-from labapp.explanations.methods import Cnn
 from labapp.explanations.photos import DataParts, Photos, PictureRows, load_photos
-from labapp.explanations.recipe import ClassifierRecipe
 
 KERNELS = (5, 3, 3, 3)
 """Width and height of the four convolutions; a pooling halves what the second and fourth give."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.averaging import average_blocks
+from labapp.datasets.painter import average_blocks
 from labapp.errors import StimuliError
 from labapp.explanations import card as cards
 from labapp.explanations import package

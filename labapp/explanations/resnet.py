@@ -13,17 +13,16 @@ import torch
 from captum.attr import LayerGradCam
 from torch import Tensor, nn
 
-from labapp.datasets.birds.dataset import Birds
-from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.birds.dataset import SPECIES, Birds
 from labapp.datasets.split import Float32
-from labapp.explanations import measuring
+from labapp.explanations import evaluation
 from labapp.explanations.approach import classification_phase
 from labapp.explanations.backbones import PooledClassifier, ResidualBackbone, begin
 from labapp.explanations.card import GradcamChecks
 from labapp.explanations.classifier import Classifier, network_of
+from labapp.explanations.data import ClassifierRecipe
 from labapp.explanations.fitting import Phase
 from labapp.explanations.photos import UInt8, as_input, load_photos
-from labapp.explanations.recipe import ClassifierRecipe
 
 CHUNK = 50
 """Pictures at a time."""
@@ -48,10 +47,10 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Gradcam
     birds = [photos.rows.bird(row) for row in range(len(photos))]
     return GradcamChecks(
         method="resnet",
-        pointing=measuring.pointing(
-            measuring.peaks(own, network.backbone.stride), birds, recipe.data.size
+        pointing=evaluation.pointing(
+            evaluation.peaks(own, network.backbone.stride), birds, recipe.data.size
         ),
-        sisters=measuring.sisters(maps, chosen),
+        sisters=evaluation.sisters(maps, chosen),
     )
 
 

@@ -12,14 +12,13 @@ from torch import nn
 
 from labapp import resources
 from labapp.datasets.folder import Folder
-from labapp.explanations import fitting, measuring, package
-from labapp.explanations import recipe as recipes
+from labapp.explanations import data as recipes
+from labapp.explanations import evaluation, fitting, package
 from labapp.explanations.approach import Approach, approach
 from labapp.explanations.card import ClassifierCard, TrainingRecord
 from labapp.explanations.classifier import scores
-from labapp.explanations.data import FolderData
+from labapp.explanations.data import ClassifierRecipe, FolderData
 from labapp.explanations.photos import DataParts, load_photos
-from labapp.explanations.recipe import ClassifierRecipe
 from labapp.representations.torch_backend import weights_of
 from labapp.training import checkpoint
 from labapp.training.checkpoint import Provenance
@@ -105,7 +104,7 @@ def card_of(
         training=made,
         parts=data.counts if isinstance(data, Folder) else None,
         validation_accuracy=round(float(right.mean()), 4),
-        test=measuring.test_result(test, predicted, recipe.data.names),
+        test=evaluation.test_result(test, predicted, recipe.data.names),
         checks=method.checks(recipe, network, data),
         weights_sha256="0" * 64,
     )

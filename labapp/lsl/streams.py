@@ -3,6 +3,8 @@
 The journal hands every event over as it is stamped. That costs the thread it happens in one entry
 in a queue: what is sent is made, and sent, in a thread of its own a few milliseconds later. Time
 stamps are those of the events, so that nothing is lost by the wait.
+
+Loads liblsl, when a session is to send its events and not before.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
+from types import ModuleType
 from typing import Any
 
 from labapp.clock import NS, Clock
@@ -22,7 +25,6 @@ from labapp.events.dials import Comparison
 from labapp.events.lifecycle import AlarmRaised
 from labapp.events.lsl import LslClock, LslOpened
 from labapp.events.registry import frequent_kinds
-from labapp.lsl import library
 from labapp.messages import Message, coded
 
 EVENTS, DIALS, ALIGNMENT = NAMES = ("labapp-events", "labapp-dials", "labapp-alignment")
@@ -62,7 +64,7 @@ class SessionStreams:
     """
 
     def __init__(self, source_id: str, clock: Clock, emit: EmitPayload) -> None:
-        self._lsl = lsl = library.load()
+        self._lsl = lsl = load()
         self._clock, self._emit = clock, emit
         self._outlets: dict[str, Any] = {}
         try:
@@ -212,3 +214,42 @@ def marker(event: Event) -> str:
         "seq": event.seq,
     }
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=False)
+
+
+INSTALL = 'python -m pip install "labapp[lsl]"'
+
+
+def load() -> ModuleType:
+    """The `pylsl` module.
+
+    Raises
+    ------
+    LslError : it is not installed, or its library liblsl cannot be loaded.
+    """
+    try:
+        import pylsl
+    except ModuleNotFoundError as error:
+        raise LslError(
+            Message("lsl_missing"),
+            safe="Everything else works.",
+            todo=f"Install it: {INSTALL}",
+        ) from error
+    except (ImportError, OSError, RuntimeError) as error:
+        # Its own explanation has several lines; the first says what is wrong.
+        raise LslError(
+            Message("lsl_library", error=(str(error).splitlines() or [""])[0].strip()),
+            safe="Everything else works.",
+            todo="It needs Windows, macOS, or a Linux with glibc 2.35 (Ubuntu 22.04, Debian 12) "
+            f"or newer. Install it again: {INSTALL}",
+        ) from error
+    module: ModuleType = pylsl
+    return module
+
+
+def problem() -> LslError | None:
+    """Why nothing can be sent; None where it can."""
+    try:
+        load()
+    except LslError as error:
+        return error
+    return None

@@ -21,8 +21,7 @@ from labapp.metrics.helper_networks import (
     PUBLISHED_BATCH,
     predictability,
 )
-from labapp.metrics.inputs import SEEDS, check_vectors, generator
-from labapp.metrics.score import JSON
+from labapp.metrics.inputs import JSON, SEEDS, check_vectors, generator
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

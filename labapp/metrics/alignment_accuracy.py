@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import BATCH, EPOCHS, HIDDEN, predictability
-from labapp.metrics.inputs import SEEDS, check_vectors, generator
+from labapp.metrics.inputs import SEEDS, Score, check_vectors, generator
 from labapp.metrics.roc import class_accuracy
-from labapp.metrics.score import Score
 
 
 def alignment_accuracy(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.splitting import z_scores
+from labapp.metrics.inputs import z_scores
 
 Float64 = NDArray[np.float64]
 

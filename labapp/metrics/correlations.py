@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labapp.metrics.information import labels as classes
 from labapp.metrics.information import shared_in_bins
-from labapp.metrics.inputs import check_count, check_inputs, check_labels
-from labapp.metrics.score import JSON
+from labapp.metrics.inputs import JSON, check_count, check_inputs, check_labels
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import train_test_split
 
 from labapp.errors import MetricError
-from labapp.metrics.inputs import check_inputs, check_rows, check_seed
+from labapp.metrics.inputs import Score, check_inputs, check_rows, check_seed
 from labapp.metrics.regressors import REGRESSORS, Regressor, r2, standardise
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

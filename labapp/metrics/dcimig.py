@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
-from labapp.metrics.score import Score
+from labapp.metrics.inputs import Score
 
 Float64 = NDArray[np.float64]
 

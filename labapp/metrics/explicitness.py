@@ -11,10 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
 from labapp.metrics.information import BINS, labels
-from labapp.metrics.inputs import check_inputs
+from labapp.metrics.inputs import Score, check_inputs, halves, z_scores
 from labapp.metrics.roc import roc_auc
-from labapp.metrics.score import Score
-from labapp.metrics.splitting import halves, z_scores
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

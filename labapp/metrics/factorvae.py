@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.inputs import check_count, generator
+from labapp.metrics.inputs import Score, check_count, generator
 from labapp.metrics.sampling import InstanceSource, Sampler, fixed_factors, instance_source
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.inputs import check_inputs
-from labapp.metrics.score import JSON, Score
+from labapp.metrics.inputs import JSON, Score, check_inputs
 
 Binning: TypeAlias = Literal["equal-width", "equal-frequency"]
 

@@ -1,6 +1,15 @@
-"""Codes, factors, seeds and numbers of rows or draws, checked once for every metric."""
+"""Codes, factors, seeds and numbers of rows or draws, checked once for every metric.
+
+The result of every metric: a number, the parts it was made from, and the settings. Rows to learn
+from and rows to score, for metrics that fit a classifier.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,3 +190,78 @@ def _refuse(what: str, todo: str) -> MetricError:
     return MetricError(
         f"The representation cannot be scored: {what}", safe="Nothing was written.", todo=todo
     )
+
+
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+
+
+# Without eq: the parts hold arrays, whose == is no truth value.
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """A metric's result.
+
+    Attributes
+    ----------
+    metric : the metric's name on the command line, for example "mig".
+    score : the number that carries the metric's name.
+    parts : numbers and float64 arrays by name. Where they occur, `per_code` has shape (C,),
+        `per_factor` shape (K,), and a matrix shape (C, K): codes downwards, factors across. A NaN
+        stands only where the metric's docstring says that a part is undefined.
+    settings : everything that the score depends on besides the data, as plain values.
+    notes : what these data make it necessary to say beside the score, a sentence each.
+    """
+
+    metric: str
+    score: float
+    parts: Mapping[str, float | Float64]
+    settings: Mapping[str, JSON]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain values for a model card or a file; arrays become lists, an undefined part null.
+        "notes" is there where there are some."""
+        values: dict[str, JSON] = {
+            "metric": self.metric,
+            "score": self.score,
+            "parts": {name: _plain(np.asarray(part).tolist()) for name, part in self.parts.items()},
+            "settings": dict(self.settings),
+        }
+        return {**values, "notes": list(self.notes)} if self.notes else values
+
+
+def _plain(value: float | list[JSON]) -> JSON:
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]  # type: ignore[arg-type]
+    return value if math.isfinite(value) else None
+
+
+Int64 = NDArray[np.int64]
+
+LEAST_ROWS = 10
+"""With fewer rows, a fifth of them is a single row, from which nothing can be learnt."""
+
+
+def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
+    """Row numbers, int64, in random order: half of them (rounded down), and the others.
+
+    Raises
+    ------
+    MetricError : fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
+    """
+    check_rows(rows, LEAST_ROWS)
+    order = generator(seed).permutation(rows)
+    return order[: rows // 2], order[rows // 2 :]
+
+
+def z_scores(table: Float64, train: Int64) -> Float64:
+    """Columns less their mean over the training rows, over their SD (of n, not n - 1) there;
+    0 throughout where a column does not vary among the training rows."""
+    low, high = table[train].min(axis=0), table[train].max(axis=0)
+    varies = low < high
+    # First to 0 to 1, because the SD of a column of tiny numbers underflows; a row that is not
+    # learnt from may then lie beyond float64.
+    with np.errstate(over="ignore"):
+        scaled = (table - low) / np.where(varies, high - low, 1.0)
+    scaled = np.where(varies, scaled, 0.0).clip(-LARGEST, LARGEST)
+    spread = np.where(varies, scaled[train].std(axis=0), 1.0)
+    return np.asarray((scaled - scaled[train].mean(axis=0)) / spread)

@@ -27,8 +27,7 @@ from labapp.metrics.alignment import align as aligned
 from labapp.metrics.alignment import check_enough
 from labapp.metrics.concepts import Concepts, concepts, task
 from labapp.metrics.information import BINS, discretise
-from labapp.metrics.inputs import check_count, check_inputs, check_seed
-from labapp.metrics.score import JSON, Score
+from labapp.metrics.inputs import JSON, Score, check_count, check_inputs, check_seed
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -20,9 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows
-from labapp.metrics.inputs import check_count, generator, join_vectors
+from labapp.metrics.inputs import Score, check_count, generator, join_vectors
 from labapp.metrics.roc import roc_auc
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 

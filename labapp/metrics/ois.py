@@ -17,8 +17,7 @@ from labapp.metrics.alignment import check_enough, greedy
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
-from labapp.metrics.inputs import SEEDS, check_vectors, generator
-from labapp.metrics.score import Score
+from labapp.metrics.inputs import SEEDS, Score, check_vectors, generator
 
 Float64 = NDArray[np.float64]
 

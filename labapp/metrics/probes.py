@@ -27,9 +27,8 @@ from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows, task
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import EPSILON, RATE, check_size, cross_entropy, one_thread
-from labapp.metrics.inputs import SEEDS, check_count, generator, join_vectors
+from labapp.metrics.inputs import JSON, SEEDS, Score, check_count, generator, join_vectors
 from labapp.metrics.roc import class_accuracy, class_auc
-from labapp.metrics.score import JSON, Score
 
 HIDDEN = 64
 EPOCHS = 100

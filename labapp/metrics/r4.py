@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
-from labapp.metrics.inputs import check_count, check_inputs, check_rows, generator
+from labapp.metrics.inputs import Score, check_count, check_inputs, check_rows, generator
 from labapp.metrics.regressors import r2, standardise
-from labapp.metrics.score import Score
 from labapp.parallel.processes import cores
 
 Float64 = NDArray[np.float64]

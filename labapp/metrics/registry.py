@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labapp.discovery import Catalogue, load
-from labapp.metrics.score import Score
+from labapp.metrics.inputs import Score
 
 Function = Callable[..., Score]
 

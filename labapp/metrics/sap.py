@@ -12,9 +12,7 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.svm import LinearSVC
 
-from labapp.metrics.inputs import check_inputs, check_rows
-from labapp.metrics.score import Score
-from labapp.metrics.splitting import LEAST_ROWS, halves, z_scores
+from labapp.metrics.inputs import LEAST_ROWS, Score, check_inputs, check_rows, halves, z_scores
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -61,7 +61,7 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     from distributed.comm.addressing import resolve_address
     from distributed.comm.core import CommClosedError
 
-    from labapp.parallel.no_profiler import NoProfilerPlugin
+    from labapp.parallel.processes import NoProfilerPlugin
 
     connect: Any = distributed.Client
     resolve: Any = resolve_address

@@ -15,8 +15,7 @@ from labapp.planning.declared_contrasts import (
     left_out,
 )
 from labapp.report.drawing import ReportFigure
-from labapp.report.formats import count, decimal
-from labapp.report.page import Html, heading, joined, paragraph, table, two_lines
+from labapp.report.page import Html, count, decimal, heading, joined, paragraph, table, two_lines
 from labapp.report.page import page as whole_page
 from labapp.study.loading import LoadedStudy
 

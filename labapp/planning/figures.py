@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
-from labapp.planning.needs import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.plan import Plan
+from labapp.planning.power import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
 from labapp.report import kit

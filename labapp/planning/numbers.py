@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.analysis.columns import table_columns
-from labapp.planning.needs import GOALS, SIZES
-from labapp.planning.people import BEST
 from labapp.planning.plan import Plan
-from labapp.planning.power import normal_power
+from labapp.planning.power import GOALS, SIZES, normal_power
 from labapp.planning.slopes import REPLICATIONS
-from labapp.planning.thresholds import TRIES, UNDERSTANDS
+from labapp.planning.thresholds import BEST, TRIES, UNDERSTANDS
 from labapp.planning.waiting import quantile
 
 MIXTURE = "mixture"

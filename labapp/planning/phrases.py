@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from labapp.analysis.bootstrap import NORMAL
-from labapp.planning.needs import SIZES, Need, TestPower
 from labapp.planning.plan import Plan
-from labapp.planning.pools import LEVEL, PlannedGroup
+from labapp.planning.power import LEVEL, SIZES, Need, PlannedGroup, TestPower
 from labapp.planning.slopes import LEAST_SPREAD, REPLICATIONS, SlopePower
 from labapp.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
 from labapp.planning.waiting import Length, Waiting
-from labapp.report.formats import clock, count, decimal
+from labapp.report.page import clock, count, decimal
 
 NONE = "–"
 RESTS_ON = (

@@ -12,18 +12,22 @@ from labapp.analysis.calibration import Suggestion
 from labapp.analysis.design.sources import LeftOut
 from labapp.analysis.task_report import reports
 from labapp.errors import UsageError
-from labapp.planning import pairs, thresholds, waiting
-from labapp.planning.needs import GroupPower, Scenario, group_powers, scenarios
-from labapp.planning.pairs import Pairs
-from labapp.planning.people import People, forget, out_of_reach, simulate_people
-from labapp.planning.pools import planned_groups
+from labapp.planning import thresholds, waiting
+from labapp.planning.power import GroupPower, Scenario, group_powers, planned_groups, scenarios
 from labapp.planning.slopes import REPLICATIONS, SlopePower, slope_powers
-from labapp.planning.thresholds import Threshold
+from labapp.planning.thresholds import (
+    Pairs,
+    People,
+    Threshold,
+    forget,
+    out_of_reach,
+    simulate_people,
+)
 from labapp.planning.waiting import Completion, Length, Waiting
 from labapp.representations.card import dataset_of
 from labapp.session.gate import gate
 from labapp.simulation.fitting import check_fits, usual_shares
-from labapp.simulation.workers import workers
+from labapp.simulation.simulation_job import workers
 from labapp.study import loading
 from labapp.study.allocation import rule_of
 from labapp.study.flow import items_of
@@ -246,7 +250,7 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
             safe="Nothing was simulated.",
             todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
         )
-    targets = pairs.targets_of(loaded, space_of, prior_of)
+    targets = thresholds.targets_of(loaded, space_of, prior_of)
     datasets = sorted({dataset_of(model) for model in targets})
     own = [suggestion for suggestion in suggested if suggestion.dataset in datasets]
     if not own:
@@ -265,9 +269,11 @@ def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
     from labapp.analysis.task_report import in_order
     from labapp.representations.package import load_package
 
-    targets = pairs.targets_of(loaded, space_of, prior_of)
+    targets = thresholds.targets_of(loaded, space_of, prior_of)
     result = []
     for done, model in enumerate(in_order(targets)):
         progress(done / len(targets), f"drawing pairs of {model}")
-        result.append(pairs.pairs_of(targets[model], load_package(model, "cpu", threads=1), seed))
+        result.append(
+            thresholds.pairs_of(targets[model], load_package(model, "cpu", threads=1), seed)
+        )
     return result

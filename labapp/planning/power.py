@@ -5,18 +5,39 @@ and the test is made; power is the share of such studies in which p is below the
 is of means of groups of participants' weighted sums of cells: t of a contrast, F of a term (type
 III), two one-sided tests of equivalence. All are functions of sums over the participants drawn, so
 that the draws are counts and the sums matrix products.
+
+What is planned by simulation: the analyses of a study as tests of pools of simulated people.
+
+A study that declares a published study's analysis is planned with that one's tests; what it
+declares itself, and every other study, with the analyses by the design, as `labapp analyze` makes
+them.
+
+How many participants a study needs, with intervals, and how that depends on the mixture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations
+from math import ceil, isfinite, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from labapp.analysis.design.contrasts import EQUIVALENT, GREATER, LESS, Direction
+from labapp.analysis.declared import Declaration, declared_of
+from labapp.analysis.design import anova
+from labapp.analysis.design.analyses import Analysis, analyse
+from labapp.analysis.design.contrasts import EQUIVALENT, GREATER, LESS, Comparison, Direction
+from labapp.analysis.design.layout import Factor, Layout, cell_weights, kron, subsets, wide
+from labapp.analysis.design.rows import design_words, plain_name, term_name
+from labapp.analysis.design.sources import LeftOut
+from labapp.analysis.task_report import ComparedModels, reports
+from labapp.planning.thresholds import People, weights
+from labapp.study.design import AnalysisPlan
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
@@ -261,3 +282,451 @@ def normal_power(test: PlannedTest, pool: Pool, n: int, level: float) -> float |
         t = t if test.direction == GREATER else -t
         return float(stats.nct.sf(stats.t.ppf(1 - level, df), df, t))
     return float(stats.ncf.sf(stats.f.isf(level, q * d, df), q * d, df, shift))
+
+
+LEVEL = 0.05
+ALL = "all models"
+QUESTIONNAIRE = (
+    "what simulated people answer to questionnaires says nothing of what people would: plan it "
+    "with --contrasts, and a pilot study"
+)
+
+
+@dataclass(frozen=True)
+class PlannedGroup:
+    """Tests that are planned together: of one task and design, or of the models of a published
+    study's comparison.
+
+    Attributes
+    ----------
+    models : whose ids stand in the names of tests.
+    each : whom a number of participants counts, for "12 …".
+    words : which tests they are.
+    correction : what is said of the second level.
+    levels : .05, and .05 over the number of tests of a family where their p is corrected so.
+    titles : by metric.
+    """
+
+    name: str
+    models: tuple[str, ...]
+    each: str
+    words: str
+    correction: str
+    n_tests: int
+    levels: tuple[float, ...]
+    titles: Mapping[str, str]
+    pools: tuple[Pool, ...]
+
+
+def planned_groups(people: People) -> tuple[list[PlannedGroup], list[LeftOut]]:
+    """What is planned of the participants who count, and what is not, and why."""
+    counted = people.tables.included()
+    groups = list(_of_profiles(people))
+    left_out: list[LeftOut] = []
+    for study in sorted({str(name) for name in counted.participants["study"]}):
+        declaration = declared_of(counted, study)
+        own = declaration.analysis
+        if groups and not (own.contrasts or own.outcomes.primary or own.outcomes.secondary):
+            continue  # its analysis is the published study's
+        results = analyse(counted.of_study(study), declaration, by_trials=False)
+        left_out += results.left_out
+        asked = {str(score) for score in counted.scores["score"].dropna().unique()}
+        done = [a for a in results.analyses if a.outcome.name not in asked]
+        left_out += [
+            LeftOut(a.outcome.name, a.outcome.group, a.outcome.role, QUESTIONNAIRE)
+            for a in results.analyses
+            if a.outcome.name in asked
+        ]
+        groups += _of_analyses(done, declaration, people)
+    return groups, left_out
+
+
+def _of_profiles(people: People) -> Iterator[PlannedGroup]:
+    compared = [
+        group for report in reports() for group in report.compared(people.tables.included())
+    ]
+    n_tests = sum(group.n_tests for group in compared)
+    for group in compared:
+        if len(group.models) < 2:
+            continue
+        kind = "paired" if group.within else "independent"
+        yield PlannedGroup(
+            group.name,
+            group.models,
+            "participants" if group.within else "participants of each model",
+            f"analysis of variance over all models and {kind} t tests, as in the paper",
+            "Bonferroni, over the tests that an analysis makes",
+            n_tests,
+            (LEVEL, LEVEL / max(n_tests, 1)),
+            group.measured,
+            tuple(_of_models(group, metric, people) for metric in group.measured),
+        )
+
+
+def _of_models(group: ComparedModels, metric: str, people: People) -> Pool:
+    table = group.values.pivot_table(
+        index="participant", columns="model", values=metric, dropna=False
+    ).reindex(columns=list(group.models))
+    table = table.dropna(how="all")
+    values = table.to_numpy(np.float64)
+    who = tuple(str(name) for name in table.index)
+    weights = people.weights(who)
+    if group.within:
+        alone = np.zeros(len(values), np.intp)
+        return Pool(metric, within_tests(group.models), values, alone, weights, who)
+    met = np.isfinite(values).argmax(axis=1).astype(np.intp)
+    own = values[np.arange(len(values)), met][:, None]
+    return Pool(metric, between_tests(group.models), own, met, weights, who)
+
+
+def within_tests(models: Sequence[str]) -> tuple[PlannedTest, ...]:
+    """The analysis of variance of models that everybody met, where it is not the t test again, and
+    the paired t test of each two."""
+    k = len(models)
+    omnibus = [PlannedTest(ALL, anova.orthonormal(k), np.ones((1, 1)))] if k > 2 else []
+    return (*omnibus, *(
+        PlannedTest(f"{models[first]} – {models[other]}", column[:, None], np.ones((1, 1)))
+        for first, other, column in _pairs(k)
+    ))  # fmt: skip
+
+
+def between_tests(models: Sequence[str]) -> tuple[PlannedTest, ...]:
+    """The same of models of which each participant met one; a t test has the variance of its two
+    groups."""
+    k = len(models)
+    omnibus = [PlannedTest(ALL, np.ones((1, 1)), anova.orthonormal(k).T)] if k > 2 else []
+    return (*omnibus, *(
+        PlannedTest(f"{models[first]} – {models[other]}", np.ones((1, 1)), row[None, :], apart=True)
+        for first, other, row in _pairs(k)
+    ))  # fmt: skip
+
+
+def _pairs(k: int) -> Iterator[tuple[int, int, Floats]]:
+    for first, other in combinations(range(k), 2):
+        weights = np.zeros(k)
+        weights[first], weights[other] = 1.0, -1.0
+        yield first, other, weights
+
+
+def _of_analyses(
+    analyses: Sequence[Analysis], declaration: Declaration, people: People
+) -> Iterator[PlannedGroup]:
+    plan = declaration.analysis
+    of_all = sum(len(analysis.compared) for analysis in analyses)
+    together: dict[tuple[str, str, int], list[Analysis]] = {}
+    for analysis in analyses:
+        n_tests = of_all if plan.family == "all" else len(analysis.compared)
+        words = design_words(analysis.outcome.layout)
+        together.setdefault((analysis.outcome.group, words, n_tests), []).append(analysis)
+    for (task, words, n_tests), own in together.items():
+        first = own[0].outcome.layout
+        pools = [each for analysis in own for each in _of_analysis(analysis, plan, people)]
+        groups = " × ".join(plain_name(factor.name) for factor in first.between)
+        corrects = plan.correction in ("holm", "bonferroni") and n_tests > 1
+        over = "all outcomes" if plan.family == "all" else "an outcome"
+        yield PlannedGroup(
+            f"{task}: {words}",
+            tuple(level for f in first.factors if f.name == "model" for level in f.levels),
+            f"participants in each group of {groups}" if groups else "participants",
+            f"analysis of variance and t of {'declared contrasts' if plan.contrasts else 'pairs'}",
+            f"{'Holm begins with it' if plan.correction == 'holm' else 'Bonferroni'}, over the "
+            f"contrasts of {over}; the analysis of variance is not corrected",
+            n_tests,
+            (LEVEL, LEVEL / n_tests) if corrects else (LEVEL,),
+            {pool.metric: title for title, pool in pools},
+            tuple(pool for _, pool in pools),
+        )
+
+
+def _of_analysis(
+    analysis: Analysis, plan: AnalysisPlan, people: People
+) -> Iterator[tuple[str, Pool]]:
+    """Titles and pools: one of the values that are tested, and where a raw bound is tested on
+    values that are not transformed, one of these."""
+    layout, name = analysis.outcome.layout, analysis.outcome.name
+    words = name.replace("_", " ").removesuffix(" s")
+    title = f"{words[:1].upper()}{words[1:]}"
+    alone = len(analysis.equivalences) == 1 and plan.family == "per_outcome"
+    raw = name in plan.smallest_effect and plan.smallest_effect[name].raw is not None
+    equivalences = [
+        replace(
+            _contrast(each.comparison, layout),
+            name=f"{each.comparison.name} (equivalent)",
+            bound=plan.smallest_effect[name].raw or plan.smallest_effect[name].standardised,
+            standardised=not raw,
+            corrected=not alone,
+        )
+        for each in analysis.equivalences
+    ]
+    differences = [_contrast(each.comparison, layout) for each in analysis.compared]
+    tests = [*_terms(layout.within, layout.between), *differences]
+    # The one t test of two levels is the analysis of variance again.
+    if len(tests) == 2 and tests[0].is_contrast:
+        tests = tests[1:]
+    if not analysis.transform:
+        yield title, _pool(name, [*tests, *equivalences], analysis.frame, layout, people)
+        return
+    tests += [] if raw else equivalences
+    yield f"{title}, {analysis.transform}", _pool(name, tests, analysis.frame, layout, people)
+    if raw and equivalences:
+        metric = f"{name}, not transformed"
+        yield (
+            f"{title}, not transformed",
+            _pool(metric, equivalences, analysis.outcome.frame, layout, people),
+        )
+
+
+def _pool(
+    metric: str,
+    tests: Sequence[PlannedTest],
+    frame: pd.DataFrame,
+    layout: Layout,
+    people: People,
+) -> Pool:
+    data = wide(frame, layout)
+    codes = np.zeros(len(data.participants), np.intp)
+    for at, factor in enumerate(layout.between):
+        codes = codes * len(factor.levels) + data.groups[:, at]
+    who = data.participants
+    return Pool(metric, tuple(tests), data.values, codes, people.weights(who), who)
+
+
+def _terms(within: Sequence[Factor], between: Sequence[Factor]) -> Iterator[PlannedTest]:
+    """Every term: those between participants, then each within with those."""
+    for inside in ((), *subsets(within)):
+        for outside in ((), *subsets(between)):
+            if not inside and not outside:
+                continue
+            names = [between[at].name for at in outside] + [within[at].name for at in inside]
+            yield PlannedTest(
+                f"F, {term_name(names)}",
+                _coded(within, inside),
+                _coded(between, outside, mean=True).T,
+                corrected=False,
+            )
+
+
+def _coded(factors: Sequence[Factor], named: Sequence[int], *, mean: bool = False) -> Floats:
+    """Orthonormal contrasts of the named factors, over the others the mean (or the sum in units of
+    length 1)."""
+    return reduce(
+        kron,
+        [
+            anova.orthonormal(len(factor.levels))
+            if at in named
+            else np.full(
+                (len(factor.levels), 1),
+                1 / len(factor.levels) if mean else 1 / sqrt(len(factor.levels)),
+            )
+            for at, factor in enumerate(factors)
+        ],
+        np.ones((1, 1)),
+    )
+
+
+def _contrast(comparison: Comparison, layout: Layout) -> PlannedTest:
+    return PlannedTest(
+        comparison.name,
+        cell_weights(layout.within, comparison.weights)[:, None],
+        cell_weights(layout.between, comparison.weights)[None, :],
+        comparison.direction,
+    )
+
+
+SIZES = (3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 50, 60, 80, 100, 150, 200)
+GOALS = (0.8, 0.9)
+DRAWS = 1000
+POOLS, POOL_DRAWS = 100, 200
+"""Pools of simulated participants that are drawn from the pool for an interval, and studies drawn
+from each."""
+SCENARIO_DRAWS = 500
+
+
+@dataclass(frozen=True)
+class Need:
+    """The smallest number of participants with which a test reaches a power. low, high: the
+    interval of 95 % of the numbers that other simulated participants would give. None: more than
+    the largest of `SIZES`."""
+
+    n: int | None
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True)
+class TestPower:
+    """One test of one metric.
+
+    Attributes
+    ----------
+    power : shape (sizes, levels), the levels being those of its group.
+    needs : (level, goal) -> Need; of a test that is not corrected at the first level alone.
+    effect : of the mixture, for the check by normal theory.
+    """
+
+    metric: str
+    title: str
+    planned: PlannedTest
+    power: Floats
+    needs: Mapping[tuple[float, float], Need]
+    effect: Effect
+    pool: Pool
+
+    @property
+    def test(self) -> str:
+        """Its name."""
+        return self.planned.name
+
+
+@dataclass(frozen=True)
+class GroupPower:
+    """The power of the tests that are planned together."""
+
+    group: PlannedGroup
+    tests: tuple[TestPower, ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Shares of the strategies, and what would follow. completion: model -> mean rate, 0-1;
+    needs: (metric, test) -> smallest number for a power of 80 % at .05, None for more."""
+
+    name: str
+    shares: Mapping[str, float]
+    completion: Mapping[str, float]
+    needs: Mapping[tuple[str, str], int | None]
+
+
+def smallest(sizes: Sequence[int], power: ArrayLike, goal: float) -> float:
+    """The number of participants at which power reaches the goal, interpolated linearly between the
+    sizes and rounded up; infinite if it never does."""
+    rising = np.maximum.accumulate(np.asarray(power, np.float64))
+    at = int(np.searchsorted(rising, goal))
+    if at == len(rising):
+        return float("inf")
+    if at == 0:
+        return float(sizes[0])
+    part = (goal - rising[at - 1]) / (rising[at] - rising[at - 1])
+    return float(ceil(sizes[at - 1] + part * (sizes[at] - sizes[at - 1]) - 1e-9))
+
+
+def group_powers(groups: Sequence[PlannedGroup], people: People, seed: int) -> list[GroupPower]:
+    """The power of what is planned."""
+    return [
+        GroupPower(
+            group,
+            tuple(test for pool in group.pools for test in _tests(pool, people, group, seed)),
+        )
+        for group in groups
+    ]
+
+
+def _tests(pool: Pool, people: People, group: PlannedGroup, seed: int) -> list[TestPower]:
+    levels = group.levels
+    power = curves(pool, SIZES, levels, DRAWS, seed)
+    spread = _other_pools(pool, people, levels, seed)
+    powers = []
+    for at, (test, effect) in enumerate(zip(pool.tests, effects(pool), strict=True)):
+        needs = {
+            (level, goal): _need(
+                smallest(SIZES, power[:, place, at], goal),
+                [smallest(SIZES, table[:, place, at], goal) for table in spread],
+            )
+            for place, level in enumerate(levels)
+            for goal in GOALS
+            if place == 0 or test.corrected
+        }
+        title = group.titles[pool.metric]
+        powers.append(TestPower(pool.metric, title, test, power[:, :, at], needs, effect, pool))
+    return powers
+
+
+def _need(n: float, others: Sequence[float]) -> Need:
+    low, high = np.quantile(others, [0.025, 0.975], method="nearest")
+    return Need(*(int(size) if isfinite(size) else None for size in (n, float(low), float(high))))
+
+
+def _other_pools(pool: Pool, people: People, levels: Sequence[float], seed: int) -> list[Floats]:
+    """Power from other simulated participants: as many of each strategy (in each group, where
+    there are several) drawn from those there are."""
+    rng = np.random.default_rng([seed, 1])
+    strategies = np.array([people.strategies[name] for name in pool.people])
+    powers = []
+    for number in range(POOLS):
+        times = np.zeros(len(strategies))
+        for strategy in np.unique(strategies):
+            for group in np.unique(pool.groups):
+                own = np.flatnonzero((strategies == strategy) & (pool.groups == group))
+                if own.size:
+                    times[own] = rng.multinomial(own.size, np.full(own.size, 1 / own.size))
+        drawn = pool.reweighted(pool.weights * times)
+        powers.append(curves(drawn, SIZES, levels, POOL_DRAWS, seed + number + 2))
+    return powers
+
+
+def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[Scenario]:
+    """The mixture as it is, all strategies alike, more of each strategy, and each alone."""
+    usual = dict(people.shares)
+    cases = {"as assumed": usual}
+    if len(usual) > 1:
+        cases["all alike"] = dict.fromkeys(usual, 1 / len(usual))
+        for name in usual:
+            cases[f"more {name}"] = more(usual, name)
+        for name in usual:
+            cases[f"only {name}"] = {strategy: float(strategy == name) for strategy in usual}
+    return [_scenario(name, shares, people, powers, seed) for name, shares in cases.items()]
+
+
+def more(shares: Mapping[str, float], name: str, by: float = 0.2) -> dict[str, float]:
+    """A strategy's share raised by so much, at most to 1; the others shrink in proportion."""
+    raised = min(1.0, shares[name] + by)
+    rest = 1 - shares[name]
+    factor = (1 - raised) / rest if rest > 0 else 0.0
+    return {s: raised if s == name else share * factor for s, share in shares.items()}
+
+
+def _scenario(
+    name: str,
+    shares: Mapping[str, float],
+    people: People,
+    powers: Sequence[GroupPower],
+    seed: int,
+) -> Scenario:
+    from labapp.planning.waiting import completions
+
+    other = replace(people, shares=dict(shares))
+    # As it is, the mixture has its numbers already, and from more draws.
+    same = shares == people.shares
+    needs = _as_planned(powers) if same else _needed(shares, people, powers, seed)
+    completion = {rate.model: rate.mean for rate in completions(other) if rate.strategy is None}
+    return Scenario(name, dict(shares), completion, needs)
+
+
+Needs = dict[tuple[str, str], int | None]
+
+
+def _as_planned(powers: Sequence[GroupPower]) -> Needs:
+    return {
+        _key(power, test.metric, test.test): test.needs[LEVEL, GOALS[0]].n
+        for power in powers
+        for test in power.tests
+    }
+
+
+def _needed(
+    shares: Mapping[str, float], people: People, powers: Sequence[GroupPower], seed: int
+) -> Needs:
+    needs: Needs = {}
+    for group_power in powers:
+        # A metric has several pools where not everybody met every model.
+        for pool in {id(test.pool): test.pool for test in group_power.tests}.values():
+            drawn = pool.reweighted(weights([people.strategies[n] for n in pool.people], shares))
+            power = curves(drawn, SIZES, (LEVEL,), SCENARIO_DRAWS, seed)
+            for at, test in enumerate(pool.tests):
+                n = smallest(SIZES, power[:, 0, at], GOALS[0])
+                needs[_key(group_power, pool.metric, test.name)] = int(n) if isfinite(n) else None
+    return needs
+
+
+def _key(power: GroupPower, metric: str, test: str) -> tuple[str, str]:
+    return f"{power.group.name}: {metric}", test

@@ -21,7 +21,7 @@ from labapp.errors import DataFolderError, UsageError
 from labapp.planning.files import created
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
-from labapp.report.formats import count
+from labapp.report.page import count
 from labapp.representations.card import installed_sha256
 from labapp.session import folder
 from labapp.session.gate import gate

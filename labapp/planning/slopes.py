@@ -21,10 +21,9 @@ from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Int64
 from labapp.analysis.mixed_logistic import Fitted
 from labapp.analysis.task_report import ComparedSlope
-from labapp.planning.people import People
-from labapp.planning.pools import LEVEL
-from labapp.planning.power import Floats, Whole
-from labapp.simulation.workers import Workers
+from labapp.planning.power import LEVEL, Floats, Whole
+from labapp.planning.thresholds import People
+from labapp.simulation.simulation_job import Workers
 
 REPLICATIONS = 100
 """Studies of each number of people and models."""

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.analysis.calibration import Suggestion, skip_after_s
-from labapp.planning.pairs import Pairs
-from labapp.planning.people import People
+from labapp.planning.thresholds import Pairs, People
 
 if TYPE_CHECKING:
     import pandas as pd

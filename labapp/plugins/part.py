@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from labapp.documents import Strict
-from labapp.representations.display import Chart
-from labapp.representations.space import LatentSpace
+from labapp.representations.space import Chart, LatentSpace
 
 Dimensions = tuple[dict[str, Any], ...]
 """A latent space as rows of `LatentSpace.to_json`."""

@@ -15,9 +15,7 @@ from labapp.plugins.part import PlannedPart
 
 if TYPE_CHECKING:
     from labapp.session.runner import Runner
-    from labapp.simulation.experience import Experience
-    from labapp.simulation.pace import Pace
-    from labapp.simulation.person import Person
+    from labapp.simulation.person import Experience, Pace, Person
 
 Options = Mapping[str, Any]
 """What whoever simulates sets for a task, by the task's name."""
@@ -96,7 +94,7 @@ class SimulatedParticipant(Protocol):
 
         Parameters
         ----------
-        thought : one of `labapp.simulation.phrases`.
+        thought : one of `labapp.simulation.person`.
         what : what the thought is about, where its words leave room for that.
 
         Returns

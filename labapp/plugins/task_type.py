@@ -106,7 +106,7 @@ class TaskType(ABC, Generic[P]):
     withheld."""
     mixture: ClassVar[Mapping[str, float]] = MappingProxyType({})
     """Usual shares of its strategies, by name, adding up to 1; empty for those of
-    `labapp.simulation.mixtures`."""
+    `labapp.simulation.strategies`."""
     codebook: ClassVar[str] = "think-aloud"
     """The shipped codebook with the codes of what simulated participants say in it."""
     blinds: ClassVar[bool] = False

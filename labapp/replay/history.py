@@ -49,8 +49,8 @@ from labapp.representations.space import LatentSpace
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.models import card_path
 from labapp.session.opening import models_of
+from labapp.session.runner import machine_of
 from labapp.session.stimuli import sets_of
-from labapp.session.tasks import machine_of
 from labapp.stimuli.gallery import RecordedGallery
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy

@@ -3,25 +3,36 @@
 All times are session time in ns, as in the journal; stretches are half-open. No task is known here
 by its name: what comes onto the screen, which events move a dial and which compare a picture with a
 target, task types and the bases of events say. Words are put to it by the windows.
+
+The fold over a journal that gives the lanes of a timeline, in session time.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from labapp.clock import NS
+from labapp.events import Event, Payload
+from labapp.events.dials import Comparison, DialTurned
+from labapp.events.durations import KINDS, STALLED, Pauses
+from labapp.events.moderation import Prompt
+from labapp.events.registry import kinds_of, moving_kinds
+from labapp.journal.rows import Row, payloads
+from labapp.plugins import registry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from labapp.annotations.model import Blinding
     from labapp.journal.record import Record
-    from labapp.replay.lane_fold import LaneFold
+
 
 LaneId = Literal[
     "sound",
@@ -148,7 +159,6 @@ def lanes_of(
     ------
     RecordError : the journal cannot be read.
     """
-    from labapp.replay.lane_fold import fold_lanes
 
     lanes = fold_lanes(record.rows, answers, folded)
     if sound is not None:
@@ -252,3 +262,221 @@ def burst_onsets(lane: Lane) -> list[int]:
     first[1:] = (np.diff(lane.times) >= BURST_NS) | (np.diff(lane.values) != 0)
     onsets: list[int] = lane.times[first].tolist()
     return onsets
+
+
+NOTES = frozenset({"note.added", "deviation.noted"})
+ALARMS = frozenset(
+    {
+        "alarm.raised",
+        "audio.device_lost",
+        "audio.gap",
+        "clock.changed",
+        "close.requested",
+        "program.stalled",
+        "screen.changed",
+        "session.reopened",
+        "skip.taken_back",
+    }
+)
+_COURSE = frozenset({"part.started", "part.ended", "part.restarted", "trial.ended"})
+_SOUND = frozenset({"audio.state", "audio.started", "audio.stopped"})
+_NOTICED = frozenset({"silent", "zeros", "clipping"})
+"""States of the sound that a timeline shows; else it was simply heard."""
+
+
+def fold_lanes(
+    rows: Sequence[Row], answers: Collection[str] = (), folded: LaneFold | None = None
+) -> tuple[Lane, ...]:
+    """Every lane of a session, empty ones too; see `labapp.replay.lanes.lanes_of`."""
+    if folded is None:
+        folded = LaneFold(answers)
+        for event, payload in payloads(row for row in rows if row.kind in folded.kinds):
+            folded.apply(event, payload)
+    return folded.lanes(rows[-1].t_ns)
+
+
+class LaneFold:
+    """A fold over the events of a session, those of other kinds passed over; answers: the kinds
+    that tasks have marks for."""
+
+    def __init__(self, answers: Collection[str] = ()) -> None:
+        self._shown = registry.shown_kinds()
+        self._turned = frozenset((*kinds_of(DialTurned), *moving_kinds()))
+        self._compared = frozenset(kinds_of(Comparison))
+        self._prompts = frozenset(kinds_of(Prompt))
+        self._points: dict[str, LaneId] = dict.fromkeys(answers, "answers")
+        self._points |= dict.fromkeys(ALARMS, "alarms")
+        self._points |= dict.fromkeys(self._prompts, "prompts")
+        self._points |= dict.fromkeys(NOTES, "notes")
+        self._points["flag.added"] = "flags"
+        self._marks: dict[LaneId, dict[int, LaneItem]] = {}
+        self._first: dict[int, tuple[LaneId, LaneItem]] = {}
+        self._part: LaneItem | None = None
+        self._trial: LaneItem | None = None
+        self._screen: list[LaneItem] = []
+        self._pauses = Pauses()
+        self._open: dict[str, LaneItem] = {}
+        self._held: list[LaneItem] = []
+        self._heard: LaneItem | None = None
+        self._sound: list[LaneItem] = []
+        self._moves = array("q"), array("f")
+        self._curve = array("q"), array("f")
+        told = {"note.corrected", *_COURSE, *_SOUND, *KINDS, *self._points, *self._shown}
+        self._told = frozenset(told)
+        self.kinds = frozenset(told | self._turned | self._compared)
+
+    def apply(self, event: Event, payload: Payload) -> None:
+        """Take in an event with its payload."""
+        kind, at = event.kind, event.t_ns
+        if kind not in self.kinds:
+            return
+        if isinstance(payload, DialTurned):
+            self._moves[0].append(at)
+            self._moves[1].append(payload.dimension)
+            return
+        if (moved := payload.moved_dial()) is not None:
+            self._moves[0].append(at)
+            self._moves[1].append(moved[0])
+        if kind in self._shown:
+            self._begin_trial(event)
+        if isinstance(payload, Comparison):
+            self._curve[0].append(at)
+            self._curve[1].append(payload.alignment)
+            if kind not in self._told:
+                return
+        fields = payload.as_dict() if kind not in self._compared else {}
+        if kind in _COURSE:
+            self._course(event, fields)
+        if kind in KINDS:
+            self._hold(event, fields)
+        if kind in _SOUND:
+            self._hear(event, fields)
+        if (lane := self._points.get(kind)) is not None:
+            self._note(lane, event, fields)
+        elif kind == "note.corrected":
+            self._correct(int(fields["seq"]), str(fields["text"]))
+
+    def lanes(self, end_ns: int) -> tuple[Lane, ...]:
+        """The lanes of what was taken in; what still runs lasts until end_ns."""
+        self._end_part(end_ns, "")
+        for item in self._open.values():
+            self._held.append(replace(item, t1_ns=end_ns))
+        self._end_state(end_ns)
+        return (
+            Lane("sound", "spans", tuple(self._sound)),
+            Lane("pauses", "spans", _ordered(self._held)),
+            Lane("screen", "spans", _ordered(self._screen)),
+            Lane("dials", "moves", (), *_arrays(self._moves)),
+            Lane("alignment", "curve", (), *_arrays(self._curve)),
+            self._marked("prompts"),
+            self._marked("answers"),
+            self._marked("flags"),
+            self._marked("notes"),
+            self._marked("alarms"),
+        )
+
+    def _marked(self, lane: LaneId) -> Lane:
+        return Lane(lane, "points", _ordered(self._marks.get(lane, {}).values()))
+
+    def _begin_trial(self, event: Event) -> None:
+        self._end_trial(event.t_ns, "")  # an attempt that a crash cut off has no end
+        self._trial = LaneItem(
+            "trial", event.t_ns, event.t_ns, "", event.part_id, event.trial, "", event.seq
+        )
+
+    def _course(self, event: Event, fields: Mapping[str, Any]) -> None:
+        at = event.t_ns
+        match event.kind:
+            case "part.started":
+                self._end_part(at, "")
+                self._part = LaneItem("part", at, at, "", event.part_id, None, "", event.seq)
+            case "part.ended":
+                self._end_part(at, str(fields["outcome"]))
+            case "part.restarted":
+                self._end_trial(at, "")
+            case "trial.ended":
+                self._end_trial(at, str(fields["outcome"]))
+
+    def _end_trial(self, at: int, outcome: str) -> None:
+        if self._trial is not None:
+            self._screen.append(replace(self._trial, t1_ns=at, outcome=outcome))
+            self._trial = None
+        times, values = self._curve
+        if values and not isnan(values[-1]):
+            times.append(at)
+            values.append(float("nan"))
+
+    def _end_part(self, at: int, outcome: str) -> None:
+        self._end_trial(at, "")
+        if self._part is not None:
+            self._screen.append(replace(self._part, t1_ns=at, outcome=outcome))
+            self._part = None
+
+    def _hold(self, event: Event, fields: Mapping[str, Any]) -> None:
+        """What stops the session, each for itself, as `Pauses` knows it."""
+        if event.kind == STALLED:
+            if fields["who"] != "recorder":
+                t0, t1 = int(fields["from_ns"]), int(fields["from_ns"]) + int(fields["duration_ns"])
+                stall = LaneItem("stall", t0, t1, "", *event.key[:2], "", event.seq, fields)
+                self._held.append(stall)
+            return
+        before = self._pauses.holds
+        self._pauses = self._pauses.apply(event)
+        now = self._pauses.holds
+        for hold in before - now:
+            if (item := self._open.pop(hold, None)) is not None:
+                self._held.append(replace(item, t1_ns=event.t_ns))
+        for hold in now - before:
+            gap_from = fields.get("gap_from_ns")
+            kind: str = hold
+            if gap_from is not None:
+                kind = "gap"
+            elif hold == "pause" and event.part_id is not None:
+                kind = "break"
+            at = event.t_ns if gap_from is None else int(gap_from)
+            self._open[hold] = LaneItem(
+                kind, at, at, "", event.part_id, event.trial, "", event.seq, fields
+            )
+
+    def _hear(self, event: Event, fields: Mapping[str, Any]) -> None:
+        if event.kind == "audio.state":
+            since, state = int(fields["since_ns"]), str(fields["state"])
+            self._end_state(since)
+            if state in _NOTICED:
+                self._heard = LaneItem(state, since, since, "", event.part_id, seq=event.seq)
+        else:
+            self._end_state(event.t_ns)
+
+    def _end_state(self, at: int) -> None:
+        if self._heard is not None:
+            self._sound.append(replace(self._heard, t1_ns=max(at, self._heard.t0_ns)))
+            self._heard = None
+
+    def _note(self, lane: LaneId, event: Event, fields: Mapping[str, Any]) -> None:
+        if event.kind == "screen.changed" and fields["change"] != "removed":
+            return
+        at = int(fields.get("typing_began_ns", event.t_ns))
+        text = str(fields.get("text", fields.get("meaning", "")))
+        item = LaneItem(event.kind, at, at, text, event.part_id, event.trial, "", event.seq, fields)
+        self._marks.setdefault(lane, {})[event.seq] = item
+        self._first[event.seq] = lane, item
+
+    def _correct(self, seq: int, text: str) -> None:
+        """What was taken back has no mark; what only the study words gets its own words back."""
+        if seq not in self._first:
+            return
+        lane, item = self._first[seq]
+        self._marks[lane].pop(seq, None)
+        if text:
+            words = text if item.kind in NOTES else item.text
+            self._marks[lane][seq] = replace(item, text=words)
+
+
+def _ordered(items: Collection[LaneItem]) -> tuple[LaneItem, ...]:
+    """By time; what lasts longer first, so that a trial lies on its part."""
+    return tuple(sorted(items, key=lambda item: (item.t0_ns, -item.t1_ns, item.seq)))
+
+
+def _arrays(columns: tuple[array[int], array[float]]) -> tuple[Any, Any]:
+    times, values = columns
+    return np.array(times, dtype=np.int64), np.array(values, dtype=np.float32)

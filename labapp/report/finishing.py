@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, Formatter, FuncFormatter, NullFormatter
 
 from labapp.figure_style import FULL_IN
-from labapp.report.language import ENGLISH, Verbatim, say, spoken
+from labapp.report.page import ENGLISH, Verbatim, say, spoken
 
 ROUNDS = 3
 """So often a figure is laid out again after labels were broken into lines."""

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.report.formats import decimal
-from labapp.report.page import Html, details, joined, paragraph, table, two_lines
+from labapp.report.page import Html, decimal, details, joined, paragraph, table, two_lines
 
 FOLDED_FROM = 20
 """A list of more rows is folded away: nobody has to go past it."""

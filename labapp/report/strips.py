@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from labapp.figure_style import figure_width, panels_across, style
-from labapp.report import axis_names, kit
+from labapp.report import drawing, kit
 from labapp.report.drawing import Drawing, svg_of
 
 BESIDE_IN = 0.7
@@ -53,12 +53,12 @@ def strip_panels(
     with mpl.rc_context(style()):
         wide = figure_width() / panels_across(across) - BESIDE_IN
         named = [panel.models or models for panel in measured]
-        rooms = [wide / (max(len(own), axis_names.LEAST) + 0.2) for own in named]
-        below = max(map(axis_names.label_height, named, rooms), default=0.0)
+        rooms = [wide / (max(len(own), drawing.LEAST) + 0.2) for own in named]
+        below = max(map(drawing.label_height, named, rooms), default=0.0)
         figure, axes = kit.panels(len(measured), across, max(LEAST_IN, DRAWN_IN + below))
         for ax, panel, own, room in zip(axes, measured, named, rooms, strict=True):
             counts = kit.strips(ax, panel.values, joined=True, limits=panel.limits)
-            axis_names.names_below(ax, own, counts, (), room)
+            drawing.names_below(ax, own, counts, (), room)
             ax.set_title(panel.title)
             ax.set_ylabel(panel.unit)
             ax.set_xlabel(panel.dataset)

@@ -17,18 +17,19 @@ from labapp.errors import LabappError, ModelError
 from labapp.naming import NotReserved
 from labapp.reading import files
 from labapp.representations import document
-from labapp.representations.architectures import (
+from labapp.representations.data import Data, Part
+from labapp.representations.recipe import (
     ARCHITECTURES,
+    ID_PATTERN,
     Architecture,
     ClosedForm,
+    Objective,
     OnnxGraph,
+    Optimizer,
     PythonFunction,
+    Task,
 )
-from labapp.representations.data import Data, Part
-from labapp.representations.display import Chart, Display
-from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
-from labapp.representations.space import LatentSpace
-from labapp.representations.task import Task
+from labapp.representations.space import Chart, Display, LatentSpace
 from labapp.training.files import read_bytes
 
 CARD = "model.yaml"

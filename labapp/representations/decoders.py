@@ -11,8 +11,8 @@ from importlib import metadata
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.architectures import ClosedForm
 from labapp.representations.card import ModelCard
+from labapp.representations.recipe import ClosedForm
 from labapp.representations.space import LatentSpace
 
 Float32 = NDArray[np.float32]

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from labapp.datasets.split import Split
 from labapp.errors import DatasetError, ModelError
 from labapp.representations import measuring, package
-from labapp.representations.architectures import ClosedForm
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.effects import HIGH, LITTLE, LOW, effects
 from labapp.representations.measuring import QualityMeasures
-from labapp.representations.recipe import InfoGan, PublishedScores
+from labapp.representations.recipe import ClosedForm, InfoGan, PublishedScores
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]

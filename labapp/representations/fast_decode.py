@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
-from labapp.representations.architectures import Architecture
 from labapp.representations.decoders import Forward
 from labapp.representations.folding import Layer
+from labapp.representations.recipe import Architecture
 
 T = TypeVar("T")
 

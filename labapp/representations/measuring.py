@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from labapp.datasets import mnist
 from labapp.datasets.split import Int64, Rows, Split, chunks, divide
-from labapp.representations.architectures import Likelihood, TrainedNetwork
 from labapp.representations.card import (
     CodeAgreement,
     Dci,
@@ -26,7 +25,7 @@ from labapp.representations.card import (
     HeldOutNll,
     ModelCard,
 )
-from labapp.representations.recipe import InfoGan, PublishedScores
+from labapp.representations.recipe import InfoGan, Likelihood, PublishedScores, TrainedNetwork
 from labapp.representations.space import Discrete, LatentSpace
 
 Float32 = NDArray[np.float32]

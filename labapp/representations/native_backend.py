@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations import fast_decode, folding
-from labapp.representations.architectures import Architecture, TrainedNetwork
 from labapp.representations.decoders import Forward
 from labapp.representations.folding import Layer
+from labapp.representations.recipe import Architecture, TrainedNetwork
 
 Float32 = NDArray[np.float32]
 

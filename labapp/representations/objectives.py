@@ -20,8 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.representations.architectures import Likelihood
-from labapp.representations.recipe import Ae, Gt, SsTcVae, TcVae, Vae
+from labapp.representations.recipe import Ae, Gt, Likelihood, SsTcVae, TcVae, Vae
 
 Losses = dict[str, Tensor]
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
-from labapp.representations.architectures import Architecture
 from labapp.representations.decoders import Forward
 from labapp.representations.importing.child import SECONDS
 from labapp.representations.importing.convert import try_graph as try_graph
+from labapp.representations.recipe import Architecture
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, RunOptions, SessionOptions

@@ -26,12 +26,17 @@ from labapp import leftovers, resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
 from labapp.representations import document, native_backend, onnx_backend, python_backend
-from labapp.representations.architectures import ClosedForm, OnnxGraph, PythonFunction
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
-from labapp.representations.recipe import ID_PATTERN
+from labapp.representations.recipe import (
+    ID_PATTERN,
+    ClosedForm,
+    InTasks,
+    OnnxGraph,
+    PythonFunction,
+    in_tasks,
+)
 from labapp.representations.space import Continuous
-from labapp.representations.task import InTasks, in_tasks
 from labapp.training import files
 
 Float32 = NDArray[np.float32]

@@ -1,22 +1,44 @@
 """Recipes of models for `labapp models train`, as YAML (models/recipes/*.yaml).
 
 Nothing here needs torch, so that recipes and cards are read and refused at once.
+
+The registry of architectures that model packages may name.
+
+Listing and checking a package needs no torch; building a trained decoder does, and imports it then.
+A package adds an architecture by an entry point of the group `labapp.decoders` that names an
+`Architecture`.
+
+What a model's card says of the tasks that it is used in; a study file may say otherwise.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.datasets import mnist
-from labapp.documents import MODEL
+from labapp.datasets import circles, mnist, sinelines
+from labapp.discovery import Catalogue
+from labapp.documents import MODEL, Strict
 from labapp.naming import NotReserved
-from labapp.representations import document
-from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
+from labapp.representations import document, layers
 from labapp.representations.data import Data, MnistData, Part
+from labapp.representations.distance import DistanceName
+from labapp.representations.layers import Parts
+from labapp.representations.space import Chart, Display
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from labapp.representations.card import ModelCard
+
 
 ID_PATTERN = MODEL
 """`<dataset>/<name>`, lower case: no dot, no slash beyond the one, hence no way out of a folder."""
@@ -194,3 +216,207 @@ class Recipe(Part):
 def read(path: Path) -> Recipe:
     """The recipe in `path`. Raises ModelError with line, key, found and allowed."""
     return document.read(path, "recipe", Recipe)
+
+
+Likelihood = Literal["gaussian", "bernoulli"]
+Float32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedForm:
+    """An exact formula x(z), with the names and limits of its dials and a sampler of its prior."""
+
+    decode: Callable[[Float32], Float32]
+    names: tuple[str, ...]
+    limits: tuple[tuple[float, float], ...]
+    sample_prior: Callable[[int, int], Float32]
+    """(count, seed) -> dial states, float32 (count, dimensions)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedNetwork:
+    """A network whose weights are learned."""
+
+    decoder: Callable[[int], nn.Module]
+    """Width of z -> the decoder, untrained."""
+    encoder: Callable[[int, bool], nn.Module] | None
+    """(width, with a log-variance head) -> the encoder; None for a generator, which has none."""
+    likelihood: Likelihood
+    """How a decoded x is read: as the mean of a Gaussian, or as Bernoulli probabilities."""
+    parts: Callable[[int], Parts] | None = None
+    """Width of z -> the same decoder's layers, by which it is also computed without importing
+    torch; None for a network that `decoder` alone knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxGraph:
+    """A network whose whole graph lies in the package, as ONNX."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A function of a Python package that is installed where the model is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """How the decoder of a model package is built.
+
+    Attributes
+    ----------
+    name : what `architecture` in a card or a recipe says.
+    output_shape : of a single instance x.
+    display : whether x is drawn as a series or as an image.
+    source : an exact rule; a network, whose weights lie in the package; one that lies there whole;
+        or a function that is installed beside labapp.
+    """
+
+    name: str
+    output_shape: tuple[int, ...]
+    display: Display
+    source: ClosedForm | TrainedNetwork | OnnxGraph | PythonFunction
+
+
+def _sinelines_encoder(width: int, posterior: bool) -> nn.Module:
+    from labapp.representations.networks import MlpEncoder
+
+    return MlpEncoder(width, points=sinelines.POINTS, posterior=posterior)
+
+
+def _sinelines_decoder(width: int) -> nn.Module:
+    from labapp.representations.networks import MlpDecoder
+
+    return MlpDecoder(width, points=sinelines.POINTS)
+
+
+def _dsprites_encoder(width: int, posterior: bool) -> nn.Module:
+    from labapp.representations.networks import DspritesEncoder
+
+    return DspritesEncoder(width, posterior=posterior)
+
+
+def _mnist_encoder(width: int, posterior: bool) -> nn.Module:
+    from labapp.representations.networks import MnistEncoder
+
+    return MnistEncoder(width, posterior=posterior)
+
+
+def _of_pictures(parts: Callable[[int], Parts]) -> Callable[[int], nn.Module]:
+    def decoder(width: int) -> nn.Module:
+        from labapp.representations.networks import PictureDecoder
+
+        return PictureDecoder(parts(width))
+
+    return decoder
+
+
+_sinelines = partial(layers.sinelines, points=sinelines.POINTS)
+_generator = partial(layers.mnist, generator=True)
+
+_ALL = (
+    Architecture(
+        "closed-form:circles",
+        (circles.SIZE, circles.SIZE),
+        "image",
+        ClosedForm(circles.pictures, circles.NAMES, circles.LIMITS, circles.sample_prior),
+    ),
+    Architecture(
+        "closed-form:sinelines",
+        (sinelines.POINTS,),
+        "series",
+        ClosedForm(sinelines.series, sinelines.NAMES, sinelines.LIMITS, sinelines.sample_prior),
+    ),
+    Architecture(
+        "sinelines-mlp",
+        (sinelines.POINTS,),
+        "series",
+        TrainedNetwork(_sinelines_decoder, _sinelines_encoder, "gaussian", _sinelines),
+    ),
+    Architecture(
+        "dsprites-conv",
+        (64, 64),
+        "image",
+        TrainedNetwork(
+            _of_pictures(layers.dsprites), _dsprites_encoder, "bernoulli", layers.dsprites
+        ),
+    ),
+    Architecture(
+        "mnist-conv",
+        (28, 28),
+        "image",
+        TrainedNetwork(_of_pictures(layers.mnist), _mnist_encoder, "bernoulli", layers.mnist),
+    ),
+    Architecture(
+        "mnist-infogan",
+        (28, 28),
+        "image",
+        TrainedNetwork(_of_pictures(_generator), None, "bernoulli", _generator),
+    ),
+)
+
+ARCHITECTURES: Catalogue[Architecture] = Catalogue(
+    "labapp.decoders", "an architecture", Architecture, lambda: _ALL
+)
+
+
+class Task(Strict):
+    """How reconstruction with a model goes where the study does not say.
+
+    Attributes
+    ----------
+    distance : how pictures are compared, by its name, see `labapp.representations.distance`.
+    target_alignment : how alike they must be for a question to be solved, 0 to 1.
+    skip_after_s : seconds of active time after which a question can be skipped.
+    overlay_at_start : whether the two pictures lie over one another at first.
+    labels_editable : whether participants name the dials.
+    """
+
+    distance: DistanceName
+    target_alignment: float = Field(gt=0, le=1)
+    skip_after_s: float = Field(gt=0, le=3600)
+    overlay_at_start: bool = False
+    labels_editable: bool = False
+
+
+def _published(distance: str, target: float, seconds: float, overlay: bool, labels: bool) -> Task:
+    return Task(
+        distance=distance,
+        target_alignment=target,
+        skip_after_s=seconds,
+        overlay_at_start=overlay,
+        labels_editable=labels,
+    )
+
+
+PUBLISHED = {
+    "sinelines": _published("sinelines", 0.90, 30.0, True, False),
+    "dsprites": _published("dsprites", 0.90, 30.0, True, False),
+    "mnist": _published("mnist", 0.75, 45.0, False, True),
+    "circles": _published("dsprites", 0.98, 30.0, False, False),
+}
+"""What the published studies fix for each data set (paper 000, 4.3, A.2 and A.4, and the published
+application). It stands on the cards that are made here, and fills those of older packages, which
+say nothing of tasks."""
+SHOWN_ROUNDED = frozenset({"mnist"})
+"""Data sets whose pictures the published studies show in black and white."""
+
+
+class InTasks(NamedTuple):
+    """What tasks follow of a model. task: None where neither its card nor the table says it;
+    chart: of a series whose chart is not the published one."""
+
+    display: Display
+    task: Task | None
+    chart: Chart | None = None
+
+
+def in_tasks(card: ModelCard) -> InTasks:
+    """What a card says; one of an older package as the published study with its data set."""
+    if card.task is not None or card.dataset not in PUBLISHED:
+        return InTasks(card.display, card.task, card.chart)
+    return InTasks(published_display(card.dataset, card.display), PUBLISHED[card.dataset])
+
+
+def published_display(dataset: str, display: Display) -> Display:
+    """How the published studies show pictures of a data set that are drawn like this."""
+    return "binary_image" if dataset in SHOWN_ROUNDED and display == "image" else display

@@ -19,9 +19,15 @@ from numpy.typing import NDArray
 
 from labapp.errors import ModelError
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
-from labapp.representations.display import Chart
-from labapp.representations.sheet_layout import Cell, SheetLayout, SheetSizes, lay_out
-from labapp.representations.sheets import TraversalSheet, limits
+from labapp.representations.sheets import (
+    Cell,
+    SheetLayout,
+    SheetSizes,
+    TraversalSheet,
+    lay_out,
+    limits,
+)
+from labapp.representations.space import Chart
 
 DPI = 144
 PX = 72 / DPI

@@ -4,13 +4,16 @@ Throughout labapp a *dial state* `z` holds one number a dimension, in the order 
 value of a continuous dimension, the index of a discrete one. `encode` turns it into the decoder's
 input, where a discrete dimension with k values becomes a one-hot of width k: discrete one-hots
 first, then the continuous dimensions, as in the packages released with paper 000.
+
+How questions are drawn, and the priors that are not uniform within the dials' limits. How an
+instance of a model is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,3 +161,60 @@ class LatentSpace:
             else:
                 raise ValueError(f"unknown dimension type {row['type']!r}")
         return cls(tuple(dimensions))
+
+
+BaseSampling = Literal["held_out", "prior", "uniform"]
+"""How a dial state is drawn: from the sample in the model's package, from its prior, or uniformly
+within the dials' limits."""
+
+
+def sinelines(rng: np.random.Generator) -> tuple[float, ...]:
+    """Slope U(-1, 1), intercept N(0, 1), amplitude Exp(1), frequency Exp(1), phase U(0, 2 pi)."""
+    return (
+        float(rng.uniform(-1, 1)),
+        float(rng.normal()),
+        float(rng.exponential()),
+        float(rng.exponential()),
+        float(rng.uniform(0, 2 * np.pi)),
+    )
+
+
+Draw = Callable[[np.random.Generator], tuple[float, ...]]
+_OF_DIALS: dict[tuple[str, ...], Draw] = {
+    ("slope", "intercept", "amplitude", "frequency", "phase"): sinelines
+}
+
+
+def prior_of(space: LatentSpace) -> Draw | None:
+    """The prior over dials of these names, which a model in closed form has; None without one."""
+    return _OF_DIALS.get(tuple(dimension.name for dimension in space.dimensions))
+
+
+Display = Literal["series", "image", "binary_image", "colour"]
+"""A chart of (points,); a grey picture of (rows, columns), as it is or rounded to black and white;
+a picture of red, green and blue, (rows, columns, 3)."""
+
+
+class Chart(NamedTuple):
+    """The limits of the y axis on which a series is drawn; by default the published ones (paper
+    000, 4.3)."""
+
+    low: float = -10.0
+    high: float = 10.0
+
+    def above_middle(self, y: NDArray[np.float32], half: float) -> NDArray[np.floating]:
+        """How far above the middle of a chart values are drawn, in the unit of `half`, half its
+        height. Far outside they are cut off."""
+        middle, reach = (self.low + self.high) / 2, (self.high - self.low) / 2
+        inside = np.clip(y, middle - 3 * reach, middle + 3 * reach)
+        above: NDArray[np.floating] = (inside - np.float32(middle)) * (half / reach)
+        return above
+
+    @property
+    def zero(self) -> float | None:
+        """Where 0 is: its share of half the height above the middle; None outside the chart."""
+        middle, reach = (self.low + self.high) / 2, (self.high - self.low) / 2
+        return -middle / reach if self.low < 0 < self.high else None
+
+
+PUBLISHED_CHART = Chart()

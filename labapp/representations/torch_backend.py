@@ -22,11 +22,11 @@ from torch import Tensor, nn
 
 from labapp.errors import ModelError
 from labapp.representations import fast_decode, folding
-from labapp.representations.architectures import Architecture, TrainedNetwork
 from labapp.representations.decoders import Forward
 from labapp.representations.fast_decode import check_weights, tried
 from labapp.representations.folding import Layer
 from labapp.representations.networks import described
+from labapp.representations.recipe import Architecture, TrainedNetwork
 
 Float32 = NDArray[np.float32]
 

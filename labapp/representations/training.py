@@ -36,12 +36,21 @@ from labapp.representations import (
 from labapp.representations import (
     recipe as recipes,
 )
-from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
 from labapp.representations.card import ModelCard, Training
 from labapp.representations.encodings import Encodings
 from labapp.representations.objectives import Losses
-from labapp.representations.recipe import Ae, Gt, InfoGan, Optimizer, Recipe, classes_of
-from labapp.representations.task import PUBLISHED, published_display
+from labapp.representations.recipe import (
+    ARCHITECTURES,
+    PUBLISHED,
+    Ae,
+    Gt,
+    InfoGan,
+    Optimizer,
+    Recipe,
+    TrainedNetwork,
+    classes_of,
+    published_display,
+)
 from labapp.training import checkpoint
 from labapp.training.checkpoint import Provenance, Run
 from labapp.training.loop import Progress, StepResult, run_steps, versions

@@ -12,9 +12,9 @@ from labapp.reading import files
 from labapp.representations.card import CARD
 from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.decoding import Decoder
+from labapp.representations.effects import warm_up
 from labapp.representations.package import files_sha256, find, load_package, tasks_of
-from labapp.representations.task import InTasks, in_tasks
-from labapp.representations.timing import warm_up
+from labapp.representations.recipe import InTasks, in_tasks
 
 WARM_UP_DECODES = 50
 

@@ -51,14 +51,12 @@ from labapp.session import (
     stimuli,
     streaming,
 )
-from labapp.session.decoding import SLOW_MS
 from labapp.session.folder import SessionFolder
 from labapp.session.heartbeat import Heartbeat
 from labapp.session.network import network_drive, network_warning
-from labapp.session.runner import Microphone, Runner, SoundRecorder
-from labapp.session.scheduling import Scheduler
-from labapp.session.tasks import machine_of
-from labapp.session.verified_events import read_verified_events
+from labapp.session.pictures import SLOW_MS
+from labapp.session.recovery import read_verified_events
+from labapp.session.runner import Microphone, Runner, Scheduler, SoundRecorder, machine_of
 from labapp.session.withdrawal import withdraw
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner

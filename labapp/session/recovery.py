@@ -3,6 +3,8 @@
 Nothing is ever deleted. SQLite replays its own write-ahead log on the next open; the hash chain
 then says whether the journal is what was written; the sound files' headers are brought in line
 with their length.
+
+The events of a session so far, read only if the journal is exactly what was written.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labapp.audio.repair import repair_wav, tail
+from labapp.audio.recorded_sound import repair_wav, tail
 from labapp.errors import RecordError
 from labapp.events import Event, payload_of
 from labapp.events.voice import AudioBlock, AudioStarted
+from labapp.journal.integrity import check_rows
+from labapp.journal.layout import JOURNAL
+from labapp.journal.read import read_rows
 from labapp.session.folder import SessionFolder
-from labapp.session.verified_events import finished, read_verified_events
 
 
 @dataclass(frozen=True)
@@ -95,3 +99,47 @@ def repair_sound(folder: Path, events: Sequence[Event]) -> tuple[str, ...]:
             lines.append(f"{started.file}: {report.missing / started.nominal_rate:.2f} s missing.")
         lines += [f"{started.file}: the block at frame {f} is damaged." for f in report.damaged]
     return tuple(lines)
+
+
+def read_verified_events(folder: Path) -> list[Event]:
+    """All events of a session folder, in order.
+
+    Raises RecordError when there is none, when one is missing, or when the hash chain is broken:
+    a session is only continued on a record that is whole.
+    """
+    rows = read_rows(folder)
+    if not rows:
+        raise RecordError(
+            f"The journal of {folder.name} holds no event: it was interrupted while being made.",
+            safe="Nothing had been recorded.",
+            todo="Start the session again: the empty folder is cleared away then.",
+        )
+    events: list[Event] = []
+    if problems := check_rows(
+        rows, JOURNAL, lambda pairs: events.extend(event for event, _ in pairs)
+    ):
+        raise RecordError(
+            f"The journal of {folder.name} is not what was written: {problems[0]}.",
+            safe="Nothing was changed now; the events before it are intact.",
+            todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
+        )
+    return events
+
+
+def withdrawal(events: Sequence[Event]) -> str:
+    """What the participant who withdrew said of the data at the session's end, keep or delete;
+    empty where nobody withdrew then."""
+    wish = ""
+    for event in events:
+        if event.kind in ("session.completed", "session.ended", "session.reopened"):
+            wish = str(event.payload.get("withdrawal", ""))
+    return wish
+
+
+def finished(events: Sequence[Event]) -> bool:
+    """Whether the session came to an end, planned or early."""
+    ended = False
+    for event in events:
+        if event.kind in ("session.completed", "session.ended", "session.reopened"):
+            ended = event.kind != "session.reopened"
+    return ended

@@ -29,7 +29,7 @@ from labapp.reading import files
 from labapp.session import environment
 from labapp.session.folder import SessionFolder
 from labapp.session.heartbeat import CHANGED_S
-from labapp.session.verified_events import finished, withdrawal
+from labapp.session.recovery import finished, withdrawal
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 

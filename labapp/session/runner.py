@@ -4,18 +4,36 @@ It owns time, decoding, the journal and the recorder. Widgets, scripts, simulate
 timers all do the same thing: `send` a command. The runner asks the machine what follows, stores
 the events, waits until the durable ones are on disk, folds them, decodes what the dials ask for
 and tells its listeners that something changed.
+
+Timers and the way back to the runner's thread: the runner has no event loop of its own.
+
+By how many days the dates of each participant are moved in de-identified copies.
+
+Drawn once for a participant of a study and kept in the private folder, so that a later copy agrees
+with an earlier one; no bundle says it. The moved dates lie in the years 1905 to 1915: BIDS asks for
+1925 or earlier, so that nobody takes them for true ones (specification, "Common principles").
+
+The state machine of a planned session: a machine for each part of its plan.
 """
 
 from __future__ import annotations
 
+import heapq
+import itertools
+import secrets
+import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any, Protocol
 
-from labapp.clock import NS, Clock
-from labapp.errors import LabappError
+from labapp import access
+from labapp.clock import NS, Clock, FakeClock
+from labapp.errors import BundleError, DataFolderError, LabappError
 from labapp.events import Payload, Source, UnstampedEvent
 from labapp.events.commands import Begin, Command, StandStill, Tick
 from labapp.events.lifecycle import (
@@ -27,18 +45,22 @@ from labapp.events.lifecycle import (
     SegmentEnded,
     SessionEnded,
     SessionPaused,
+    SessionPlanned,
 )
 from labapp.events.undoing import CloseRequested, SkipRequested
 from labapp.events.voice import SoundNow, SoundState
 from labapp.journal.write import Journal, Receipt
 from labapp.messages import coded
+from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
+from labapp.plugins.task_type import MachineContext
 from labapp.representations.decoding import Decoder
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
-from labapp.session.scheduling import Scheduler, Timer
 from labapp.stimuli.gallery import Gallery
+from labapp.study import plan
+from labapp.study.loading import LoadedStudy
 
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""
@@ -437,3 +459,136 @@ class Runner:
             finally:
                 if self.streams is not None:
                     self.streams.close()
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Scheduler(Protocol):
+    """What the runner asks of its event loop: Qt's in the windows, a virtual one without."""
+
+    def call_later(self, session_s: float, function: Callable[[], None]) -> Timer:
+        """Call once after so many seconds of session time, in the runner's thread."""
+        ...
+
+    def post(self, function: Callable[[], None]) -> None:
+        """Call soon in the runner's thread; may be called from any thread."""
+        ...
+
+
+class _VirtualTimer:
+    def __init__(self, function: Callable[[], None]) -> None:
+        self.function: Callable[[], None] | None = function
+
+    def cancel(self) -> None:
+        self.function = None
+
+
+class VirtualScheduler:
+    """Runs timers as fast as the machine can, moving a fake clock to each one's time."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self._queue: list[tuple[int, int, _VirtualTimer]] = []
+        self._order = itertools.count()
+
+    def call_later(self, session_s: float, function: Callable[[], None]) -> Timer:
+        timer = _VirtualTimer(function)
+        due = self.clock.now_ns() + max(0, round(session_s * 1e9))
+        heapq.heappush(self._queue, (due, next(self._order), timer))
+        return timer
+
+    def post(self, function: Callable[[], None]) -> None:
+        self.call_later(0, function)
+
+    def run(self, until: Callable[[], bool]) -> None:
+        """Run timers in the order of their times until `until()` holds or none is left."""
+        while self._queue and not until():
+            due, _, timer = heapq.heappop(self._queue)
+            if timer.function is not None:
+                self.clock.set_ns(max(due, self.clock.now_ns()))
+                timer.function()
+
+
+YEARS = (1905, 1915)
+"""Where a session of the day on which a participant's days are drawn comes to lie: between the
+first of January of one and the last of December of the other."""
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS shift (participant TEXT PRIMARY KEY, days INTEGER) STRICT"
+
+
+def days_of(private: Path, study: str, participant: str) -> int:
+    """By how many days the dates of a participant are moved back; drawn where that is not known.
+
+    Raises BundleError when it cannot be read or kept, DataFolderError when others could read it.
+    """
+    path = private / f"{study}.sqlite"
+    access.refuse_wide(private)
+    access.refuse_wide(path)
+    try:
+        access.own_private(private, path)
+        with closing(sqlite3.connect(path, timeout=10.0)) as connection, connection:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute(_SCHEMA)
+            # Of two exports at once the first one's draw counts.
+            connection.execute("INSERT OR IGNORE INTO shift VALUES (?, ?)", (participant, _drawn()))
+            ((days,),) = connection.execute(
+                "SELECT days FROM shift WHERE participant = ?", (participant,)
+            )
+    except (OSError, sqlite3.Error) as error:
+        raise BundleError(
+            f"The number of days by which the dates of {participant} are moved cannot be "
+            f"written to {path} ({error}).",
+            safe="No bundle was made.",
+            todo="See that you may write there, or choose another folder (--private).",
+        ) from error
+    return int(days)
+
+
+def forget(private: Path, study: str, participant: str) -> None:
+    """Remove what is kept of a participant. Raises DataFolderError when that is not possible."""
+    path = private / f"{study}.sqlite"
+    if not path.is_file():
+        return
+    try:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")
+            connection.execute(_SCHEMA)
+            connection.execute("DELETE FROM shift WHERE participant = ?", (participant,))
+    except sqlite3.Error as error:
+        raise DataFolderError(
+            f"What is kept of {participant} could not be removed from {path} ({error}).",
+            safe="It is still there, readable to you only.",
+            todo="Withdraw the session again; that goes on where it stopped.",
+        ) from error
+
+
+def _drawn() -> int:
+    first, last = date(YEARS[0], 1, 1), date(YEARS[1], 12, 31)
+    days = (datetime.now(UTC).date() - last).days
+    return days + secrets.randbelow((last - first).days + 1)
+
+
+def machine_of(
+    loaded: LoadedStudy, planned: SessionPlanned, decoders: Mapping[str, Decoder]
+) -> SessionMachine:
+    """The state machine of a planned session."""
+    parts = plan.parts_of(planned)
+    context = MachineContext(loaded, planned, decoders)
+    study = loaded.study
+    return SessionMachine(
+        parts,
+        [
+            registry.task_type_of(part).machine(part, index, context)
+            for index, part in enumerate(parts)
+        ],
+        dict(study.flags),
+        study.inclusion,
+        study.incentive,
+        restarts=study.when_interrupted == "restart_stage",
+        takes_back=planned.presentation != "as_published",
+        stalls=study.stalls,
+        debriefs="never" if study.flow[-1].only_if else study.flow[-1].shown_early(),
+    )

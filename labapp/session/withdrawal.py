@@ -46,7 +46,7 @@ from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.messages import Message
 from labapp.reading import files
 from labapp.resources import PILOT, twin_of
-from labapp.session import exports, private, shifts
+from labapp.session import exports, private, runner
 from labapp.session.condition_assignment import cells_of, session_states
 from labapp.session.folder import SessionFolder, sessions_of
 from labapp.study.allocation import drawn_cells
@@ -242,7 +242,7 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
             forget_comments(path)
             forget_comments(path, DECISIONS)
         if not others_of(study, left.participant, left.folder):
-            shifts.forget(private_root, consented, left.participant)
+            runner.forget(private_root, consented, left.participant)
         _remove(leaving)
     return WithdrawalReport(
         left,

@@ -25,9 +25,14 @@ from labapp.reading import files
 from labapp.session import condition_assignment, folder, private
 from labapp.session.models import card_path
 from labapp.session.opening import models_of
-from labapp.simulation import jobs
-from labapp.simulation.simulation_job import SimulatedSession, SimulationJob, run_job
-from labapp.simulation.workers import Workers, workers
+from labapp.simulation import simulation_job
+from labapp.simulation.simulation_job import (
+    SimulatedSession,
+    SimulationJob,
+    Workers,
+    run_job,
+    workers,
+)
 from labapp.study import overview, planner
 from labapp.study.allocation import rule_of, sessions_of, variants
 from labapp.study.assignment import generator
@@ -64,7 +69,7 @@ def simulate_at_scale(
     warm-up of the decoders) and the environment. Raises as that, and as `workers`.
     """
     if dask is None and _processes(number, participants) == 1:
-        return jobs.simulate_study(
+        return simulation_job.simulate_study(
             study,
             participants,
             strategy,
@@ -74,7 +79,7 @@ def simulate_at_scale(
             careless=careless,
             thinks_aloud=thinks_aloud,
         )
-    loaded = jobs.checked(study, participants, strategy, out)
+    loaded = simulation_job.checked(study, participants, strategy, out)
     scratch = out / SCRATCH
     folders: list[Path] = []
     sessions: Path | None = None
@@ -199,8 +204,8 @@ class _JobQueue:
                     self._assign_again()
                 yield from simulated
                 in_vain = 0 if included else in_vain + 1
-                if self._participants is None and in_vain == jobs.IN_VAIN:
-                    raise jobs.does_not_fill()
+                if self._participants is None and in_vain == simulation_job.IN_VAIN:
+                    raise simulation_job.does_not_fill()
         finally:
             for person in self._pending:
                 _drop(person)

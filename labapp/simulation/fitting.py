@@ -9,8 +9,8 @@ from labapp.annotations.simulated import USUAL
 from labapp.errors import UsageError
 from labapp.plugins import registry
 from labapp.plugins.task_type import TaskType
-from labapp.simulation.mixtures import SHARES, members
 from labapp.simulation.names import ORACLE
+from labapp.simulation.strategies import SHARES, members
 from labapp.study.flow import items_of_tasks
 from labapp.study.schema import Study
 
@@ -37,7 +37,7 @@ def check_fits(strategy: str, study: Study) -> None:
 
 def usual_shares(study: Study) -> Mapping[str, float]:
     """The usual shares of the strategies in a study: those of the first task that has some of its
-    own, else `labapp.simulation.mixtures.SHARES`."""
+    own, else `labapp.simulation.strategies.SHARES`."""
     tasks = (registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
     return next((task.mixture for task in tasks if task.mixture), SHARES)
 

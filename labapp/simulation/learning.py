@@ -1,18 +1,176 @@
-"""Strategies that learn what the dials do from question to question, and can name them."""
+"""Strategies that learn what the dials do from question to question, and can name them.
+
+What a participant would call each dial: after what it saw the dial change most.
+
+People named dials after one thing that they saw ("thickness", "rotate", "stretch"; of the ten
+buttons "number", "digit"), left those unnamed that they made nothing of, and called those that do
+nothing just that (paper 000, Tables 1 and A.4). Here too: a dial gets a name where more than half
+of what it changes is of one sort, and where that change was foretold whenever the dial was turned
+for a purpose. It is all from the memory of what was seen: nothing is looked at anew, nothing drawn.
+
+What a participant knows in a stage: the target as seen, and what each dial was seen to do.
+
+What a participant learns of the dials by turning them: what each of them does to the picture.
+
+The picture as a person describes it: every dial changes its properties in its own way, whatever the
+others stand at ("dial 4 moves it to the right"). So the memory is additive: each property is the
+sum of one curve per dial, learnt from all that was seen in the stage, the latest best. Where the
+dials of a model do that, a few turns of each tell how far to turn it; where what a dial does
+depends on the others, the same memory predicts badly. (Paper 000, 6.1.2 and 6.2.2: people name what
+a dial does, or cannot.)
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
-from labapp.simulation.learner import NOTICED, RELIABLE, LearnerModel
 from labapp.simulation.motor import RISES, MotorModel, Solving
-from labapp.simulation.naming import meanings
-from labapp.simulation.percept import KINDS, Eye
-from labapp.simulation.view import Acts, Move, View
+from labapp.simulation.percept import (
+    ACROSS,
+    CURVE_KINDS,
+    DOWN,
+    EXTENT,
+    GROUND,
+    HEIGHT,
+    IMAGE_KINDS,
+    INK,
+    KINDS,
+    LIGHT,
+    SIZE_SD,
+    SLANT,
+    SLOPE,
+    STRETCH,
+    TINT_SD,
+    WAVES_CLOSENESS,
+    WAVES_HEIGHT,
+    Eye,
+    kinds_of,
+)
+from labapp.simulation.person import NOTHING
+from labapp.simulation.view import Acts, Dial, Move, View
+
+Float64 = NDArray[np.float64]
+
+GLANCES = 4
+"""Glances of a look at what does not move, about one a quarter of a second."""
+GRID = 41
+"""Places of a slider that are thought of."""
+NOTICED = 4.0
+"""A gain below two just noticeable differences (squared) is not worth turning a dial for."""
+
+RELIABLE = 0.5
+"""Share of what a dial does that was expected, from which it is relied on (ours)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTurn:
+    """Where to turn a dial; gain: how much nearer that comes to the target, as far as is known
+    (squared just noticeable differences)."""
+
+    dial: int
+    goal: float
+    gain: float
+
+    @property
+    def worth_it(self) -> bool:
+        return self.gain > NOTICED
+
+
+class LearnerModel:
+    """What one participant knows of the dials in one stage; made at its first view."""
+
+    def __init__(self, eye: Eye, view: View) -> None:
+        self.eye = eye
+        self.kinds = kinds_of(view.target)
+        self.effects = Effects(view.dials, len(self.kinds))
+        self._target = np.zeros(len(self.kinds))
+        self._now: tuple[tuple[float, ...], Float64] | None = None
+
+    def begin(self, view: View) -> None:
+        """A new question: look at both pictures."""
+        self._target = self.eye.look(view.target, GLANCES)
+        self._now = None
+        self.see(view)
+
+    def see(self, view: View) -> None:
+        """Glance at the own picture, and remember it with the dials."""
+        self.effects.see(view.z, self.eye.look(view.picture))
+
+    def now(self, view: View) -> Float64:
+        """The own picture, looked at for a while."""
+        if self._now is None or self._now[0] != view.z:
+            self._now = view.z, self.eye.look(view.picture, GLANCES)
+        return self._now[1]
+
+    def gap(self, view: View) -> Float64:
+        """What is still different, by property."""
+        return self._target - self.now(view)
+
+    def plan(self, view: View, dial: int, kind: int | None = None) -> PlannedTurn:
+        """The best place of a dial, as far as is known of it, all others staying where they are.
+
+        kind: only properties of this kind count.
+        """
+        dimension, at = view.dials[dial], view.z[dial]
+        values = np.linspace(dimension.low, dimension.high, dimension.options or GRID)
+        effect = self.effects.effect(dial, np.append(values, at))
+        changes = effect[:-1] - effect[-1]
+        gap, counts = self.gap(view), slice(None) if kind is None else self.kinds == kind
+        left = np.square(gap[counts] - changes[:, counts]).sum(axis=1)
+        best = int(np.argmin(left))
+        gain = float(np.square(gap[counts]).sum() - left[best])
+        return PlannedTurn(dial, float(values[best]), gain)
+
+    def expected(self, view: View, dial: int, value: float) -> Float64:
+        """What turning a dial to a value is expected to change."""
+        effect = self.effects.effect(dial, np.array([view.z[dial], value]))
+        change: Float64 = effect[1] - effect[0]
+        return change
+
+    def learn(self, dial: int, expected: Float64, before: Float64, view: View) -> None:
+        """Compare what a turn was expected to change with what it did."""
+        noise = self.eye.noise * np.sqrt(2 / GLANCES)
+        self.effects.judge(dial, expected, self.now(view) - before, noise)
+
+    def does(self, view: View, dial: int) -> Float64:
+        """How strongly a dial changes each kind of property over its range, shape (kinds,)."""
+        spread = self.over_range(view, dial).var(axis=0)
+        return np.array([spread[self.kinds == kind].sum() for kind in KINDS])
+
+    def over_range(self, view: View, dial: int) -> Float64:
+        """What a dial adds to each property over its range, shape (places, properties)."""
+        dimension = view.dials[dial]
+        values = np.linspace(dimension.low, dimension.high, dimension.options or GRID)
+        return self.effects.effect(dial, values)
+
+    def understanding(self, view: View) -> float:
+        """How many of the dials mean something to it, 0..1: those that do what is expected of them,
+        and that change one kind of property rather than all."""
+        means = []
+        for dial in range(len(view.dials)):
+            does = self.does(view, dial)
+            main = float(does.max() / (does.sum() + NOTICED))
+            means.append(self.effects.reliable(dial) * main)
+        return float(np.mean(means))
+
+    def watch(self, acts: Generator[Move, View, View]) -> Acts:
+        """Look at the picture after each move."""
+        view: View | None = None
+        while True:
+            try:
+                move = next(acts) if view is None else acts.send(view)
+            except StopIteration as end:
+                last: View = end.value
+                return last
+            view = yield move
+            self.see(view)
+
 
 PROBE = 0.3
 """Slider widths that an unknown dial is turned, to see what it does (ours)."""
@@ -215,3 +373,256 @@ class PartialStrategy(LearningStrategy):
         if sure and learner.plan(view, dial, kind).worth_it:
             return (yield from turn(learner, self.motor, view, dial, kind))
         return (yield from self.motor.climb(view, dial, stride))
+
+
+Properties = Mapping[str, Sequence[int]]
+
+MAIN = 0.5
+"""A change of one sort is the main one from this share of all that a dial changes (ours)."""
+EVEN = 0.5
+"""Two changes make up a third one where the smaller is at least this share of the larger (ours)."""
+LEAST_INK = 0.01
+"""Share of the picture: what has less is as good as gone, and has no thickness to speak of."""
+
+FORM = "form"
+"""Of an image, the cells of its form; of a curve, its course."""
+THICKNESS = "thickness"
+
+_IMAGE: Properties = MappingProxyType(
+    {
+        "across": (ACROSS,),
+        "down": (DOWN,),
+        "size": (EXTENT,),
+        "brightness": (GROUND, LIGHT),
+        THICKNESS: (INK,),
+        "stretch": (STRETCH,),
+        "slant": (SLANT,),
+        FORM: range(SLANT + 1, len(IMAGE_KINDS)),
+    }
+)
+_CURVE: Properties = MappingProxyType(
+    {
+        "height": (HEIGHT,),
+        "slope": (SLOPE,),
+        "waves_height": (WAVES_HEIGHT,),
+        "waves_closeness": (WAVES_CLOSENESS,),
+        FORM: range(WAVES_CLOSENESS + 1, len(CURVE_KINDS)),
+    }
+)
+_TOGETHER = MappingProxyType(
+    {
+        "place": ("across", "down"),
+        "turn": ("stretch", "slant"),
+        FORM: ("stretch", "slant", FORM),
+        "waves": ("waves_height", "waves_closeness", FORM),
+    }
+)
+"""What several sorts of change are together, where none of them is the main one alone."""
+_EVENLY = frozenset({"place", "turn"})
+_SHAPES = frozenset({"stretch", "slant", "turn", THICKNESS, FORM})
+CHOICE = "choice"
+"""A choice of forms: buttons of which each shows another one. Another form has another stretch and
+slant too, and fills more or less of its extent; from button to button nothing is seen to thicken.
+"""
+
+
+def meanings(learner: LearnerModel, view: View) -> dict[int, str]:
+    """What each dial is known to change, a key of the vocabulary; dials that are not understood are
+    left out."""
+    sorts = _CURVE if view.picture.squeeze().ndim == 1 else _IMAGE
+    dials = range(len(view.dials))
+    changes = [_changes(learner, view, dial, sorts) for dial in dials]
+    if any(change.get("brightness", 0.0) >= NOTICED for change in changes):
+        # Where things get brighter and darker, there is more or less of them to see without their
+        # being thicker or thinner.
+        changes = [{**change, THICKNESS: 0.0} for change in changes]
+    meanings = {dial: _meaning(learner, view, dial, sorts, changes[dial]) for dial in dials}
+    return {dial: meaning for dial, meaning in meanings.items() if meaning is not None}
+
+
+def _meaning(
+    learner: LearnerModel, view: View, dial: int, sorts: Properties, changes: Mapping[str, float]
+) -> str | None:
+    if not learner.effects.tried(dial):
+        return None
+    everything = sum(changes.values())
+    if everything < NOTICED:
+        return NOTHING
+    for meaning, parts in _thought_of(sorts, choice=view.dials[dial].options > 0):
+        amounts = [changes[part] for part in parts]
+        if meaning in _EVENLY and min(amounts) < EVEN * max(amounts):
+            continue
+        # As with the other measures of understanding, what is hardly noticed is no change at all.
+        main = sum(amounts) >= MAIN * (everything + NOTICED)
+        if main and _foretold(learner, dial, [p for part in parts for p in sorts[part]]):
+            return meaning
+    return None
+
+
+def _thought_of(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str, ...]]]:
+    """The meanings in the order in which they are thought of, each with its sorts of change: the
+    simple ones first, but two that go hand in hand before either of them."""
+    alone = [(sort, (sort,)) for sort in sorts]
+    together = [(m, parts) for m, parts in _TOGETHER.items() if set(parts) <= set(sorts)]
+    evenly = [thought for thought in together if thought[0] in _EVENLY]
+    loosely = [thought for thought in together if thought[0] not in _EVENLY]
+    if not choice:
+        return [*evenly, *alone, *loosely]
+    forms = (CHOICE, tuple(sort for sort in sorts if sort in _SHAPES))
+    simple = [thought for thought in evenly + alone if thought[0] not in _SHAPES]
+    return [*simple, forms, *(thought for thought in loosely if thought[0] not in _SHAPES)]
+
+
+def _changes(learner: LearnerModel, view: View, dial: int, sorts: Properties) -> dict[str, float]:
+    """How much a dial changes over its range, by sort of change (variances, in squared just
+    noticeable differences).
+
+    Neighbouring cells of a form change together: n of them count as the root of n. So slanting a
+    stroke, thickening or enlarging it is that more than it is another form.
+    """
+    over = learner.over_range(view, dial)
+    spread = over.var(axis=0)
+    changes = {sort: float(spread[list(at)].sum() / np.sqrt(len(at))) for sort, at in sorts.items()}
+    if THICKNESS in changes:
+        changes[THICKNESS] = _thickness(learner, view, dial, over)
+    return changes
+
+
+def _thickness(learner: LearnerModel, view: View, dial: int, over: np.ndarray) -> float:
+    """How much more or less of its own extent a thing fills. Seen like a length: in shares of what
+    it is, where the amount of ink is seen in shares of the picture."""
+    here = learner.effects.remembered(view.z)[INK]
+    ink = here + over[:, INK] - learner.effects.effect(dial, np.array([view.z[dial]]))[0, INK]
+    filled = np.log(np.maximum(ink * TINT_SD, LEAST_INK)) / SIZE_SD - 2 * over[:, EXTENT]
+    return float(filled.var())
+
+
+def _foretold(learner: LearnerModel, dial: int, properties: Sequence[int]) -> bool:
+    """Whether most of what a dial was seen to do to them was expected. What hardly changed tells
+    nothing."""
+    changed, mistaken = learner.effects.judged(dial, properties)
+    return changed > NOTICED and 1 - mistaken / changed >= RELIABLE
+
+
+KNOTS = 9
+"""A slider's effect is remembered at so many places, and in between by straight lines."""
+SMOOTH = 0.3
+"""Weight of the expectation that a place goes on as its neighbours do; one look has weight 1."""
+TIMID = 0.01
+"""How much no effect is expected, of what was never tried."""
+HALF_LIFE = 200
+"""Looks after which one counts half as much: about half a minute of dragging."""
+TRIED_PLACES, TRIED_BUTTONS = 3, 2
+"""A dial counts as tried once it was seen at so many of its places."""
+FORGIVES = 0.7
+"""Share of the error at one turn of a dial that still counts at its next turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    start: int
+    size: int
+
+
+class Effects:
+    """The additive memory of one stage. n: properties of a percept."""
+
+    def __init__(self, dials: Sequence[Dial], n: int) -> None:
+        self._dials = tuple(dials)
+        self._columns: list[_Columns] = []
+        at = 1  # column 0 is what is seen whatever the dials stand at
+        for dial in dials:
+            size = dial.options or KNOTS
+            self._columns.append(_Columns(at, size))
+            at += size
+        self._seen = np.zeros((at, at))
+        self._what = np.zeros((at, n))
+        self._prior = self._expected(at)
+        self._known: Float64 | None = None
+        self._places: list[set[int]] = [set() for _ in dials]
+        self._wrong = np.zeros(len(dials))
+        self._all = np.zeros(len(dials))
+        self._mistaken = np.zeros((len(dials), n))
+        self._changed = np.zeros((len(dials), n))
+
+    def __len__(self) -> int:
+        return len(self._dials)
+
+    def _expected(self, size: int) -> Float64:
+        prior = np.eye(size) * TIMID
+        prior[0, 0] = 1e-6
+        for dial, at in zip(self._dials, self._columns, strict=True):
+            if dial.options:
+                continue
+            bend = np.diff(np.eye(at.size), 2, axis=0)
+            here = slice(at.start, at.start + at.size)
+            prior[here, here] += SMOOTH * bend.T @ bend
+        return prior
+
+    def _hats(self, dial: int, values: Float64) -> Float64:
+        """How much each place of a dial has to do with values of it: shape (values, places)."""
+        dimension = self._dials[dial]
+        if dimension.options:
+            return np.eye(dimension.options)[np.rint(values).astype(np.int64)]
+        at = (values - dimension.low) / dimension.width * (KNOTS - 1)
+        return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
+
+    def _all_hats(self, z: Sequence[float]) -> list[Float64]:
+        return [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
+
+    def see(self, z: Sequence[float], percept: Float64) -> None:
+        """Remember a look."""
+        hats = self._all_hats(z)
+        row = np.concatenate(([1.0], *hats))
+        fades = 0.5 ** (1 / HALF_LIFE)
+        self._seen *= fades
+        self._what *= fades
+        self._seen += np.outer(row, row)
+        self._what += np.outer(row, percept)
+        self._known = None
+        for places, near in zip(self._places, hats, strict=True):
+            places.add(int(np.argmax(near)))
+
+    def tried(self, dial: int) -> bool:
+        """Whether a dial was seen at several places, so that something is known of it."""
+        least = TRIED_BUTTONS if self._dials[dial].options else TRIED_PLACES
+        return len(self._places[dial]) >= least
+
+    def judge(self, dial: int, expected: Float64, happened: Float64, noise: float) -> None:
+        """Compare what turning a dial changed with what was expected; noise: sd of what was seen,
+        which counts as no error."""
+        mistaken = float(np.square(happened - expected).sum()) - happened.size * noise**2
+        changed = float(np.square(happened).sum()) - happened.size * noise**2
+        self._wrong[dial] = FORGIVES * self._wrong[dial] + max(mistaken, 0.0)
+        self._all[dial] = FORGIVES * self._all[dial] + max(changed, 0.0)
+        for average, new in ((self._mistaken, happened - expected), (self._changed, happened)):
+            average[dial] = FORGIVES * average[dial] + np.square(new) - noise**2
+
+    def reliable(self, dial: int) -> float:
+        """How much of what a dial did was expected, 0..1: 0 while nothing was."""
+        if self._all[dial] <= 0:
+            return 0.0
+        return float(np.clip(1 - self._wrong[dial] / self._all[dial], 0.0, 1.0))
+
+    def judged(self, dial: int, properties: Sequence[int]) -> tuple[float, float]:
+        """How much some properties were seen to change when a dial was turned, and how much of that
+        was not expected (squared just noticeable differences, the latest turns most)."""
+        at = list(properties)
+        return float(self._changed[dial, at].sum()), float(self._mistaken[dial, at].sum())
+
+    def effect(self, dial: int, values: Float64) -> Float64:
+        """What a dial adds to the properties at values of it: shape (values, n)."""
+        at = self._columns[dial]
+        result: Float64 = self._hats(dial, values) @ self._solved()[at.start : at.start + at.size]
+        return result
+
+    def remembered(self, z: Sequence[float]) -> Float64:
+        """The properties where the dials stand like that, without looking: shape (n,)."""
+        result: Float64 = np.concatenate(([1.0], *self._all_hats(z))) @ self._solved()
+        return result
+
+    def _solved(self) -> Float64:
+        """What each place of each dial adds, after all that was seen."""
+        if self._known is None:
+            self._known = np.linalg.solve(self._seen + self._prior, self._what).astype(np.float64)
+        return self._known

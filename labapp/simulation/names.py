@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 MIXTURE = "mixture"
-"""Each participant has a strategy drawn by stated shares, see `labapp.simulation.mixtures`."""
+"""Each participant has a strategy drawn by stated shares, see `labapp.simulation.strategies`."""
 ORACLE = "knowing"
 """Is told the answer (`OracleStrategy`): for the demonstration and tests, and not offered as a
 participant."""

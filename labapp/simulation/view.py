@@ -14,8 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.display import PUBLISHED_CHART, Chart, Display
-from labapp.representations.space import Continuous, LatentSpace
+from labapp.representations.space import PUBLISHED_CHART, Chart, Continuous, Display, LatentSpace
 
 Array = NDArray[np.float32]
 

@@ -9,7 +9,7 @@ from labapp.stimuli import answer_files, interventions, pictures
 from labapp.stimuli.check_photos import Fault, PictureFiles, twice
 from labapp.stimuli.interventions import AS_IT_IS, Answers
 from labapp.stimuli.manifest import Manifest, Photo
-from labapp.stimuli.readable import ReadableSet
+from labapp.stimuli.sources import ReadableSet
 
 
 def set_faults(manifest: Manifest) -> Iterator[Fault]:

@@ -17,8 +17,7 @@ import numpy as np
 from labapp.errors import StimuliError
 from labapp.stimuli import pictures
 from labapp.stimuli.manifest import Box, FinalSteps, Manifest, Photo, Row
-from labapp.stimuli.readable import ReadableSet
-from labapp.stimuli.sources import PLACES, Loc
+from labapp.stimuli.sources import PLACES, Loc, ReadableSet
 
 Fault = tuple[Loc, str]
 

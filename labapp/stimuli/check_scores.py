@@ -11,8 +11,7 @@ from labapp.errors import StimuliError
 from labapp.stimuli import pictures, score_files
 from labapp.stimuli.check_photos import Fault, PictureFiles, twice
 from labapp.stimuli.manifest import Manifest, Photo
-from labapp.stimuli.readable import ReadableSet
-from labapp.stimuli.sources import Loc
+from labapp.stimuli.sources import Loc, ReadableSet
 
 OFF = 0.5
 """Percentage points by which an accuracy may be rounded."""

@@ -19,7 +19,7 @@ from labapp.naming import reserved
 from labapp.reading import files as reading
 from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
-from labapp.study.instruments.wording import USUAL
+from labapp.study.instruments.items import USUAL
 from labapp.study.loading import (
     SHIPPED,
     LoadedStudy,

@@ -19,7 +19,7 @@ from labapp.plugins.texts import pages
 from labapp.reading import files as reading
 from labapp.reading.values import STEERING, steering_in
 from labapp.study import checks, conditions
-from labapp.study.asking_checks import asking_faults
+from labapp.study.checks import asking_faults
 from labapp.study.flow import items_of, placed_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
-from labapp.lsl import library as lsl
+from labapp.lsl import streams as lsl
 from labapp.plugins import registry
 from labapp.plugins.texts import names
 from labapp.representations import card as cards
@@ -26,9 +26,9 @@ from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
+from labapp.study.checks import uneven
 from labapp.study.conditions import VARIABLE, fill
 from labapp.study.design import ExcludeRule, Place
-from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
 from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.asking import withheld

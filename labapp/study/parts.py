@@ -12,9 +12,8 @@ from labapp.documents import Strict
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart, Questionnaire
 from labapp.study.conditions import Value
-from labapp.study.instruments.kinds import ITEM_KINDS
-from labapp.study.instruments.rules import RULES
-from labapp.study.instruments.scoring import OLD_NAMES, declared, once_a_stage
+from labapp.study.instruments.asking import ITEM_KINDS
+from labapp.study.instruments.scoring import OLD_NAMES, RULES, declared, once_a_stage
 
 
 class PagesPart(PlannedPart):
@@ -71,9 +70,9 @@ class QuestionnairePart(PlannedPart):
         `items`.
     drops_skipped : whether items of a stage that was skipped are left out; older plans asked them.
     about_person : whether it asks who the participant is.
-    kinds : by item the kinds that packages bring (`labapp.study.instruments.kinds`), so that the
+    kinds : by item the kinds that packages bring (`labapp.study.instruments.asking`), so that the
         answers can be read without the instrument.
-    rules : by score the rules that packages bring (`labapp.study.instruments.rules`).
+    rules : by score the rules that packages bring (`labapp.study.instruments.scoring`).
     variables : of the study's design or assignment, those on which it depends what is asked.
     checks : its attention checks, by item the cells of the answers that pass them.
     above : a text above the questions, with what stands in it in braces in `values`, or in what the

@@ -22,8 +22,8 @@ from labapp.study import allocation, assignment, conditions
 from labapp.study.conditions import Scope
 from labapp.study.design import MODEL
 from labapp.study.flow import unroll
-from labapp.study.instruments.kinds import ITEM_KINDS
-from labapp.study.instruments.rules import RULES
+from labapp.study.instruments.asking import ITEM_KINDS
+from labapp.study.instruments.scoring import RULES
 from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from labapp.errors import StudyError
 from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.representations.card import CARD
-from labapp.representations.display import Chart, Display
-from labapp.representations.priors import BaseSampling, prior_of
-from labapp.representations.space import LatentSpace
-from labapp.representations.task import InTasks, Task
+from labapp.representations.recipe import InTasks, Task
+from labapp.representations.space import BaseSampling, Chart, Display, LatentSpace, prior_of
 from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
 from labapp.study.stages import MODEL_ID, RepresentationStages

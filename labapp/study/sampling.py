@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.priors import BaseSampling, prior_of
-from labapp.representations.space import Continuous, Discrete, LatentSpace
+from labapp.representations.space import BaseSampling, Continuous, Discrete, LatentSpace, prior_of
 
 
 def draw_state(

@@ -24,7 +24,7 @@ from labapp.stimuli.manifest import ClassWords, ConceptWords
 from labapp.stimuli.sources import read as read_set
 from labapp.study import loading, words
 from labapp.study.flow import items_of
-from labapp.study.instruments.wording import USUAL
+from labapp.study.instruments.items import USUAL
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
 

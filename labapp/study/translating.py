@@ -14,7 +14,7 @@ from labapp.documents import LARGEST, parse_yaml
 from labapp.errors import StudyError, UsageError
 from labapp.reading import files as reading
 from labapp.study.examining import UNTRANSLATED, examine
-from labapp.study.instruments.wording import USUAL
+from labapp.study.instruments.items import USUAL
 from labapp.study.loading import (
     LoadedStudy,
     in_language,

@@ -21,7 +21,7 @@ from labapp.errors import LabappError, StudyError
 from labapp.plugins import registry
 from labapp.reading import files
 from labapp.study.flow import items_of_tasks
-from labapp.study.instruments.wording import USUAL
+from labapp.study.instruments.items import USUAL
 from labapp.study.loading import WORDS, LoadedStudy, asset, in_language, source, word_files
 from labapp.study.schema import Study
 

@@ -18,8 +18,7 @@ from labapp.events import Source, payload_of
 from labapp.events.commands import Command
 from labapp.plugins import registry
 from labapp.plugins.task_type import TaskType
-from labapp.testing.rehearsal import Change, Rehearsal
-from labapp.testing.watching import Notes
+from labapp.testing.rehearsal import Change, Notes, Rehearsal
 
 HOW = ("device", "_ns")
 """How the fields of commands end that say how and when something was done, which is no answer."""

@@ -45,8 +45,7 @@ from labapp.study.allocation import variants
 from labapp.study.inclusion import Achieved
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
-from labapp.testing.rehearsal import Change, Rehearsal
-from labapp.testing.watching import Fault, Notes, seen
+from labapp.testing.rehearsal import Change, Fault, Notes, Rehearsal, seen
 
 EXAMPLES = 20
 OF_TRIALS = ("number", "task", "model", "trials", "time_limit_s", "think_aloud")
@@ -144,8 +143,8 @@ def _run(
     notes: Notes,
 ) -> None:
     from labapp.testing.answers import check_answers  # pandas, which importing the kit leaves alone
-    from labapp.testing.interruptions import check_interruptions
     from labapp.testing.leaving import check_columns, check_texts
+    from labapp.testing.rehearsal import check_interruptions
     from labapp.testing.screens import check_screens
 
     loaded = loading.load(study)

@@ -16,7 +16,7 @@ from labapp.events import Event, Payload
 from labapp.events import registry as kinds
 from labapp.plugins.bids import TaskFiles
 from labapp.plugins.task_type import TaskType
-from labapp.testing.watching import Notes
+from labapp.testing.rehearsal import Notes
 
 
 def check_columns(task_type: TaskType[Any], notes: Notes) -> None:

@@ -1,41 +1,60 @@
-"""A session in memory: the real runner, machine and pictures, a virtual clock, and no disk."""
+"""A session in memory: the real runner, machine and pictures, a virtual clock, and no disk.
+
+Sessions that are paused, broken off, skipped and left without an answer, and what the tables say of
+them. Machines that are looked at while they decide and apply.
+"""
 
 from __future__ import annotations
 
+import datetime
+import gc
 import json
+import random
+import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from cProfile import Profile
+from dataclasses import dataclass
+from types import FrameType
 from typing import Any, cast
 
 from labapp import __version__
+from labapp.analysis.column import Column, seconds
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.task_records import Row, TaskTables, records_class
 from labapp.clock import FakeClock
 from labapp.errors import LabappError
-from labapp.events import Event, Source, UnstampedEvent
+from labapp.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.events.commands import (
     AskToLeave,
     Command,
     ConfirmSkip,
     GiveConsent,
+    HandIn,
+    Next,
     Pause,
     Resume,
+    SkipStage,
     StandStill,
     StayHere,
 )
 from labapp.events.event import payload_text
-from labapp.events.lifecycle import SegmentStarted, SessionPlanned
+from labapp.events.lifecycle import PartEnded, SegmentStarted, SessionPlanned
+from labapp.events.trials import TrialEnded
 from labapp.journal.write import Journal, Receipt
 from labapp.plugins import registry
+from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
+from labapp.plugins.questions import ANSWERED
 from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session.machine import SessionMachine
-from labapp.session.runner import Runner
-from labapp.session.scheduling import VirtualScheduler
-from labapp.session.tasks import machine_of
+from labapp.session.runner import Runner, VirtualScheduler, machine_of
 from labapp.simulation.driver import Driver
-from labapp.simulation.pace import FAST
+from labapp.simulation.person import FAST
+from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
-from labapp.testing.watching import Fault, Notes, watched
 
 UTC = "2026-01-02T03:04:05.000000Z"
 MOST_EVENTS = 5_000
@@ -304,3 +323,276 @@ class Rehearsal:
 def _short(state: Any) -> str:
     text = repr(state)
     return text if len(text) <= 160 else text[:157] + "…"
+
+
+AWAY_S = 5_000.0
+"""How long nobody works; no question of a simulated participant takes nearly as long."""
+DURATION = seconds("duration_s", "working time of a trial")
+
+
+def check_interruptions(
+    task_type: TaskType[Any], rehearsal: Callable[[], Rehearsal], notes: Notes
+) -> None:
+    """Go through sessions in which something comes between, where the task has trials.
+
+    rehearsal: a session from its beginning.
+    """
+    records = records_class(task_type)
+    if not task_type.shown or records is None:
+        return
+
+    def pause(session: Rehearsal) -> None:
+        session.runner.send(Pause("random"), Source.MODERATOR)
+        session.clock.set_ns(session.clock.now_ns() + round(AWAY_S * 1e9))
+        session.runner.send(Resume("goes on"), Source.MODERATOR)
+
+    def skip(session: Rehearsal) -> None:
+        part, seen = session.runner.part, len(session.events)
+        for command in (SkipStage(), ConfirmSkip()):
+            session.runner.send(command, Source.MODERATOR)
+        if part is not None and not any(
+            event.kind == PartEnded.kind and event.part_id == part.id
+            for event in session.events[seen:]
+        ):
+            notes.add(
+                f"The moderator skips {part.id!r}, and it does not end: let `decide` answer "
+                "SkipStage with a `part.ended` whose outcome is `skipped`."
+            )
+
+    def leave(session: Rehearsal) -> None:
+        seen = len(session.events)
+        for command in (HandIn(), Next()):
+            session.runner.send(command)
+        ended = [event for event in session.events[seen:] if event.kind == TrialEnded.kind]
+        if any(event.payload["outcome"] == ANSWERED for event in ended):
+            notes.add(
+                f"A question of {ended[0].part_id!r} can be left as answered before anything was "
+                "answered: let `answered` hold once all of it was, so that `decide` gives nothing "
+                "for *Next* until then."
+            )
+
+    def crash(session: Rehearsal) -> None:
+        session.crash(AWAY_S)
+
+    told: set[tuple[str, str]] = set()
+    for happens in (pause, crash, skip, leave):
+        session = rehearsal()
+        if not _shown(task_type, session):
+            return
+        happens(session)
+        session.back_to_work()
+        session.go_on(lambda: session.runner.finished)  # noqa: B023 (called at once)
+        events = [(event, payload_of(event)) for event in session.events]
+        rows = SessionRecords.of(events, "rehearsed").rows()
+        counted = set(_counted(records.tables, rows)) - told
+        told |= counted
+        for table, column in sorted(counted):
+            what = "A pause" if happens is pause else "The time after a crash"
+            notes.add(
+                f"{what} is counted into the column {column!r} of the table {table!r}: take the "
+                "working time that `take` of the records is given, in place of `event.t_ns`; if "
+                "pauses belong in it, let its meaning say `with pauses`."
+            )
+        _agree(records.tables, rows, notes)
+
+
+def _shown(task_type: TaskType[Any], session: Rehearsal) -> bool:
+    """Go on until a question of a stage of the task is on the screen; whether one came."""
+
+    def came() -> bool:
+        part = session.runner.part
+        last = part is not None and any(
+            event.part_id == part.id and event.kind in task_type.shown for event in session.events
+        )
+        return last and part is not None and part.measures and session.in_task
+
+    session.go_on(lambda: came() or session.runner.finished)
+    return not session.runner.finished
+
+
+def _counted(tables: TaskTables, rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
+    """Table and name of each column of working time that holds as long as nobody worked."""
+    looked_at: dict[str, Sequence[Column]] = {"trials": (DURATION,), **tables.own}
+    for name, places in tables.added.items():
+        added = (column for columns in places.values() for column in columns)
+        looked_at[name] = (*looked_at.get(name, ()), *added)
+    for name, columns in looked_at.items():
+        for column in columns:
+            words = f"{column.name} {column.meaning}"
+            if column.unit != "s" or "session" in words or "with pauses" in words:
+                continue
+            if any((row.get(column.name) or 0.0) >= AWAY_S for row in rows.get(name, ())):
+                yield name, column.name
+
+
+def _agree(tables: TaskTables, rows: Mapping[str, Sequence[Row]], notes: Notes) -> None:
+    """Note it where a table of its own counts what the table of trials does not, or otherwise."""
+    keys = ("stage", "trial", "attempt")
+    excluded = {tuple(row[key] for key in keys): row["excluded"] for row in rows["trials"]}
+    for name in tables.own:
+        for row in rows.get(name, ()):
+            key = tuple(row.get(key) for key in keys)
+            if "excluded" in row and row["excluded"] != excluded.get(key, row["excluded"]):
+                notes.add(
+                    f"The column 'excluded' of the table {name!r} says {row['excluded']} of an "
+                    f"attempt of which the table of trials says {excluded[key]}: give it "
+                    "`attempt.excluded_because is not None`."
+                )
+
+
+CLOCKS = frozenset(
+    f"{name}{unit}" for name in ("time", "perf_counter", "monotonic") for unit in ("", "_ns")
+)
+TODAY = frozenset({"now", "utcnow", "today"})
+PATIENCE = 2000
+"""So often the same command can lead to nothing in the same state before the machine is said to
+stand still: whoever asks would ask for ever."""
+
+
+class Fault(Exception):
+    """What has to be mended, in a sentence. The check ends with the first one."""
+
+
+@dataclass
+class Idle:
+    """How often a command led to nothing in the same state, one time after the other."""
+
+    times: int = 0
+    command: Command | None = None
+    state: Any = None
+
+
+class Notes:
+    """What was found, each sentence once."""
+
+    def __init__(self) -> None:
+        self.sentences: dict[str, None] = {}
+
+    def add(self, sentence: str) -> None:
+        self.sentences.setdefault(sentence)
+
+
+class Seen:
+    """What a call did that it must not do. clock, draw: what it called, empty for nothing."""
+
+    def __init__(self) -> None:
+        self.clock = ""
+        self.draw = ""
+
+    def called(self, frame: FrameType, event: str, function: Any) -> None:
+        """For `sys.setprofile`."""
+        if event == "call" and frame.f_code is generator.__code__:
+            self.draw = "labapp.study.assignment.generator"
+        if event != "c_call":
+            return
+        name = getattr(function, "__name__", "")
+        module, owner = getattr(function, "__module__", None), getattr(function, "__self__", None)
+        if module == "time" and name in CLOCKS:
+            self.clock = f"time.{name}"
+        elif name in TODAY and isinstance(owner, type) and issubclass(owner, datetime.date):
+            self.clock = f"datetime.{name}"
+        elif isinstance(owner, random.Random):
+            self.draw = f"random.{name}"
+        elif name == "urandom":
+            self.draw = "a generator without a seed"
+
+
+@contextmanager
+def seen() -> Iterator[Seen]:
+    """What is called inside. A profiler that runs rests meanwhile."""
+    notes, collects = Seen(), gc.isenabled()
+    before: Any = sys.getprofile()
+    gc.disable()  # whoever is told of a collection may look at a clock
+    # cProfile's is no function that could be set again.
+    profiler = before if isinstance(before, Profile) else None
+    if profiler:
+        profiler.disable()
+    sys.setprofile(notes.called)
+    try:
+        yield notes
+    finally:
+        sys.setprofile(None if profiler else before)
+        if profiler:
+            profiler.enable()
+        if collects:
+            gc.enable()
+
+
+def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[Any]:
+    """The same machine, looked at. part: the id of its part. It stays of its class, for screens and
+    simulated participants ask for that."""
+    cls = type(machine)
+    idle = Idle()
+
+    def decide(self: Any, state: Any, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
+        before, own = repr(state), _own(self)
+        with seen() as did:
+            events = cls.decide(self, state, command, now_ns)
+        name = type(command).__name__
+        if did.clock:
+            notes.add(
+                f"`decide` reads the clock ({did.clock}) when it is asked for {name} in {part!r}: "
+                "take the session time that it is given as `now_ns`."
+            )
+        if repr(state) != before:
+            notes.add(
+                f"`decide` changes the state of {part!r} when it is asked for {name}, without an "
+                "event: return an event, and let `apply` make another state of it."
+            )
+        if _own(self) != own:
+            notes.add(
+                f"`decide` keeps something in the machine of {part!r} when it is asked for {name}: "
+                "after a crash that is lost. Put it into the state, by an event."
+            )
+        if list(cls.decide(self, state, command, now_ns)) != list(events) and not did.clock:
+            notes.add(
+                f"`decide` answers {name} in {part!r} otherwise when it is asked again: draw from "
+                "`labapp.study.assignment.generator` with the session's seed, made anew each time."
+            )
+        same = not events and idle.command == command and idle.state is state
+        idle.times, idle.command, idle.state = (idle.times + 1 if same else 0), command, state
+        if idle.times > PATIENCE:
+            raise Fault(
+                f"{part!r} is asked for {name} again and again, and `decide` answers it with "
+                "nothing: let `wants_begin`, `next_deadline` and the `due` of its pictures ask for "
+                "what is possible only."
+            )
+        return events
+
+    def apply(self: Any, state: Any, event: Event, payload: Payload) -> Any:
+        before, own = repr(state), _own(self)
+        with seen() as did:
+            after = cls.apply(self, state, event, payload)
+        if did.clock:
+            notes.add(
+                f"`apply` reads the clock ({did.clock}) when it folds {event.kind} into the state "
+                f"of {part!r}: a replay would give another state. Take `event.t_ns`."
+            )
+        if did.draw:
+            notes.add(
+                f"`apply` draws ({did.draw}) when it folds {event.kind} into the state of {part!r}"
+                ": draw in `decide`, and put what was drawn into the event."
+            )
+        if repr(state) != before or _own(self) != own:
+            notes.add(
+                f"`apply` changes the state before {event.kind} of {part!r}, or the machine "
+                "itself: make a new state, as `dataclasses.replace` does."
+            )
+        elif not (did.clock or did.draw) and cls.apply(self, state, event, payload) != after:
+            notes.add(
+                f"`apply` makes another state of {event.kind} in {part!r} when it folds it again: "
+                "the state must follow from the events alone."
+            )
+        return after
+
+    slots: tuple[str, ...] = ()
+    looked_at = {"__slots__": slots, "decide": decide, "apply": apply}
+    if hasattr(machine, "__dict__"):
+        del looked_at["__slots__"]
+    object.__setattr__(machine, "__class__", type(cls.__name__, (cls,), looked_at))
+    return machine
+
+
+def _own(machine: Any) -> str:
+    """What a machine holds besides the state."""
+    return repr(getattr(machine, "__dict__", ""))

@@ -31,14 +31,13 @@ from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session import opening
 from labapp.session.opening import OpenSession, SessionDependencies
-from labapp.session.scheduling import VirtualScheduler
+from labapp.session.runner import VirtualScheduler
 from labapp.simulation.driver import Driver
-from labapp.simulation.pace import FAST
+from labapp.simulation.person import FAST
 from labapp.testing.leaving import check_leaving
-from labapp.testing.watching import Notes
+from labapp.testing.rehearsal import Notes
 from labapp.ui.bridge import Bridge
-from labapp.ui.participant.screen import Screen
-from labapp.ui.participant.screens import centre, make_screen, screen_class
+from labapp.ui.participant.screen import Screen, centre, make_screen, screen_class
 from labapp.ui.participant.view import Hand, SessionView
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import make_app

@@ -34,7 +34,7 @@ from labapp.session import private, resuming
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy, called, in_language
-from labapp.ui.participant.consent_words import announced
+from labapp.ui.participant.view import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
 from labapp.ui.widgets import markdown

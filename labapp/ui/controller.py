@@ -18,7 +18,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QWidget
 
 from labapp.audio.devices import Device, MicrophoneFinder
-from labapp.audio.envelope import envelope
+from labapp.audio.pyramid import envelope
 from labapp.console import say
 from labapp.errors import LabappError
 from labapp.events import Source
@@ -31,7 +31,7 @@ from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession
 from labapp.session.runner import Runner
 from labapp.simulation.driver import Driver
-from labapp.simulation.pace import FAST, Pace
+from labapp.simulation.person import FAST, Pace
 from labapp.ui import mistakes
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import Keyboard

@@ -151,9 +151,9 @@ def _microphone() -> list[Check]:
 
 
 def _lsl() -> list[Check]:
-    from labapp.lsl import library
+    from labapp.lsl import streams
 
-    if (problem := library.problem()) is not None:
+    if (problem := streams.problem()) is not None:
         todo = f"Only for studies that send their events to other devices. {problem.todo}"
         return [Check("lsl", "note", problem.what, todo)]
     return [Check("lsl", "pass", "events can be sent to other devices")]
@@ -188,11 +188,11 @@ def _video() -> list[Check]:
 
 
 def _processor() -> list[Check]:
-    from labapp.representations import package, timing
+    from labapp.representations import effects, package
 
     try:
         decoder = package.load_package("sinelines/vae")
-        times = timing.warm_up(decoder, 200)
+        times = effects.warm_up(decoder, 200)
     except LabappError as error:
         return [Check("decoder", "fail", error.what, error.todo)]
     text = (

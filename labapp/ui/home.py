@@ -38,9 +38,8 @@ from labapp.study.schema import Study
 from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import Microphone, Row, Warm
-from labapp.ui.moderator.choices import GROUPS, StartRequest, about, lasts
-from labapp.ui.moderator.combo import Described
+from labapp.ui.moderator.bits import Described
+from labapp.ui.moderator.checklist import GROUPS, Microphone, Row, StartRequest, Warm, about, lasts
 from labapp.ui.moderator.home import HomeView, HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
@@ -48,10 +47,9 @@ from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
-from labapp.ui.session_lists import SessionLists
+from labapp.ui.session_lists import SessionLists, StudyShelf
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 from labapp.ui.study_checker import StudyChecker, told_in_place
-from labapp.ui.study_shelf import StudyShelf
 
 if TYPE_CHECKING:
     from labapp.ui.controller import SessionController

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QImage
 
-from labapp.stimuli import colour
+from labapp.stimuli import masking
 from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.manifest import ColourMap, Scale
 from labapp.ui.widgets.photo_view import cut_out, image_of
@@ -32,7 +32,7 @@ class Images:
 
         def made() -> QImage:
             rgb = self._gallery.rgb
-            return image_of(colour.overlay(rgb(ref), rgb(heat), scale, colours))
+            return image_of(masking.overlay(rgb(ref), rgb(heat), scale, colours))
 
         return self._once(("heatmap", ref, heat, colours), made)
 

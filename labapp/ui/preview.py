@@ -45,24 +45,22 @@ from labapp.session import opening
 from labapp.session.masked_predictions import check_predictable
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.pictures import PictureRenderer
-from labapp.simulation.course import Course, Moment, course_of
-from labapp.simulation.decoders import Decoders
+from labapp.simulation.simulation_job import Course, Decoders, Moment, course_of
 from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy
 from labapp.ui import theme
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr
-from labapp.ui.moderator import bits, style, wording
+from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import ScreenMirror
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.participant import view
-from labapp.ui.participant.looks import window_of
-from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.looks import WindowPicture, window_of
 from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import WINDOWED, ParticipantWindow
 from labapp.ui.strings import strings_of
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 
 PATIENCE_S = 60.0
 """How long a screen may take: models are loaded and pictures painted for it."""
@@ -425,7 +423,7 @@ class PreviewWindow(Fitted, QWidget):
         self.setWindowTitle(tr("Preview: {study}", study=title))
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(style.stylesheet(theme.LIGHT))
+        self.setStyleSheet(bits.stylesheet(theme.LIGHT))
         self.screens = QTreeWidget()
         self.screens.setProperty("role", "choice")
         self.screens.setHeaderHidden(True)

@@ -175,12 +175,12 @@ def _streams(loaded: LoadedStudy, options: RunOptions) -> tuple[MakeStreams | No
         )
     if options.lsl is False or (wanted == "off" and not options.lsl):
         return None, "", False
-    from labapp.lsl import library
+    from labapp.lsl import streams
     from labapp.lsl.streams import SessionStreams
 
     required |= options.lsl is True
     try:
-        library.load()
+        streams.load()
     except LslError as error:
         if required:
             raise LslError(error.what, safe="No session was started.", todo=error.todo) from error

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.agreement.alpha import Level, alpha_for, masi, masi_alpha
-from labapp.agreement.intraclass import Intraclass
+from labapp.agreement.coefficients import Intraclass, Level, alpha_for, masi, masi_alpha
 from labapp.agreement.measure import coefficient
 from labapp.agreement.ratings import ratings_of
 from tests.agreement.examples import KRIPPENDORFF, SHROUT_FLEISS, WIKIPEDIA, from_lines

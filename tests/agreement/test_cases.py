@@ -8,7 +8,7 @@ import pytest
 
 from labapp.agreement.table import TableMeasure, agree, read_table
 from labapp.errors import AgreementError, MetricError
-from labapp.metrics.evaluation import files
+from labapp.metrics.evaluation import scores
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 
@@ -90,7 +90,7 @@ def test_an_index_is_no_code_to_measure(tmp_path: Path, first: int, separator: s
     rows = [["", "z1", "z2"], *([str(first + n), f"{n}.5", f"{n % 2}"] for n in range(5))]
     path = saved(tmp_path, "\n".join(separator.join(row) for row in rows))
     with pytest.raises(MetricError, match="first column has no name and counts the rows"):
-        files.read(path, "c")
+        scores.read(path, "c")
     rows[1][0] = "7"
     path.write_text("\n".join(separator.join(row) for row in rows))
-    assert files.read(path, "c").names == ("c1", "z1", "z2")
+    assert scores.read(path, "c").names == ("c1", "z1", "z2")

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.agreement.continuum import Continuum, Span, instants, labels_at, unit_alpha
-from labapp.agreement.kappa import CohenKappa
+from labapp.agreement.coefficients import (
+    CohenKappa,
+    Continuum,
+    Span,
+    instants,
+    labels_at,
+    unit_alpha,
+)
 from labapp.agreement.measure import coefficient
 from labapp.agreement.ratings import ratings_of
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from labapp.agreement.kappa import (
+from labapp.agreement.coefficients import (
     CohenKappa,
     FleissKappa,
     GwetAC1,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.agreement.alpha import alpha_for
-from labapp.agreement.intraclass import Intraclass
-from labapp.agreement.kappa import CohenKappa, FleissKappa, GwetAC1
+from labapp.agreement.coefficients import CohenKappa, FleissKappa, GwetAC1, Intraclass, alpha_for
 from labapp.agreement.measure import DRAWS, SEED, Measure, coefficient, resample
 from labapp.agreement.ratings import Ratings, ratings_of
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from labapp.agreement.alpha import Level
+from labapp.agreement.coefficients import Level
 from labapp.agreement.table import agree, read_table
 from labapp.errors import AgreementError
 from tests.agreement.examples import KRIPPENDORFF, from_lines

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.agreement.continuum import Continuum, Span
-from labapp.agreement.unitizing import unitizing_alpha
+from labapp.agreement.coefficients import Continuum, Span, unitizing_alpha
 
 FIRST = [(225, 70, "c"), (370, 30, "c"), (180, 60, "k"), (300, 50, "k")]
 SECOND = [(220, 80, "c"), (355, 20, "c"), (400, 20, "c"), (180, 60, "k"), (300, 50, "k")]

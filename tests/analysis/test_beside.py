@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
-from labapp.analysis.beside import bundled_cards, with_replicates
+from labapp.analysis.answered import bundled_cards, with_replicates
 from labapp.analysis.tables import load
 from labapp.bids.export import export
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.opening import open_record
 from labapp.representations import card
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 
 STUDY = """
 id: own

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.by_task import by_model
-from labapp.tasks.reconstruction.report.metrics import CALIBRATION_METRICS, METRICS
+from labapp.tasks.reconstruction.report.contents import CALIBRATION_METRICS, METRICS
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from labapp.analysis.coding_counts import (
+from labapp.analysis.coding_section import (
     LEAST,
     code_counts,
     code_names,

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import load
+from labapp.analysis.analyze import DICTIONARY, dictionary, write
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import PREFIX, declared_of, factor_column
-from labapp.analysis.writing import DICTIONARY, dictionary, write
 from labapp.bids.export import export
 from labapp.errors import RecordError
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.meta_analysis import effectsize_smd
 
-from labapp.analysis import effects
+from labapp.analysis import inference
 from labapp.analysis.design import anova
 
 
@@ -20,7 +20,7 @@ def samples(n: int, m: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 @given(st.floats(-30, 30), st.integers(1, 200))
 def test_ends_of_the_interval_of_a_t_have_their_shares(t: float, df: int) -> None:
-    low, high = effects.t_interval(t, df)
+    low, high = inference.t_interval(t, df)
     assert low is not None
     assert high is not None
     assert low < t < high
@@ -31,7 +31,7 @@ def test_ends_of_the_interval_of_a_t_have_their_shares(t: float, df: int) -> Non
 
 @given(st.floats(0, 500), st.integers(1, 13), st.integers(2, 300))
 def test_ends_of_the_interval_of_an_f_have_their_shares(f: float, df: int, error: int) -> None:
-    low, high = effects.f_interval(f, df, error)
+    low, high = inference.f_interval(f, df, error)
     assert low is not None
     assert high is not None
     assert 0 <= low <= high
@@ -44,7 +44,7 @@ def test_ends_of_the_interval_of_an_f_have_their_shares(f: float, df: int, error
 
 def test_g_is_that_of_statsmodels() -> None:
     one, other = samples(12, 7)
-    found = effects.hedges_g(one, other)
+    found = inference.hedges_g(one, other)
     assert found is not None
     expected, _ = effectsize_smd(
         one.mean(), one.std(ddof=1), one.size, other.mean(), other.std(ddof=1), other.size
@@ -64,13 +64,13 @@ def test_g_is_that_of_statsmodels() -> None:
 def test_d_z_and_its_interval_go_with_the_paired_t() -> None:
     one, other = samples(9, 9)
     apart = one - other
-    found = effects.d_z(apart)
+    found = inference.d_z(apart)
     t = stats.ttest_rel(one, other).statistic
     assert found is not None
     assert found.value == pytest.approx(t / 3)
     assert found.low is not None
     assert stats.nct.cdf(t, 8, found.low * 3) == pytest.approx(0.975, abs=1e-6)
-    turned = effects.d_z(-apart)
+    turned = inference.d_z(-apart)
     assert turned is not None
     assert (turned.low, turned.high) == pytest.approx((-(found.high or 0), -found.low))
 
@@ -111,7 +111,7 @@ def test_partial_and_generalised_eta_squared_of_the_squares() -> None:
 
 def test_no_effect_of_what_does_not_vary() -> None:
     same = np.full(5, 1.0)
-    assert effects.hedges_g(same, same + 1) is None
-    assert effects.hedges_g(same[:1], same) is None
-    assert effects.d_z(same) is None
-    assert effects.d_z(same[:1]) is None
+    assert inference.hedges_g(same, same + 1) is None
+    assert inference.hedges_g(same[:1], same) is None
+    assert inference.d_z(same) is None
+    assert inference.d_z(same[:1]) is None

@@ -15,8 +15,8 @@ from labapp.analysis.analyze import analyze
 from labapp.analysis.item_sections import item_sections, short
 from labapp.analysis.tables import Tables, load
 from labapp.report import kit
-from labapp.report.language import speaking
-from labapp.simulation.jobs import simulate_study
+from labapp.report.page import speaking
+from labapp.simulation.simulation_job import simulate_study
 from tests.analysis.design.studies import study
 from tests.analysis.test_items import RELIANCE
 from tests.analysis.test_reliability import asked, of

@@ -15,8 +15,8 @@ from labapp.events.commands import Pause, Resume
 from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
 from labapp.tasks.unmasking.events import StimulusHidden
-from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.contents import groups_of
+from labapp.tasks.unmasking.report.curves import Cells
 from labapp.tasks.unmasking.report.sections import timing
 from tests.analysis.sessions import Stamped, paired
 from tests.helpers.judged import of_play

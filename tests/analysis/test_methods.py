@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from labapp.analysis.methods import methods
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.sections import quality, sessions
+from labapp.analysis.sections import methods, quality, sessions
 from labapp.analysis.tables import Tables, tables_of
 from labapp.analysis.task_report import Findings, ReportedStudy
 from labapp.events.lifecycle import (

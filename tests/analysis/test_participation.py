@@ -18,7 +18,7 @@ from labapp.analysis.participation import Flow, _drawn, flow_of
 from labapp.figure_style import Look, looking
 from labapp.report.drawing import ReportFigure
 from labapp.session.deciding import decide_by_hand
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from tests.session.test_slots import slotted
 
 DRAWN = True

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.analysis.quote_files import as_markdown, as_page, as_table, kind_of
-from labapp.analysis.quotes import Quotes, choose_quotes
+from labapp.analysis.quotes import Quotes, as_markdown, as_page, as_table, choose_quotes, kind_of
 from labapp.analysis.tables import Tables
 from labapp.errors import UsageError
 from tests.analysis.test_coding_counts import tables

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.recruitment import printed_of, recruitment
+from labapp.analysis.retention import printed_of, recruitment
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
 from labapp.events.lifecycle import (
@@ -19,7 +19,7 @@ from labapp.events.lifecycle import (
     SegmentStarted,
     SessionCompleted,
 )
-from labapp.profiles.interactive_reconstruction import published as paper
+from labapp.profiles.interactive_reconstruction import results as paper
 from tests.analysis.sessions import paired, stage_row
 from tests.analysis.test_methods import paragraph
 from tests.analysis.test_report import Page

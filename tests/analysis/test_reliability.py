@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 from statsmodels.stats.anova import AnovaRM
 
+from labapp.analysis.analyze import write
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.contents import REPORT
 from labapp.analysis.design.r_script import SCRIPT
 from labapp.analysis.reliability import TWO_DEFINITIONS, Reliability, reliability
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_report import Findings
-from labapp.analysis.writing import write
 from tests.analysis.design.studies import MODELS, study
 from tests.analysis.design.test_equal_to_r import r_is_missing, r_lacks
 

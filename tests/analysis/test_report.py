@@ -15,12 +15,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from labapp.analysis import load
-from labapp.analysis.analyze import FIGURES, REPORT, analyze
+from labapp.analysis.analyze import FIGURES, REPORT, analyze, file_names
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.report import DEFINITIONS, report
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
-from labapp.analysis.writing import file_names
 from labapp.errors import ExportExists
 from labapp.events import Source
 from labapp.events.lifecycle import (
@@ -33,8 +32,8 @@ from labapp.events.lifecycle import (
 from labapp.events.undoing import CloseRequested
 from labapp.naming import natural
 from labapp.report import strips
-from labapp.report.formats import clock, decimal
 from labapp.report.listing import SHOWN_ROWS
+from labapp.report.page import clock, decimal
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from labapp.tasks.reconstruction.report.contents import SHOWN_SESSIONS
 from labapp.tasks.reconstruction.report.labels.sections import NAMES

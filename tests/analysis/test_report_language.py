@@ -18,10 +18,10 @@ from labapp.analysis.tables import load
 from labapp.analysis.task_report import Findings
 from labapp.documents import parse_yaml
 from labapp.errors import SetupError
-from labapp.report.language import Translation, speaking
+from labapp.report.page import Translation, speaking
 from labapp.session.deciding import decide_by_hand
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from tests.analysis.test_exclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named

@@ -15,8 +15,7 @@ import pytest
 from labapp import leftovers
 from labapp.analysis import snapshots
 from labapp.analysis.analyze import analyze
-from labapp.analysis.folding.pieces import packed
-from labapp.analysis.folding.snapshots import SCHEMA
+from labapp.analysis.folding.folded import SCHEMA, packed
 from labapp.analysis.snapshots import SnapshotFile
 from labapp.errors import DataFolderError
 from labapp.parallel.processes import processes

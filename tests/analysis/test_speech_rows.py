@@ -42,9 +42,8 @@ from labapp.events.lifecycle import PartEnded, PartStarted, SessionPaused, Sessi
 from labapp.events.trials import TrialEnded
 from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.report.listing import records
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.headless import simulate
-from labapp.simulation.jobs import simulate_study
+from labapp.session.recovery import read_verified_events
+from labapp.simulation.simulation_job import simulate, simulate_study
 from labapp.study.loading import load as load_study
 from labapp.tasks.reconstruction.events import (
     DialMoved,

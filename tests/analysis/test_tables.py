@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from labapp.analysis import load
+from labapp.analysis.analyze import DICTIONARY, derived_columns, file_names, write
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import frames
-from labapp.analysis.writing import DICTIONARY, derived_columns, file_names, write
 from labapp.bids.export import export
 from labapp.errors import DataFolderError, ExportExists, RecordError
 from labapp.events.lifecycle import NoteAdded, SessionCompleted

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from labapp import discovery
+from labapp.analysis.analyze import write
 from labapp.analysis.column import INCLUDED, TRIAL, WHO, text, whole, yes
 from labapp.analysis.columns import table_columns
 from labapp.analysis.rows import SessionRecords
@@ -24,7 +25,6 @@ from labapp.analysis.task_records import (
     TaskTables,
     records_class,
 )
-from labapp.analysis.writing import write
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.errors import LabappError, RecordError, SessionError, SetupError

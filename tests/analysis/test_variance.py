@@ -12,10 +12,9 @@ from sklearn.datasets import load_iris
 from statsmodels.stats.anova import AnovaRM
 from statsmodels.stats.oneway import anova_oneway
 
-from labapp.analysis import variance
+from labapp.analysis import inference
 from labapp.analysis.design import anova
-from labapp.analysis.inference import FEW, SAME, Values
-from labapp.analysis.variance import Matrix
+from labapp.analysis.inference import FEW, SAME, Matrix, Values
 
 FIVE = np.array(
     [[2.2, 1.1, 8.2], [3.1, 2.5, 4.5], [4.3, 4.1, 3.4], [4.1, 5.2, 6.2], [7.2, 6.4, 7.2]]
@@ -99,7 +98,7 @@ def test_sphericity_of_the_irises_as_published() -> None:
     species = [data.data[data.target == one] for one in range(3)]
     rest = np.vstack([one - one.mean(axis=0) for one in species])
     contrasts = rest @ anova.orthonormal(rest.shape[1])
-    sphericity = variance.mauchly(contrasts.T @ contrasts / (len(rest) - 3), len(rest) - 3)
+    sphericity = inference.mauchly(contrasts.T @ contrasts / (len(rest) - 3), len(rest) - 3)
     assert sphericity.statistic == pytest.approx(0.55814, abs=5e-6)
     assert sphericity.p == pytest.approx(7.6149e-17, rel=1e-4)
     assert sphericity.df == 5
@@ -118,14 +117,14 @@ def test_correction_for_sphericity_shrinks_both_degrees_of_freedom() -> None:
 
 def test_equal_variances_and_ranks_are_those_of_scipy_and_statsmodels() -> None:
     samples = [drawn(n, 1, seed=n)[:, 0] * n for n in (4, 9, 6)]
-    found = variance.same_variances(samples)
+    found = inference.same_variances(samples)
     assert (found.statistic, found.p) == pytest.approx(tuple(stats.levene(*samples)))
     away = [np.abs(one - np.median(one)) for one in samples]
     assert found.p == pytest.approx(anova_oneway(away, use_var="equal").pvalue)
-    ranks = variance.kruskal(samples)
+    ranks = inference.kruskal(samples)
     assert (ranks.statistic, ranks.p) == pytest.approx(tuple(stats.kruskal(*samples)))
     values = drawn(7, 4)
-    within = variance.friedman(values)
+    within = inference.friedman(values)
     expected = stats.friedmanchisquare(*values.T)
     assert (within.statistic, within.p) == pytest.approx(tuple(expected))
 
@@ -143,16 +142,16 @@ def test_what_has_no_value_says_why_and_does_not_warn() -> None:
         assert (unsure := table(drawn(2, 3)).sphericity) is not None
         assert unsure.why == FEW
         assert (always := table(drawn(6, 2)).sphericity) is not None
-        assert always.why == variance.TWO_CONDITIONS
+        assert always.why == inference.TWO_CONDITIONS
         twice = drawn(6, 2)
         linear = np.column_stack([twice, 2 * twice[:, 1] - twice[:, 0]])
         assert (singular := table(linear).sphericity) is not None
-        assert singular.why == variance.SINGULAR
+        assert singular.why == inference.SINGULAR
         assert one_way(*same.T).plain.why == SAME
         assert anova.of_one_factor(same[0, :2], np.array([0, 1])) == FEW
-        assert variance.same_variances(list(same.T)).why == SAME
-        assert variance.same_variances([same[0], same[1, :1]]).why == FEW
-        assert variance.friedman(same).why == SAME
-        assert variance.friedman(one).why == FEW
-        assert variance.kruskal(list(same.T)).why == SAME
-        assert variance.kruskal([same[0]]).why == variance.FEW_CONDITIONS
+        assert inference.same_variances(list(same.T)).why == SAME
+        assert inference.same_variances([same[0], same[1, :1]]).why == FEW
+        assert inference.friedman(same).why == SAME
+        assert inference.friedman(one).why == FEW
+        assert inference.kruskal(list(same.T)).why == SAME
+        assert inference.kruskal([same[0]]).why == inference.FEW_CONDITIONS

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
-from labapp.analysis.speech_rows import speech_rows
-from labapp.analysis.speech_source import speech_of
+from labapp.analysis.speech_rows import speech_of, speech_rows
 from labapp.annotations import codebook as codebooks
 from labapp.annotations import store
 from labapp.annotations.segmenting import segment_session

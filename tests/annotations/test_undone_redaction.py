@@ -28,8 +28,7 @@ from labapp.exchange.formats import FORMATS
 from labapp.exchange.going_out import export_coding
 from labapp.journal import anchor
 from labapp.journal.opening import open_record, open_records
-from labapp.replay.clips import write_clip
-from labapp.replay.sound import SessionSound
+from labapp.replay.sound import SessionSound, write_clip
 from tests.helpers.every_byte import contents, spelled
 from tests.helpers.journals import GOLDEN, golden_session
 

@@ -26,5 +26,5 @@ def no_thread_left() -> Iterator[None]:
 def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     """The disk that sound is written to; `disk.room = 0` fills it."""
     stand_in = Disk()
-    monkeypatch.setattr("labapp.audio.writer.os.write", stand_in.write)
+    monkeypatch.setattr("labapp.audio.capture.os.write", stand_in.write)
     return stand_in

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from labapp.audio.envelope import envelope
+from labapp.audio.pyramid import envelope
 from labapp.clock import NS
 from labapp.events import Event
 

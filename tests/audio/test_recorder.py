@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from labapp.audio import track
+from labapp.audio.recorded_sound import check_blocks
 from labapp.audio.recorder import Recorder
-from labapp.audio.repair import check_blocks
 from labapp.audio.track import VoiceActivity
 from labapp.clock import SessionClock
 from labapp.errors import AudioError, JournalFull

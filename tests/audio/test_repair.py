@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labapp.audio.repair import repair_wav, tail
-from labapp.audio.writer import HEADER_BYTES, WavWriter, wav_header
+from labapp.audio.capture import HEADER_BYTES, WavWriter, wav_header
+from labapp.audio.recorded_sound import repair_wav, tail
 from labapp.errors import RecordError
 from labapp.events.voice import AudioBlock
 from tests.helpers.wavs import read_wav_info

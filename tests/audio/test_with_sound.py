@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from labapp.audio.check import MicrophoneProbe, loopback, record_test
 from labapp.audio.devices import choose, list_devices
-from labapp.audio.recorded_sound import RecordedSound
+from labapp.audio.recorded_sound import RecordedSound, check_blocks, repair_wav
 from labapp.audio.recorder import Recorder
-from labapp.audio.repair import check_blocks, repair_wav
 from labapp.audio.speech import utterances
 from labapp.clock import SessionClock
 from labapp.errors import NoMicrophone

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.audio.writer import WavWriter
+from labapp.audio.capture import WavWriter
 from tests.audio.disk import Disk
 
 RATE = 8000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.simulated_studies import printed
-from labapp.profiles.interactive_reconstruction import published
+from labapp.profiles.interactive_reconstruction import results
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ def test_a_shipped_model_has_the_number_of_the_model_like_it(
 ) -> None:
     rows = [
         row
-        for row in published.rows()
+        for row in results.rows()
         if (row.study, row.task, row.dataset, row.model) == (study, "reconstruction", *like)
         and (row.quantity, row.measure) == ("completion_rate", "mean")
-        and row.source in published.TABLES
+        and row.source in results.TABLES
     ]
     assert printed(study, "reconstruction", model, "completion_rate").startswith(rows[0].printed)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from labapp.bids.export import export
-from labapp.bids.tsv import ENTITIES, bids_name
+from labapp.bids.folder import ENTITIES, bids_name
 from labapp.simulation.at_scale import simulate_at_scale
 from tests.helpers.bids import validator_errors
 from tests.helpers.sample import sample

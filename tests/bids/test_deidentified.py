@@ -33,7 +33,7 @@ from labapp.events.lifecycle import (
 from labapp.events.pointer import PointerMoved
 from labapp.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.journal.opening import open_record
-from labapp.session.shifts import YEARS
+from labapp.session.runner import YEARS
 from labapp.session.withdrawal import withdraw
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.events import EditLabel

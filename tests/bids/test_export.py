@@ -418,7 +418,7 @@ def test_a_session_is_not_exported_with_other_files_than_its_studys(tmp_path: Pa
 
 
 NAMES = """
-from labapp.bids.exporters import Exporter
+from labapp.bids.export import Exporter
 
 class Names(Exporter):
     name = "names"

@@ -15,10 +15,10 @@ from labapp import resources
 from labapp.bids import rebuild_check
 from labapp.bids.derived import TABLE_FORMAT, codebook, readme
 from labapp.bids.export import export
-from labapp.bids.tsv import json_text
+from labapp.bids.folder import json_text
 from labapp.bids.verify import verify
 from labapp.journal.layout import MANIFEST, SOURCEDATA
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from tests.helpers.golden_bundle import comparable, exported
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.tampering.places import reseal

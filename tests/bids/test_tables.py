@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labapp.bids.contents import session_timeline
 from labapp.bids.derived import codebook
-from labapp.bids.tsv import Table, cell
+from labapp.bids.folder import Table, cell
 from labapp.events import registered
 from labapp.events.lifecycle import SessionPaused
 from labapp.events.lsl import LslClock, LslOff, LslOpened

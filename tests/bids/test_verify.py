@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis import load
-from labapp.audio.writer import wav_header
+from labapp.audio.capture import wav_header
 from labapp.bids.export import export
 from labapp.bids.folder import FileEntry, manifest_text
 from labapp.bids.verify import VerifyReport, verify

@@ -15,7 +15,7 @@ from labapp.cli.main import main
 from labapp.metrics.evaluation.scores import without_labels
 from labapp.representations import card as cards
 from labapp.representations.package import load_package
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from tests.helpers.packages import copied
 
 Run = Callable[..., tuple[int, str, str]]

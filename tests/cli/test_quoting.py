@@ -25,7 +25,7 @@ from labapp.exchange.formats import format_named
 from labapp.exchange.going_out import export_coding
 from labapp.journal.opening import open_record
 from labapp.messages import Message
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 
 STUDY = """\
 id: aloud

@@ -31,7 +31,7 @@ from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.simulation.driver import Driver
-from labapp.simulation.pace import FAST, Pace
+from labapp.simulation.person import FAST, Pace
 from labapp.study.loading import load
 from tests.audio.fakes import DEVICE, Tone, Watcher
 from tests.helpers.formulas import formula_decoders

@@ -24,7 +24,7 @@ def main(session: Path, rate: float) -> None:
     app = make_app()
     from PySide6.QtTest import QTest
 
-    from labapp.ui.replay.coding_request import CodingRequest
+    from labapp.ui.replay.coding_state import CodingRequest
     from labapp.ui.replay.coding_window import open_coding_window
 
     coding = open_coding_window(session, CodingRequest("anna"))

@@ -14,7 +14,7 @@ from labapp.analysis import load
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.journal.sessions import list_sessions
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from tests.crash.kills import kinds_of, tell
 
 GENEROUS_S = 5.0

@@ -16,7 +16,7 @@ import pytest
 from labapp.journal.comments import add_comment
 from labapp.journal.sessions import list_sessions
 from labapp.journal.withdrawn import withdrawals
-from labapp.session import shifts
+from labapp.session import runner
 from labapp.session.folder import taken
 from labapp.session.private import consents
 from labapp.session.withdrawal import withdraw
@@ -61,7 +61,7 @@ def test_a_withdrawal_killed_at_any_step_is_gone_on_with(tmp_path: Path) -> None
         session.give_consent(f"Name of {participant}")
         session.close("interrupted")
         add_comment(session.folder.path, f"Remark on {participant}")
-        shifts.days_of(whole / "private", "quickstart", participant)
+        runner.days_of(whole / "private", "quickstart", participant)
     path = next(whole.glob("data/quickstart/sub-P01*"))
     number = 1
     while True:

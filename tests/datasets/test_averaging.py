@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.datasets.averaging import average_blocks
+from labapp.datasets.painter import average_blocks
 
 
 def test_two_pixels_become_one_and_three_become_two() -> None:

@@ -10,26 +10,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp.datasets.birds.chance import bird
-from labapp.datasets.birds.dataset import FACTORS, birds
-from labapp.datasets.birds.picture import (
-    deciding_visibility,
-    part_map,
-    picture,
-    placement,
-    visibility,
-)
-from labapp.datasets.birds.shapes import SITES, BodyPart, places
-from labapp.datasets.birds.species import (
+from labapp.datasets.birds.dataset import (
+    FACTORS,
     GENERA,
+    SITES,
     SPECIES,
     Bird,
+    BodyPart,
     FieldMark,
     Leaf,
+    bird,
+    birds,
+    deciding_visibility,
     genus_of,
     guide,
     marks_of,
     name_of,
+    part_map,
+    picture,
+    placement,
+    places,
+    visibility,
 )
 from labapp.datasets.split import PARTS
 from tests.helpers import bird_sheet

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from labapp.datasets import dsprites
 from labapp.representations import torch_backend
-from labapp.representations.architectures import ARCHITECTURES
+from labapp.representations.recipe import ARCHITECTURES
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared/data/published-decoders/dsprites/gt"
 

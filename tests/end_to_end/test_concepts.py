@@ -12,7 +12,7 @@ from labapp.annotations.codebook import codebooks_of
 from labapp.annotations.simulated import leave_codebooks
 from labapp.bids.export import export
 from labapp.simulation.fitting import codebooks_of_tasks
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
 from tests.helpers.bids import validator_errors

@@ -11,7 +11,7 @@ import pytest
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.errors import RecordError
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from tests.helpers.bids import validator_errors
 from tests.helpers.installed import without
 

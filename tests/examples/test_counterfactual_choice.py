@@ -14,18 +14,17 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis import task_report
-from labapp.analysis.analyze import analyze
+from labapp.analysis.analyze import analyze, write
 from labapp.analysis.report import report
 from labapp.analysis.tables import load
-from labapp.analysis.writing import write
 from labapp.bids.verify import verify
 from labapp.errors import LabappError, RecordError, SessionError, StudyError, UsageError
 from labapp.journal.integrity import check_journal
 from labapp.plugins import registry
-from labapp.report.formats import decimal
+from labapp.report.page import decimal
 from labapp.session.opening import resume
-from labapp.session.verified_events import finished, read_verified_events
-from labapp.simulation.jobs import simulate_study
+from labapp.session.recovery import finished, read_verified_events
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.overview import check
 from labapp.testing import check_task

@@ -8,9 +8,9 @@ import pytest
 
 from labapp.journal.opening import open_record
 from labapp.replay.lanes import lanes_of, next_after
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study.plan import parts_of
-from labapp.ui.replay.lane_words import item_label, joined_screen
+from labapp.ui.replay.picture import item_label, joined_screen
 
 pytestmark = pytest.mark.usefixtures("example")
 

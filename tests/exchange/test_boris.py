@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from labapp.agreement.continuum import Span, instants, labels_at
-from labapp.agreement.kappa import CohenKappa
+from labapp.agreement.coefficients import CohenKappa, Span, instants, labels_at
 from labapp.agreement.measure import coefficient
 from labapp.agreement.ratings import ratings_of
 from labapp.annotations.codebook import Code as BookCode

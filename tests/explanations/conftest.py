@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from labapp.explanations import recipe as recipes
+from labapp.explanations import data as recipes
 from labapp.explanations.approach import approach
 from labapp.explanations.card import ClassifierCard, TrainingRecord
 from labapp.explanations.classifier import Classifier
+from labapp.explanations.data import ClassifierRecipe
 from labapp.explanations.photos import UInt8, load_photos
-from labapp.explanations.recipe import ClassifierRecipe
 from labapp.explanations.training import card_of
 
 TINY = """

@@ -11,8 +11,8 @@ from torch import nn
 
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
+from labapp.explanations import data as recipes
 from labapp.explanations import evaluation, package, training
-from labapp.explanations import recipe as recipes
 from labapp.explanations.card import ClassTest, CnnChecks
 from labapp.explanations.cnn import layers
 from labapp.explanations.photos import load_photos

@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.datasets.birds.dataset import BirdRows
-from labapp.datasets.birds.picture import deciding_visibility, mark_places, part_map
-from labapp.datasets.birds.shapes import SITES, BodyPart
-from labapp.datasets.birds.species import GENERA, FieldMark
-from labapp.explanations import measuring
+from labapp.datasets.birds.dataset import (
+    GENERA,
+    SITES,
+    BirdRows,
+    BodyPart,
+    FieldMark,
+    deciding_visibility,
+    mark_places,
+    part_map,
+)
+from labapp.explanations import evaluation
 from labapp.explanations.card import VISIBLE
 from labapp.explanations.photos import Photos
 
@@ -27,7 +33,7 @@ def test_the_numbers_are_those_counted_by_hand() -> None:
     inside = np.arange(0, 120, 4)  # the first sister of each genus, taken for the second
     predicted[inside] += 1
     predicted[3] = 19  # across genera
-    found = measuring.bird_test(some, predicted)
+    found = evaluation.bird_test(some, predicted)
     assert found.errors == 31
     assert found.accuracy == pytest.approx(89 / 120, abs=1e-4)
     assert found.genus_accuracy == pytest.approx(119 / 120, abs=1e-4)
@@ -42,7 +48,7 @@ def test_the_numbers_are_those_counted_by_hand() -> None:
 
 
 def test_a_classifier_without_errors_has_nothing_usable() -> None:
-    found = measuring.bird_test(photos(), photos().species)
+    found = evaluation.bird_test(photos(), photos().species)
     assert (found.accuracy, found.errors, found.usable, found.decidable) == (1, 0, 0, 0)
 
 
@@ -56,15 +62,15 @@ def middle(there: np.ndarray) -> tuple[float, float]:
 def test_peaks_on_marks_point_and_those_in_a_corner_do_not() -> None:
     birds = [ROWS.bird(row) for row in range(40)]
     on_mark = [middle(mark_places(bird, 96)[GENERA[bird.genus].deciding[0]]) for bird in birds]
-    found = measuring.pointing(np.array(on_mark, np.float32), birds, 96)
+    found = evaluation.pointing(np.array(on_mark, np.float32), birds, 96)
     assert found.on_mark == 1
     assert found.pictures == 40
     assert 0.03 < found.by_chance < 0.3
-    corner = measuring.pointing(np.full((40, 2), 95, np.float32), birds, 96)
+    corner = evaluation.pointing(np.full((40, 2), 95, np.float32), birds, 96)
     assert corner.on_mark == 0
     assert corner.on_bird == 0
     bodies = [middle(part_map(bird, 96) == BodyPart.BODY) for bird in birds]
-    assert measuring.pointing(np.array(bodies, np.float32), birds, 96).on_bird == 1
+    assert evaluation.pointing(np.array(bodies, np.float32), birds, 96).on_bird == 1
 
 
 def test_marks_that_are_seen_lie_in_their_places() -> None:
@@ -79,24 +85,24 @@ def test_marks_that_are_seen_lie_in_their_places() -> None:
 def test_peaks_are_where_positions_look() -> None:
     maps = np.zeros((2, 12, 12), np.float32)
     maps[0, 3, 11] = maps[1, 0, 5] = 1
-    assert measuring.peaks(maps, 8).tolist() == [[24, 88], [0, 40]]
+    assert evaluation.peaks(maps, 8).tolist() == [[24, 88], [0, 40]]
 
 
 def test_sisters_with_the_same_map_agree_wholly() -> None:
     random = np.random.default_rng(0)
     maps = random.random((3, 20, 4, 4), dtype=np.float32)
     species = np.array([0, 6, 19])
-    assert abs(measuring.sisters(maps, species)) < 0.5
+    assert abs(evaluation.sisters(maps, species)) < 0.5
     maps[:] = maps[:, :1]
-    assert measuring.sisters(maps, species) == pytest.approx(1)
+    assert evaluation.sisters(maps, species) == pytest.approx(1)
     maps[0, :4] = 0
-    assert measuring.sisters(maps, species) == pytest.approx(2 / 3, abs=1e-4)
+    assert evaluation.sisters(maps, species) == pytest.approx(2 / 3, abs=1e-4)
 
 
 def test_classes_without_genera_are_counted_by_hand() -> None:
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 2])
     predicted = np.array([0, 0, 0, 1, 1, 1, 0, 0])
-    found = measuring.class_test(labels, predicted, ("a", "b", "c"))
+    found = evaluation.class_test(labels, predicted, ("a", "b", "c"))
     assert found.confusion == [[3, 1, 0], [1, 2, 0], [1, 0, 0]]
     assert (found.pictures, found.errors, found.hits) == (8, 3, [5])
     assert found.accuracy == 0.625

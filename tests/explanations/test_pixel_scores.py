@@ -16,7 +16,7 @@ from labapp.errors import ModelError
 from labapp.explanations import pixel_scores
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.cnn import layers
-from labapp.explanations.methods import SCORINGS, scorings
+from labapp.explanations.data import SCORINGS, scorings
 from labapp.explanations.photos import UInt8
 from labapp.explanations.pixel_scores import Scoring
 

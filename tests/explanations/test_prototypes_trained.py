@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.birds.dataset import SPECIES
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
 from labapp.explanations import package, training

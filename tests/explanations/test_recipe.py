@@ -10,8 +10,8 @@ import pytest
 from labapp import resources
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
-from labapp.explanations import recipe as recipes
-from labapp.explanations.recipe import ClassifierRecipe, Schedule
+from labapp.explanations import data as recipes
+from labapp.explanations.data import ClassifierRecipe, Schedule
 
 SHIPPED = sorted((resources.models() / "recipes").glob("birds-*.yaml"))
 FACES = resources.models() / "recipes" / "faces-cnn.yaml"

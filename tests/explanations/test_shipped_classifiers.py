@@ -13,7 +13,7 @@ import pytest
 from labapp import resources
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
-from labapp.explanations import package, recipe
+from labapp.explanations import data, package
 from labapp.explanations.card import (
     HUNDRED,
     BagnetChecks,
@@ -21,7 +21,7 @@ from labapp.explanations.card import (
     CnnChecks,
     GradcamChecks,
 )
-from labapp.explanations.measuring import hits
+from labapp.explanations.evaluation import hits
 from labapp.explanations.photos import load_photos
 
 THERE = ("birds/bagnet", "birds/protopnet", "birds/prototree", "birds/resnet", "faces/cnn")
@@ -47,7 +47,7 @@ def test_the_id_of_a_shipped_classifier_is_taken(
 
 @pytest.mark.parametrize("model", SHIPPED)
 def test_it_was_made_by_its_recipe(model: str) -> None:
-    made_by = recipe.read(resources.models() / "recipes" / f"{model.replace('/', '-')}.yaml")
+    made_by = data.read(resources.models() / "recipes" / f"{model.replace('/', '-')}.yaml")
     assert cards.read(resources.models() / model).recipe == made_by
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labapp import resources
-from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.birds.dataset import SPECIES
 from labapp.explanations import card as cards
 from labapp.explanations import package
 from labapp.explanations.card import ProtopnetChecks, PrototreeChecks

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 
-from labapp.datasets.birds.chance import bird
-from labapp.datasets.birds.picture import picture
-from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.birds.dataset import SPECIES, bird, picture
 
 KEPT = Path(__file__).parents[1] / "datasets" / "birds-reference.png"
 SIZE = 96

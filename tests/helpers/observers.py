@@ -12,8 +12,8 @@ import numpy as np
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, frames
 from labapp.stimuli.masking import sizes
-from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.contents import groups_of
+from labapp.tasks.unmasking.report.curves import Cells
 from labapp.tasks.unmasking.report.results import Group
 
 METHODS = {"gradient": 18.0, "guided_backprop": 10.0, "lrp": 13.0}

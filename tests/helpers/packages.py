@@ -8,9 +8,9 @@ import numpy as np
 
 from labapp import resources
 from labapp.representations import card
-from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import LoadedDecoder, percentiles_of
+from labapp.representations.recipe import ARCHITECTURES
 from tests.helpers.studies import ring_decoder
 
 

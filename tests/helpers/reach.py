@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui.moderator.bits import ElidedLabel
-from labapp.ui.widgets.buttons import Button, ElidedButton
-from labapp.ui.widgets.scale import AnchorRow
+from labapp.ui.widgets.choice import AnchorRow
+from labapp.ui.widgets.controls import Button, ElidedButton
 
 
 def out_of_reach(window: QWidget) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.writer import wav_header
+from labapp.audio.capture import wav_header
 from labapp.clock import NS
 from labapp.events.event import Source
 from labapp.events.lifecycle import PartStarted, SegmentEnded, SessionCompleted

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from labapp.analysis import Tables, load
-from labapp.simulation.headless import simulate
+from labapp.simulation.simulation_job import simulate
 from labapp.stimuli.library import StimulusSet
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy

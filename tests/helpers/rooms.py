@@ -24,8 +24,7 @@ from labapp.representations.package import load_package
 from labapp.representations.space import LatentSpace
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies, create
-from labapp.session.runner import Runner
-from labapp.session.scheduling import Scheduler
+from labapp.session.runner import Runner, Scheduler
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.skips import skip_stage

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from labapp.datasets.birds.picture import deciding_visibility
-from labapp.datasets.birds.species import SISTERS
+from labapp.datasets.birds.dataset import SISTERS, deciding_visibility
 from labapp.explanations.building.sets import Spec
 from labapp.stimuli.manifest import Manifest, Photo
 from labapp.stimuli.pictures import bird_of

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from labapp.datasets.birds.species import SPECIES, guide, name_of
+from labapp.datasets.birds.dataset import SPECIES, guide, name_of
 from labapp.stimuli import library, masking, pictures, score_files
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Manifest

@@ -34,7 +34,7 @@ NPY: dict[str, tuple[bytes, str]] = {
 for _name, (_content, _words) in NPY.items():
 
     def _scored(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.metrics.evaluation.files import read
+        from labapp.metrics.evaluation.scores import read
 
         (tmp / "codes.npy").write_bytes(content)
         return read(tmp / "codes.npy", "c")
@@ -50,7 +50,7 @@ for _name, (_content, _words) in NPY.items():
 
 @case("codes: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.metrics.evaluation.files import read
+    from labapp.metrics.evaluation.scores import read
 
     os.mkfifo(tmp / "codes.npy")
     return read(tmp / "codes.npy", "c")
@@ -58,7 +58,7 @@ def _(tmp: Path) -> Any:
 
 @case("codes: a sparse file of 8 GiB", "more than the")
 def _(tmp: Path) -> Any:
-    from labapp.metrics.evaluation.files import read
+    from labapp.metrics.evaluation.scores import read
 
     with (tmp / "codes.csv").open("wb") as stream:
         stream.truncate(8 * 1024 * MIB)
@@ -67,7 +67,7 @@ def _(tmp: Path) -> Any:
 
 @case("codes: a cell of 200 KB", "a cell of more than")
 def _(tmp: Path) -> Any:
-    from labapp.metrics.evaluation.files import read
+    from labapp.metrics.evaluation.scores import read
 
     (tmp / "codes.csv").write_text("1," + "9" * 200_000)
     return read(tmp / "codes.csv", "c")
@@ -133,10 +133,10 @@ def _(tmp: Path) -> Any:
 
 @case("recipe: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.explanations import recipe
+    from labapp.explanations import data
 
     os.mkfifo(tmp / "mine.yaml")
-    return recipe.read(tmp / "mine.yaml")
+    return data.read(tmp / "mine.yaml")
 
 
 @case("tfjs: a file's name of 5000 letters", "lacks")
@@ -225,7 +225,7 @@ def _(tmp: Path) -> Any:
 
 @case("ratings: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.tasks.reconstruction.report.labels.ratings import check_files
+    from labapp.tasks.reconstruction.report.labels.sheet import check_files
 
     os.mkfifo(tmp / "a.csv")
     return check_files([tmp / "a.csv"])

@@ -296,7 +296,7 @@ def _agree(data: bytes) -> Any:
 
 
 def _metrics(data: bytes) -> Any:
-    from labapp.metrics.evaluation.files import read
+    from labapp.metrics.evaluation.scores import read
 
     with placed("codes.csv", data) as path:
         return read(path, "c")
@@ -387,7 +387,7 @@ def _manifest(data: bytes) -> Any:
 def _photos(data: bytes) -> Any:
     """As `labapp stimuli check` reads it."""
     from labapp.stimuli import sources
-    from labapp.stimuli.readable import readable
+    from labapp.stimuli.sources import readable
 
     with placed("manifest.json", data) as path:
         return readable(sources.read(path.parent))

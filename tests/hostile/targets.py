@@ -102,7 +102,7 @@ def _(data: bytes) -> None:
 
 @target("recipe", *sorted((MODELS / "recipes").glob("*.yaml"))[:8])
 def _(data: bytes) -> None:
-    from labapp.explanations import recipe as classifiers
+    from labapp.explanations import data as classifiers
     from labapp.representations import recipe
 
     with placed("mine.yaml", data) as path:
@@ -154,7 +154,7 @@ CLASSES = b"id,name,group\na,A,g\nb,B,g\n"
 @target("tables of stimuli", b"id,set,file,truth,prediction\np1,1,a.png,a,b\n", CLASSES)
 def _(data: bytes) -> None:
     from labapp.stimuli import sources
-    from labapp.stimuli.readable import readable
+    from labapp.stimuli.sources import readable
 
     with placed("photos.csv", data) as path:
         for name in ("classes.csv", "rows.csv", "masked.csv", "prototypes.csv"):
@@ -195,7 +195,7 @@ def _npy() -> bytes:
 
 @target("scores", _npy)
 def _(data: bytes) -> None:
-    from labapp.metrics.evaluation.files import read
+    from labapp.metrics.evaluation.scores import read
     from labapp.stimuli.score_files import decode_scores
 
     with suppress(LabappError):
@@ -206,7 +206,7 @@ def _(data: bytes) -> None:
 
 @target("codes", b"a,b\n1,2\n3.5,-4e5\n", b"1;2\n")
 def _(data: bytes) -> None:
-    from labapp.metrics.evaluation.files import read
+    from labapp.metrics.evaluation.scores import read
 
     with placed("codes.csv", data) as path:
         read(path, "c")
@@ -214,10 +214,10 @@ def _(data: bytes) -> None:
 
 @target("ratings", b"sheet,label,name,consistent\nabc,1,slant,yes\n")
 def _(data: bytes) -> None:
-    from labapp.tasks.reconstruction.report.labels import ratings
+    from labapp.tasks.reconstruction.report.labels import sheet
 
     with placed("a.csv", data) as path:
-        list(ratings._rows(path))
+        list(sheet._rows(path))
 
 
 @target("rating table", b"unit,a,b\nu1,1,2\nu2,2,2\n", b"unit;a;b\nu1;1,5;2\n")
@@ -325,14 +325,14 @@ def _(data: bytes) -> None:
 
 
 def _wav() -> bytes:
-    from labapp.audio.writer import wav_header
+    from labapp.audio.capture import wav_header
 
     return wav_header(48_000, 96) + bytes(96)
 
 
 @target("wav", _wav)
 def _(data: bytes) -> None:
-    from labapp.audio.repair import repair_wav
+    from labapp.audio.recorded_sound import repair_wav
 
     with placed("a.wav", data) as path:
         repair_wav(path, 48_000)

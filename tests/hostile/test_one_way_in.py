@@ -30,16 +30,16 @@ WAYS_IN = frozenset({"files.read_bytes", "library.read_bytes"})
 OWN = "labapp wrote it, in a place of its own"
 MEASURED = "of what was read, and so measured, before"
 ALLOWED = {
-    "labapp/datasets/concepts/shapes_official.py": {"h5py.File": "the published file"},
+    "labapp/datasets/concepts/shapes.py": {"h5py.File": "the published file"},
     "labapp/access.py": {"os.open": "makes files of its own, with their rights"},
-    "labapp/analysis/folding/pieces.py": {"json.loads": "of cells that were made in memory"},
+    "labapp/analysis/folding/folded.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/declared.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/design/r_script.py": {
         "files('labapp.analysis.design').joinpath(name).read_text": ("comes with the program"),
     },
     "labapp/analysis/design/sources.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/items.py": {"shipped.read_bytes": "comes with the program"},
-    "labapp/analysis/quote_files.py": {"(folder / quote.picture).read_bytes": "just drawn"},
+    "labapp/analysis/quotes.py": {"(folder / quote.picture).read_bytes": "just drawn"},
     "labapp/representations/importing/memory.py": {
         "Path('/proc/meminfo').read_text": "the kernel's",
         "Path('/proc/self/statm').read_text": "the kernel's",
@@ -59,12 +59,12 @@ ALLOWED = {
     "labapp/analysis/writing_snapshots.py": {"duckdb.connect": "in memory"},
     "labapp/analysis/snapshots.py": {"pq.ParquetFile": OWN},
     "labapp/annotations/packs.py": {"zipfile.ZipFile": "writes"},
-    "labapp/audio/envelope.py": {"wave.open": MEASURED},
-    "labapp/audio/output.py": {"json.loads": "between two processes of ours"},
+    "labapp/audio/pyramid.py": {"wave.open": MEASURED},
+    "labapp/audio/player.py": {"json.loads": "between two processes of ours"},
     "labapp/audio/process.py": {"json.loads": "between two processes of ours"},
-    "labapp/audio/repair.py": {"path.open": "writes what was looked at"},
+    "labapp/audio/recorded_sound.py": {"path.open": "writes what was looked at"},
     "labapp/audio/devices.py": {"json.loads": "the answer of PulseAudio"},
-    "labapp/audio/writer.py": {"os.open": "makes the sound files"},
+    "labapp/audio/capture.py": {"os.open": "makes the sound files"},
     "labapp/bids/verify.py": {"zipfile.ZipFile": "of an archive that was looked through"},
     "labapp/bids/folder.py": {
         "(self.root / name).open": OWN,
@@ -76,21 +76,19 @@ ALLOWED = {
     "labapp/documents.py": {"yaml.compose": MEASURED},
     "labapp/durable.py": {"os.open": "syncs folders", "path.open": "the last byte, to add a line"},
     "labapp/journal/arrow.py": {"pq.ParquetFile": MEASURED},
-    "labapp/profiles/interactive_reconstruction/published.py": {
+    "labapp/profiles/interactive_reconstruction/results.py": {
         "FILE.open": "comes with the program",
         "csv.DictReader": "comes with the program",
     },
     "labapp/representations/importing/child.py": {
+        "open": "how much memory is in use (/proc)",
+        "os.open": "tries whether it is refused",
         "json.loads": "between two processes of ours",
         "np.load": "between two processes of ours, without pickles",
     },
     "labapp/representations/importing/convert.py": {
         "json.loads": "between two processes of ours",
         "np.load": "between two processes of ours, without pickles",
-    },
-    "labapp/representations/importing/sandbox.py": {
-        "open": "how much memory is in use (/proc)",
-        "os.open": "tries whether it is refused",
     },
     "labapp/journal/integrity.py": {"sqlite3.connect": "in memory"},
     "labapp/journal/read.py": {"sqlite3.connect": "longest value limited, no view is read"},
@@ -115,9 +113,9 @@ ALLOWED = {
     },
     "labapp/session/network.py": {"Path('/proc/self/mountinfo').read_text": "Linux"},
     "labapp/session/private.py": {"sqlite3.connect": OWN},
-    "labapp/session/shifts.py": {"sqlite3.connect": OWN},
+    "labapp/session/runner.py": {"sqlite3.connect": OWN},
     "labapp/simulation/simulation_job.py": {"tarfile.open": "between processes of ours"},
-    "labapp/stimuli/colour.py": {
+    "labapp/stimuli/masking.py": {
         "json.loads": "comes with the program",
         "(assets() / 'colour_maps.json').read_text": "comes with the program",
     },
@@ -128,13 +126,13 @@ ALLOWED = {
     "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},
     "labapp/ui/doctor.py": {"json.loads": "between processes of ours"},
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
-    "labapp/ui/participant/picture.py": {"QPixmap": "an empty one, to draw on"},
+    "labapp/ui/participant/looks.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/replay/timeline.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/researcher/page.py": {
         "QPixmap": "figures that an analysis just drew",
         "csv.DictReader": MEASURED,
     },
-    "labapp/ui/widgets/series.py": {"QPixmap": "of a picture in memory"},
+    "labapp/ui/widgets/dial.py": {"QPixmap": "of a picture in memory"},
     "labapp/ui/widgets/signature.py": {"json.loads": "of strokes that were just drawn"},
 }
 """By module: each call, and why it may be made there."""

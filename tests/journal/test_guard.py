@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis import load
 from labapp.errors import RecordError
 from labapp.journal.guard import readable
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 
 
 def _rows(change: str) -> Callable[[Path], object]:

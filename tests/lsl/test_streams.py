@@ -27,10 +27,10 @@ from labapp.lsl import streams
 from labapp.lsl.streams import LEFT_OUT, SessionStreams, marker
 from labapp.session import opening
 from labapp.session.opening import OpenSession
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.driver import Driver
-from labapp.simulation.pace import FAST
+from labapp.simulation.person import FAST
 from tests.end_to_end.conftest import Labapp
 from tests.end_to_end.conftest import labapp as labapp
 from tests.helpers.formulas import formula_decoders

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from labapp.datasets.concepts.hand_made import hand_made
 from labapp.errors import MetricError
 from labapp.metrics.alignment_accuracy import alignment_accuracy
-from labapp.metrics.score import Score
+from labapp.metrics.inputs import Score
 
 Float64 = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from labapp.errors import MetricError
 from labapp.metrics.betavae import betavae
-from labapp.metrics.score import Score
+from labapp.metrics.inputs import Score
 
 Float64 = NDArray[np.float64]
 Generator = np.random.Generator

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.datasets.birds.species import SPECIES, FieldMark, marks_of
+from labapp.datasets.birds.dataset import SPECIES, FieldMark, marks_of
 from labapp.errors import MetricError
 from labapp.metrics.correlations import correlations
 

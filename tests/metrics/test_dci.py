@@ -17,8 +17,8 @@ from sklearn.model_selection import train_test_split
 from labapp.errors import MetricError
 from labapp.metrics.dci import concentration, dci, disentanglement
 from labapp.metrics.dcimig import dcimig
+from labapp.metrics.inputs import Score
 from labapp.metrics.regressors import REGRESSORS
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from labapp.metrics.dcimig import assign_credit, dcimig
 from labapp.metrics.information import Binning
+from labapp.metrics.inputs import Score
 from labapp.metrics.mig import gaps, mig
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")

@@ -14,8 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from labapp.errors import MetricError
 from labapp.metrics.explicitness import explicitness
-from labapp.metrics.score import Score
-from labapp.metrics.splitting import halves
+from labapp.metrics.inputs import Score, halves
 
 Float64 = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)

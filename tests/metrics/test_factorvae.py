@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from labapp.errors import MetricError
 from labapp.metrics.factorvae import factorvae
-from labapp.metrics.score import Score
+from labapp.metrics.inputs import Score
 
 Float64 = NDArray[np.float64]
 Generator = np.random.Generator

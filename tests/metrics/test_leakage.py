@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from labapp.errors import MetricError
+from labapp.metrics.inputs import Score
 from labapp.metrics.leakage import ctl, icl
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 

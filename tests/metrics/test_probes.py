@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.errors import MetricError
+from labapp.metrics.inputs import Score
 from labapp.metrics.probes import completeness, completeness_of, concept_probe, task_probe
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from labapp.metrics.dcimig import dcimig
 from labapp.metrics.explicitness import explicitness
 from labapp.metrics.information import mi
+from labapp.metrics.inputs import Score
 from labapp.metrics.mig import mig
 from labapp.metrics.modularity import modularity
 from labapp.metrics.sap import sap
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from sklearn.model_selection import train_test_split
 
 from labapp.errors import MetricError
 from labapp.metrics import r4 as r4_module
+from labapp.metrics.inputs import Score
 from labapp.metrics.r4 import r4
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)

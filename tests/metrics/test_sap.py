@@ -13,8 +13,8 @@ from scipy.stats import pearsonr
 from sklearn.svm import LinearSVC
 
 from labapp.errors import MetricError
+from labapp.metrics.inputs import Score
 from labapp.metrics.sap import sap
-from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 Make = Callable[[int], tuple[Float64, Float64]]

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from labapp.metrics.score import Score
+from labapp.metrics.inputs import Score
 
 SCORE = Score(
     metric="made-up",

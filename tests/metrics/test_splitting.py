@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
 from labapp.errors import MetricError
-from labapp.metrics.splitting import halves, z_scores
+from labapp.metrics.inputs import halves, z_scores
 
 
 @given(rows=st.integers(10, 300), seed=st.integers(0, 2**32 - 1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labapp.planning.people import BEST, People, people
+from labapp.planning.thresholds import BEST, People, people
 
 MODELS = ("sinelines/ae", "sinelines/gt")
 

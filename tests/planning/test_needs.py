@@ -10,11 +10,17 @@ import pytest
 
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import analyse
-from labapp.planning import needs
-from labapp.planning.needs import GroupPower, group_powers, more, scenarios, smallest
-from labapp.planning.people import People, weights
-from labapp.planning.pools import planned_groups
-from labapp.planning.power import _p
+from labapp.planning import power
+from labapp.planning.power import (
+    GroupPower,
+    _p,
+    group_powers,
+    more,
+    planned_groups,
+    scenarios,
+    smallest,
+)
+from labapp.planning.thresholds import People, weights
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import AGAINST, DESIGN
 from tests.planning.people import cohort
@@ -22,10 +28,10 @@ from tests.planning.people import cohort
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(needs, "DRAWS", 300)
-    monkeypatch.setattr(needs, "POOLS", 20)
-    monkeypatch.setattr(needs, "POOL_DRAWS", 50)
-    monkeypatch.setattr(needs, "SCENARIO_DRAWS", 200)
+    monkeypatch.setattr(power, "DRAWS", 300)
+    monkeypatch.setattr(power, "POOLS", 20)
+    monkeypatch.setattr(power, "POOL_DRAWS", 50)
+    monkeypatch.setattr(power, "SCENARIO_DRAWS", 200)
 
 
 def planned(people: People) -> list[GroupPower]:

@@ -15,17 +15,19 @@ import pytest
 from labapp.cli import main as cli
 from labapp.errors import ExportExists, UsageError
 from labapp.journal.read import read_rows
-from labapp.planning import needs, pairs, slopes
-from labapp.planning import people as planned_people
 from labapp.planning import plan as planned
+from labapp.planning import power, slopes, thresholds
+from labapp.planning import thresholds as planned_people
 from labapp.planning.files import created
-from labapp.planning.pairs import pairs_of, targets_of
-from labapp.planning.people import BEST, fold, out_of_reach
 from labapp.planning.plan import Plan, check_plannable, default_participants, plan
+from labapp.planning.thresholds import BEST, fold, out_of_reach, pairs_of, targets_of
 from labapp.representations.package import load_package
-from labapp.simulation.jobs import simulate_study
-from labapp.simulation.simulation_job import SimulatedSession, SimulationJob
-from labapp.simulation.workers import Workers
+from labapp.simulation.simulation_job import (
+    SimulatedSession,
+    SimulationJob,
+    Workers,
+    simulate_study,
+)
 from labapp.study import conditions
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
@@ -69,11 +71,11 @@ def few() -> Iterator[None]:
     """Draws enough to see that all is there."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("DRAWS", 50), ("POOLS", 5), ("POOL_DRAWS", 10)):
-            patch.setattr(needs, name, value)
+            patch.setattr(power, name, value)
         patch.setattr(slopes, "SIZES", (8,))
         patch.setattr(slopes, "REPLICATIONS", 4)
         patch.setattr(slopes, "LEAST_OUTCOMES", 3)
-        patch.setattr(needs, "SCENARIO_DRAWS", 20)
+        patch.setattr(power, "SCENARIO_DRAWS", 20)
         patch.setattr(planned, "LEAST", 2)
         yield
 
@@ -237,7 +239,7 @@ def test_a_plan_that_fails_leaves_no_folder(
     labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("labapp.parallel.cluster.ANSWER_TIMEOUT_S", 0.3)
-    monkeypatch.setattr(pairs, "PAIRS", 2)
+    monkeypatch.setattr(thresholds, "PAIRS", 2)
     out = tmp_path / "plan"
     status, _, err = labapp("quickstart", "--dask", "tcp://127.0.0.1:9", "--out", str(out))
     assert status == 1

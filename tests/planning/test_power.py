@@ -11,17 +11,20 @@ from statsmodels.stats.power import FTestAnovaPower, TTestIndPower, TTestPower
 
 from labapp.analysis.design import anova, contrasts
 from labapp.analysis.design.layout import cell_weights, wide
-from labapp.planning.pools import ALL, _terms, between_tests, within_tests
 from labapp.planning.power import (
+    ALL,
     PlannedTest,
     Pool,
     _counts,
     _p,
+    _terms,
+    between_tests,
     curves,
     effects,
     normal_power,
     p_values,
     power,
+    within_tests,
 )
 from tests.analysis.design import frames
 

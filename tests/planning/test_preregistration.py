@@ -14,7 +14,7 @@ from labapp.errors import ExportExists, UsageError
 from labapp.planning.preregistration import preregister
 from labapp.report.page import joined
 from labapp.representations.card import installed_sha256
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 from tests.helpers.beside import put_beside

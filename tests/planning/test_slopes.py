@@ -13,9 +13,9 @@ import pytest
 
 from labapp.analysis.task_report import ComparedSlope
 from labapp.planning import phrases, slopes
-from labapp.planning.people import People
 from labapp.planning.slopes import NO_SLOPE, SIMULATED, SMALLEST, SlopePower, slope_powers, studies
-from labapp.simulation.workers import Workers
+from labapp.planning.thresholds import People
+from labapp.simulation.simulation_job import Workers
 from tests.planning.people import cohort
 
 PEOPLE, MODELS, PICTURES = 20, 8, 6

@@ -10,9 +10,7 @@ import pytest
 
 from labapp.analysis.calibration import Separation, Suggestion
 from labapp.planning import phrases
-from labapp.planning.pairs import Pairs
-from labapp.planning.people import BEST
-from labapp.planning.thresholds import TRIES, UNDERSTANDS, recommended, thresholds
+from labapp.planning.thresholds import BEST, TRIES, UNDERSTANDS, Pairs, recommended, thresholds
 from labapp.planning.waiting import completions, lengths, quantile, waiting
 from tests.planning.people import MODELS, cohort, people, question, session, stage
 

@@ -14,9 +14,9 @@ from labapp.errors import StudyError
 from labapp.journal.integrity import check_journal
 from labapp.plugins.part import TrialsPart
 from labapp.session.opening import OpenSession, SessionDependencies
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.headless import simulate
-from labapp.simulation.pace import FAST
+from labapp.session.recovery import read_verified_events
+from labapp.simulation.person import FAST
+from labapp.simulation.simulation_job import simulate
 from labapp.study.overview import check
 from tests.helpers import concepts, stimuli
 from tests.helpers.judging import SET_OF

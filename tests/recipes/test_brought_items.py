@@ -15,10 +15,10 @@ from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.errors import LabappError
 from labapp.journal.opening import open_record
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.kinds import ITEM_KINDS
-from labapp.study.instruments.rules import RULES
+from labapp.study.instruments.asking import ITEM_KINDS
+from labapp.study.instruments.scoring import RULES
 from tests.helpers.installed import on_path, without, write_package
 from tests.helpers.recipes import Recipe
 from tests.ui.conftest import _nothing_left, open_room, open_window
@@ -95,7 +95,7 @@ def test_without_the_package_everything_says_what_is_missing(grid: Path, tmp_pat
 
 MEDIAN = """
 from statistics import median
-from labapp.study.instruments.rules import ScoringRule
+from labapp.study.instruments.scoring import ScoringRule
 RULE = ScoringRule(
     "median",
     lambda score, given: {expression},
@@ -159,7 +159,7 @@ BROKEN = {
 ITEMS = '''
 from typing import Literal
 from labapp.study.instruments.items import Item
-from labapp.study.instruments.kinds import ITEM_KINDS, ItemKind
+from labapp.study.instruments.asking import ITEM_KINDS, ItemKind
 class Own(Item):
     kind: Literal['own']
 class Told(Own):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labapp.explanations.building import build
-from labapp.session.verified_events import finished, read_verified_events
+from labapp.session.recovery import finished, read_verified_events
 from labapp.stimuli import library
 from tests.recipes.conftest import Follow
 

@@ -16,7 +16,7 @@ from labapp.bids.export import export
 from labapp.clock import NS
 from labapp.errors import LabappError, UsageError
 from labapp.journal.opening import open_record
-from labapp.replay.clips import write_clip
+from labapp.replay.sound import write_clip
 from labapp.session.withdrawal import withdraw
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
 

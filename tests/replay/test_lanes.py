@@ -26,9 +26,17 @@ from labapp.events.moderation import NoteCorrected
 from labapp.journal.opening import open_record
 from labapp.journal.rows import Row
 from labapp.replay.history import History
-from labapp.replay.lane_fold import LaneFold, fold_lanes
-from labapp.replay.lanes import Lane, LaneItem, lanes_of, next_after, previous_before, veiled
-from labapp.ui.replay.lane_words import item_label
+from labapp.replay.lanes import (
+    Lane,
+    LaneFold,
+    LaneItem,
+    fold_lanes,
+    lanes_of,
+    next_after,
+    previous_before,
+    veiled,
+)
+from labapp.ui.replay.picture import item_label
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.helpers.journals import stamp as stamped

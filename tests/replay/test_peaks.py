@@ -17,8 +17,7 @@ from labapp.audio.pyramid import BASE, pyramid_of
 from labapp.audio.wav_samples import WavSamples
 from labapp.clock import NS
 from labapp.journal.opening import open_record
-from labapp.replay.peaks import Peaks
-from labapp.replay.sound import SessionSound
+from labapp.replay.sound import Peaks, SessionSound
 from tests.helpers.recorded_sounds import RATE, Take, name_of, sounding_session
 
 

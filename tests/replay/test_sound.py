@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from labapp.audio import cached, recorded_sound
-from labapp.audio.writer import HEADER_BYTES, wav_header
+from labapp.audio import recorded_sound
+from labapp.audio.capture import HEADER_BYTES, wav_header
 from labapp.bids.export import export
 from labapp.clock import NS
 from labapp.journal.opening import open_record
@@ -261,11 +261,11 @@ def test_its_place_in_time_is_kept_in_the_cache(
         case "cut":
             path.write_bytes(path.read_bytes()[:-1])
         case "other":
-            cached.put(path, b'{"format": 0, "files": []}')
+            recorded_sound.put(path, b'{"format": 0, "files": []}')
         case "no list":
-            cached.put(path, b"[]")
+            recorded_sound.put(path, b"[]")
         case "wrong":
-            cached.put(path, b'{"format": 1, "files": [{"name": 5}]}')
+            recorded_sound.put(path, b'{"format": 1, "files": [{"name": 5}]}')
     again = sound_of(folder)
     assert (again.spans, again.gaps, again.rate) == (first.spans, first.gaps, first.rate)
     assert again.fit(name_of(1)) == first.fit(name_of(1))

@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.report.language import Translation, Verbatim, say, speaking, spoken
-from labapp.report.page import heading, links, paragraph, table
+from labapp.report.page import (
+    Translation,
+    Verbatim,
+    heading,
+    links,
+    paragraph,
+    say,
+    speaking,
+    spoken,
+    table,
+)
 
 WORDS = {
     ".": ",",

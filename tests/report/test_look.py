@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labapp.errors import UsageError
 from labapp.figure_style import PALETTES, USUAL_LOOK, Look, looking, panels_across, points_of
-from labapp.report.look import UNITS, look_of
+from labapp.report.page import UNITS, look_of
 
 
 def test_nothing_asked_is_the_usual_look() -> None:

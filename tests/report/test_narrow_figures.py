@@ -28,7 +28,7 @@ from labapp.report.finishing import finish
 from labapp.tasks.concept_repair.report.contents import REPORT as CONCEPT_REPAIR
 from labapp.tasks.concept_repair.report.figures import plates as concept_plates
 from labapp.tasks.reconstruction.report.labels import figures as labels
-from labapp.tasks.reconstruction.report.labels.results import find
+from labapp.tasks.reconstruction.report.labels.sheet import find
 from labapp.tasks.unmasking.report.figures import plates as unmasking_plates
 from tests.helpers import repairers, unmasked
 from tests.helpers.cohort import cohort

@@ -32,7 +32,7 @@ from labapp.report.page import (
     two_lines,
     written,
 )
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from tests.helpers.cohort import cohort
 from tests.helpers.journals import golden_session
 from tests.helpers.pages import problems

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from labapp.representations import effects
-from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.decoders import LoadedDecoder, percentiles_of
 from labapp.representations.distance import mnist
 from labapp.representations.package import load_package
+from labapp.representations.recipe import ARCHITECTURES
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 
 Float32 = NDArray[np.float32]

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from labapp.representations import distance, fast_decode, folding, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.representations.decoders import Forward
 from labapp.representations.networks import described
+from labapp.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.representations.torch_backend import TorchKernels
 
 Float32 = NDArray[np.float32]

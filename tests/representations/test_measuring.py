@@ -8,9 +8,8 @@ import pytest
 from labapp.datasets import dsprites
 from labapp.datasets.split import Float32, Split
 from labapp.representations import measuring
-from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard, slider
-from labapp.representations.recipe import PublishedScores
+from labapp.representations.recipe import ARCHITECTURES, PublishedScores
 
 HELD, MEASURED = 6_000, 2_000
 CARD = ModelCard.model_validate(

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from labapp.errors import ModelError
 from labapp.representations import folding, native_backend, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.representations.native_backend import NotNative
 from labapp.representations.networks import described
 from labapp.representations.package import load_package
+from labapp.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
 from tests.representations.test_fast_decode import BATCHES, CPU, TRAINED, WIDTH, lively, states
 
 Float32 = NDArray[np.float32]

@@ -12,8 +12,8 @@ from torch import nn
 from benchmarks.random_weights import random_decoder
 from labapp.errors import ModelError
 from labapp.representations import networks, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, ClosedForm, TrainedNetwork
-from labapp.representations.timing import warm_up
+from labapp.representations.effects import warm_up
+from labapp.representations.recipe import ARCHITECTURES, ClosedForm, TrainedNetwork
 
 TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, TrainedNetwork)]
 

@@ -12,7 +12,7 @@ from labapp import resources
 from labapp.concepts import recipe as concepts
 from labapp.datasets import dsprites
 from labapp.errors import ModelError
-from labapp.explanations import recipe as classifiers
+from labapp.explanations import data as classifiers
 from labapp.representations import card, recipe
 from labapp.representations.data import DspritesData, MnistData
 

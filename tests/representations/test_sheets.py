@@ -11,7 +11,7 @@ import pytest
 from labapp.representations import sheets
 from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.package import load_package
-from labapp.representations.sheet_layout import SheetLayout, SheetSizes, lay_out
+from labapp.representations.sheets import SheetLayout, SheetSizes, lay_out
 from tests.helpers.packages import ring_model
 
 MEASURES = SheetSizes(label=90, cell_width=44, cell_height=40, marks=20, gap=3, group=20, row=8)

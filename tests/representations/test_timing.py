@@ -10,19 +10,19 @@ import pytest
 
 from benchmarks.onnx_decoders import write
 from labapp.errors import UsageError
-from labapp.representations import package, timing
-from labapp.representations.timing import random_states
+from labapp.representations import effects, package
+from labapp.representations.effects import random_states
 
 
 def test_bench_gives_the_stable_keys_first() -> None:
-    result = timing.bench(package.load_package("circles/gt"), n=5)
+    result = effects.bench(package.load_package("circles/gt"), n=5)
     keys = ["model", "device", "threads", "n", "median_ms", "p95_ms", "p99_ms"]
     assert list(result)[: len(keys)] == keys
     assert result["model"] == "circles/gt"
 
 
 def test_bench_sets_times_against_a_frame_and_times_the_sheets() -> None:
-    result = timing.bench(package.load_package("circles/gt"), n=5)
+    result = effects.bench(package.load_package("circles/gt"), n=5)
     share = result["median_ms"] / result["frame_budget_ms"]
     assert result["budget_share"] == pytest.approx(share, abs=1e-4)
     assert result["batch_24_ms"] > 0
@@ -31,7 +31,7 @@ def test_bench_sets_times_against_a_frame_and_times_the_sheets() -> None:
 
 
 def test_bench_states_the_arithmetic_of_a_trained_model() -> None:
-    assert timing.bench(package.load_package("sinelines/ae", "cpu"), 5)["arithmetic"] == "float32"
+    assert effects.bench(package.load_package("sinelines/ae", "cpu"), 5)["arithmetic"] == "float32"
 
 
 def test_random_states_lie_on_the_dials_and_repeat() -> None:

@@ -14,7 +14,7 @@ from labapp.journal.write import Journal
 from labapp.session import new_folder, opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies
-from labapp.session.scheduling import VirtualScheduler
+from labapp.session.runner import VirtualScheduler
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.formulas import formula_decoders

@@ -23,7 +23,7 @@ from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.events import Source
 from labapp.events.commands import Next, Resume
-from labapp.report.language import speaking
+from labapp.report.page import speaking
 from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.tasks.questionnaire.commands import Answer

@@ -14,7 +14,7 @@ from labapp.journal.outline import outline
 from labapp.journal.read import read_rows
 from labapp.journal.sessions import summary
 from labapp.session.opening import OpenSession, resume
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from tests.session.sessions import opened, surroundings
 from tests.session.test_resume import drop
 

@@ -12,7 +12,7 @@ from labapp.journal.integrity import check_journal
 from labapp.journal.outline import outline
 from labapp.journal.read import read_rows
 from labapp.session.opening import OpenSession
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from tests.helpers.skips import skip_stage
 from tests.session.sessions import opened, part_of
 from tests.session.test_resume import drop, go_on

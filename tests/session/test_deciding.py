@@ -21,7 +21,7 @@ from labapp.journal.sessions import list_problems, summary
 from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
 from labapp.session.deciding import decide_by_hand
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study.loading import LoadedStudy
 from tests.analysis.test_report import Page
 from tests.session.test_slots import slotted

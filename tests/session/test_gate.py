@@ -11,7 +11,7 @@ from labapp.cli.planning import _contrasts, _preregister
 from labapp.errors import StudyError, faults_of
 from labapp.planning.plan import plan
 from labapp.session.gate import gate, look_at
-from labapp.simulation.jobs import checked
+from labapp.simulation.simulation_job import checked
 from labapp.stimuli.library import MANIFEST
 from labapp.study import loading
 from labapp.ui.starting import RunOptions, open_new

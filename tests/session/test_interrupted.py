@@ -16,8 +16,7 @@ from labapp.journal.describe import describe
 from labapp.journal.integrity import check_journal
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import recover
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events, recover
 from labapp.tasks.single_dimension.events import Choose, Rate
 from tests.helpers.skips import skip_question, skip_stage
 from tests.session.sessions import opened, surroundings, trial_of

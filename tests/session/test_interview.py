@@ -27,8 +27,8 @@ from labapp.events.commands import (
 from labapp.events.moderation import NoteCorrected
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.headless import simulate
+from labapp.session.recovery import read_verified_events
+from labapp.simulation.simulation_job import simulate
 from labapp.study.loading import load
 from labapp.study.overview import check, notices
 from labapp.tasks.interview.events import AskQuestion, EndInterview

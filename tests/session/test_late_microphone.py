@@ -22,7 +22,7 @@ from labapp.journal.opening import open_record
 from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from tests.audio.fakes import DEVICE, Plug, Watcher
 from tests.session.sessions import opened, spin, surroundings
 from tests.session.test_resume import drop

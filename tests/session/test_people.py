@@ -26,10 +26,8 @@ from labapp.session.deciding import decide_by_hand
 from labapp.session.new_folder import refuse_taken
 from labapp.session.overview import overview
 from labapp.session.withdrawal import withdraw
-from labapp.simulation import headless
-from labapp.simulation.decoders import Decoders
-from labapp.simulation.headless import simulate
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation import simulation_job
+from labapp.simulation.simulation_job import Decoders, simulate, simulate_study
 from labapp.study.loading import LoadedStudy
 from labapp.ui.moderator.wording import people_text
 from labapp.ui.session_lists import Reader
@@ -218,7 +216,7 @@ def test_a_session_out_of_order_is_a_deviation(
         def __init__(self, utc: datetime | None = None) -> None:
             super().__init__(utc=datetime(2026, 1, next(days), tzinfo=UTC))
 
-    monkeypatch.setattr(headless, "FakeClock", Later)
+    monkeypatch.setattr(simulation_job, "FakeClock", Later)
     loaded, data = visiting(tmp_path, per_cell=9), tmp_path / "data"
     come(loaded, data, "P01", "1", "3", "2")
     come(loaded, data, "P02", "2")

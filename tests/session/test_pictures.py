@@ -16,7 +16,7 @@ from labapp.events.commands import Next, Pause, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import Array, Decoder, decode_one, decode_rows
 from labapp.session.opening import OpenSession
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.single_dimension.events import Choose, ShowMoreExamples
 from labapp.tasks.single_dimension.state import Question

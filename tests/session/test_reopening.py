@@ -21,8 +21,7 @@ from labapp.journal.withdrawn import withdrawals
 from labapp.session import opening
 from labapp.session.condition_assignment import session_states
 from labapp.session.opening import EmitBody, OpenSession
-from labapp.session.recovery import recover
-from labapp.session.verified_events import finished, read_verified_events
+from labapp.session.recovery import finished, read_verified_events, recover
 from tests.helpers.drawn import drawn_study
 from tests.helpers.rooms import SilentRecorder
 from tests.helpers.skips import skip_stage

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.audio.writer import WavWriter
+from labapp.audio.capture import WavWriter
 from labapp.bids.verify import verify
 from labapp.errors import RecordError, SessionError, StudyError
 from labapp.events import Source
@@ -22,9 +22,8 @@ from labapp.journal.opening import open_record
 from labapp.journal.sessions import list_sessions
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import recover
+from labapp.session.recovery import read_verified_events, recover
 from labapp.session.runner import SoundRecorder
-from labapp.session.verified_events import read_verified_events
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.state import Trial

@@ -21,7 +21,7 @@ from labapp.journal import write as journal_module
 from labapp.journal.integrity import check_journal
 from labapp.journal.read import read_rows
 from labapp.session.opening import OpenSession
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 

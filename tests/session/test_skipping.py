@@ -14,8 +14,8 @@ from labapp.events import Source
 from labapp.events.commands import ConfirmSkip, Resume, SkipStage, TakeBackSkip
 from labapp.plugins.part import PlannedPart, section_of, sections_of
 from labapp.session.opening import OpenSession
+from labapp.session.recovery import read_verified_events
 from labapp.session.stimuli import stimuli_of
-from labapp.session.verified_events import read_verified_events
 from labapp.study import loading, planner
 from labapp.study.allocation import variants
 from labapp.study.overview import prior_of, space_of

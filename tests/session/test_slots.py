@@ -16,14 +16,14 @@ from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.errors import StudyFull
 from labapp.events.commands import EndSession, Resume
-from labapp.planning.people import fold, people
+from labapp.planning.thresholds import fold, people
 from labapp.session import condition_assignment, opening
 from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
 from labapp.session.coverage import Allocation, coverage
 from labapp.session.overview import overview
 from labapp.session.recovery import recover
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.allocation import Slot
 from labapp.study.loading import LoadedStudy

@@ -18,7 +18,7 @@ from labapp.events.stimuli import StimuliStored
 from labapp.journal.read import read_rows
 from labapp.session import opening
 from labapp.session.opening import OpenSession
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
 from labapp.study.loading import load

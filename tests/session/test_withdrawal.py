@@ -11,9 +11,9 @@ import pytest
 from labapp.annotations.handed_out import note_handed_out
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.places import annotations_folder, rater_file
+from labapp.audio.capture import wav_header
 from labapp.audio.pyramid import pyramid_of
 from labapp.audio.wav_samples import WavSamples
-from labapp.audio.writer import wav_header
 from labapp.bids.export import export
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError

@@ -20,11 +20,17 @@ from labapp.journal.integrity import check_journal
 from labapp.journal.read import read_rows
 from labapp.session import condition_assignment
 from labapp.session.private import consents
-from labapp.simulation import at_scale, jobs
+from labapp.simulation import at_scale, simulation_job
 from labapp.simulation.at_scale import in_order, simulate_at_scale, wanted_models
-from labapp.simulation.jobs import included, simulate_study
-from labapp.simulation.simulation_job import SimulatedSession, SimulationJob, run_job
-from labapp.simulation.workers import Workers, workers
+from labapp.simulation.simulation_job import (
+    SimulatedSession,
+    SimulationJob,
+    Workers,
+    included,
+    run_job,
+    simulate_study,
+    workers,
+)
 from labapp.study.loading import load
 from tests.helpers.clusters import local_cluster
 from tests.helpers.drawn import drawn_study
@@ -128,7 +134,7 @@ def test_a_study_that_does_not_fill_is_given_up_at_scale(
     tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = drawn_study(tmp_path, included=1, lines=RULES)
-    monkeypatch.setattr(jobs, "IN_VAIN", 3)
+    monkeypatch.setattr(simulation_job, "IN_VAIN", 3)
     with pytest.raises(SessionError, match="None of the last 3"):
         simulate_at_scale(
             str(loaded.path),

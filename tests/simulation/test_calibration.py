@@ -10,7 +10,7 @@ import pytest
 from labapp.analysis.tables import load as load_tables
 from labapp.bids.export import export
 from labapp.bids.verify import verify
-from labapp.simulation.headless import simulate
+from labapp.simulation.simulation_job import simulate
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.report.contents import suggestions
 from tests.helpers.formulas import formula_decoders

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from labapp.events import Event
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.headless import simulate
+from labapp.session.recovery import read_verified_events
 from labapp.simulation.names import REPAIRS_CONCEPTS
+from labapp.simulation.simulation_job import simulate
 from labapp.stimuli.interventions import believed, set_to
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedItem

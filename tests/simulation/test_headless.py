@@ -12,10 +12,8 @@ from labapp.events import Event
 from labapp.journal.integrity import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.private import consents
-from labapp.session.verified_events import finished, read_verified_events
+from labapp.session.recovery import finished, read_verified_events
 from labapp.simulation.fitting import every_strategy
-from labapp.simulation.headless import simulate
-from labapp.simulation.jobs import simulate_study
 from labapp.simulation.names import (
     MIXTURE,
     ORACLE,
@@ -24,7 +22,8 @@ from labapp.simulation.names import (
     STRATEGY_NAMES,
     TURNS_DIALS,
 )
-from labapp.simulation.pace import FAST, HUMAN
+from labapp.simulation.person import FAST, HUMAN
+from labapp.simulation.simulation_job import simulate, simulate_study
 from labapp.simulation.strategies import STRATEGIES
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.simulated import ENDURES

@@ -9,7 +9,7 @@ import pytest
 from labapp.bids.verify import verify
 from labapp.events.lifecycle import InclusionDecided, PaymentComputed, SessionPlanned
 from labapp.journal.opening import open_record
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study import plan
 from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT, JudgingPart

@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 from labapp.events import Payload
 from labapp.events.lifecycle import PaymentComputed, SessionCompleted, SessionPlanned
 from labapp.journal.opening import open_record
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
 from labapp.tasks.judging.answering import steps

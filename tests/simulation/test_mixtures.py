@@ -10,13 +10,11 @@ import pytest
 from labapp import analysis
 from labapp.errors import UsageError
 from labapp.journal.integrity import check_journal
-from labapp.session.verified_events import finished, read_verified_events
-from labapp.simulation.headless import simulate
-from labapp.simulation.mixtures import SHARES, drawn, members, parse
+from labapp.session.recovery import finished, read_verified_events
 from labapp.simulation.names import MIXTURE
-from labapp.simulation.pace import FAST
-from labapp.simulation.person import PATIENCE_S, Person
-from labapp.simulation.strategies import STRATEGIES
+from labapp.simulation.person import FAST, PATIENCE_S, Person
+from labapp.simulation.simulation_job import simulate
+from labapp.simulation.strategies import SHARES, STRATEGIES, drawn, members, parse
 from labapp.study.loading import load
 from tests.session.sessions import surroundings
 

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.representations.decoding import Decoder, decode_one
-from labapp.simulation.learner import LearnerModel
-from labapp.simulation.learning import LearningStrategy
+from labapp.simulation.learning import LearnerModel, LearningStrategy, meanings
 from labapp.simulation.motor import MotorModel
-from labapp.simulation.naming import meanings
 from labapp.simulation.percept import (
     ACROSS,
     CURVE_KINDS,
@@ -32,18 +30,18 @@ from labapp.simulation.percept import (
     WAVES_HEIGHT,
     Eye,
 )
-from labapp.simulation.person import Person
-from labapp.simulation.strategies import STRATEGIES
-from labapp.simulation.view import Dial, View, dials_of
-from labapp.simulation.vocabulary import (
+from labapp.simulation.person import (
     ENGLISH,
     GERMAN,
     KEY_S,
     NOTHING,
+    Person,
     typing_s,
     vocabulary,
     words_of,
 )
+from labapp.simulation.strategies import STRATEGIES
+from labapp.simulation.view import Dial, View, dials_of
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from tests.helpers.formulas import formula_decoder
 from tests.simulation.test_strategies import Screen

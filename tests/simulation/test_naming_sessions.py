@@ -12,13 +12,21 @@ from labapp.clock import NS
 from labapp.events import Event
 from labapp.journal.integrity import check_journal
 from labapp.representations.space import LatentSpace
-from labapp.session.verified_events import finished, read_verified_events
+from labapp.session.recovery import finished, read_verified_events
 from labapp.simulation import driver
-from labapp.simulation.headless import simulate
 from labapp.simulation.learning import LearningStrategy
-from labapp.simulation.pace import FAST, HUMAN, Pace
-from labapp.simulation.person import STRIDE_S, Person
-from labapp.simulation.vocabulary import ENGLISH, GERMAN, typing_s, vocabulary
+from labapp.simulation.person import (
+    ENGLISH,
+    FAST,
+    GERMAN,
+    HUMAN,
+    STRIDE_S,
+    Pace,
+    Person,
+    typing_s,
+    vocabulary,
+)
+from labapp.simulation.simulation_job import simulate
 from labapp.study.assignment import generator
 from labapp.study.loading import load
 from labapp.tasks.reconstruction import simulated

@@ -8,7 +8,7 @@ import pytest
 
 from labapp.bids.export import export
 from labapp.bids.verify import verify
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from tests.helpers.packages import copied
 from tests.helpers.studies import write_study
 

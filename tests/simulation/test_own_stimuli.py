@@ -11,7 +11,7 @@ from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.opening import open_record
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.stimuli import importing, library
 from labapp.study import loading, plan
 from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged

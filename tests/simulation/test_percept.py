@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from labapp.datasets import circles, sinelines
-from labapp.simulation.effects import Effects
-from labapp.simulation.experience import Experience
+from labapp.simulation.learning import Effects
 from labapp.simulation.percept import (
     FORM,
     PLACE,
@@ -19,6 +18,7 @@ from labapp.simulation.percept import (
     kinds_of,
     properties,
 )
+from labapp.simulation.person import Experience
 from labapp.simulation.view import Array, Dial
 from labapp.tasks.questionnaire.simulated import LEANINGS, leaning
 from labapp.tasks.single_dimension.pictures import Examples

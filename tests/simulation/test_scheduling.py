@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.clock import FakeClock
-from labapp.session.scheduling import VirtualScheduler
+from labapp.session.runner import VirtualScheduler
 
 
 @given(st.lists(st.floats(0, 100), max_size=20))

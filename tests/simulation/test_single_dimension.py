@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from labapp import analysis
+from labapp.analysis.analyze import write
 from labapp.analysis.report import report
-from labapp.analysis.writing import write
 from labapp.bids.export import export
 from labapp.bids.verify import check_tables, verify
 from labapp.clock import Clock, FakeClock
@@ -21,9 +21,8 @@ from labapp.journal.opening import bundle_tree, open_record, open_records
 from labapp.session import opening
 from labapp.session.models import load_warm
 from labapp.session.opening import SessionDependencies
-from labapp.session.scheduling import VirtualScheduler
-from labapp.simulation.headless import simulate
-from labapp.simulation.jobs import simulate_study
+from labapp.session.runner import VirtualScheduler
+from labapp.simulation.simulation_job import simulate, simulate_study
 from labapp.study.loading import load
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from tests.helpers.packages import ring_model

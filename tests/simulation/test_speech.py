@@ -26,10 +26,10 @@ from labapp.events import Event, payload_of
 from labapp.journal.integrity import check_journal
 from labapp.journal.read import read_rows
 from labapp.journal.rows import payloads
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.headless import simulate
-from labapp.simulation.phrases import THOUGHTS
-from labapp.simulation.speech import BACKLOG_S
+from labapp.session.recovery import read_verified_events
+from labapp.simulation.driver import BACKLOG_S
+from labapp.simulation.person import THOUGHTS
+from labapp.simulation.simulation_job import simulate
 from labapp.study.loading import load
 from tests.session.sessions import surroundings
 

@@ -11,10 +11,10 @@ from labapp.events import Source
 from labapp.events.commands import Pause
 from labapp.journal.integrity import check_journal
 from labapp.plugins.task_type import TaskType
-from labapp.session.verified_events import finished, read_verified_events
+from labapp.session.recovery import finished, read_verified_events
 from labapp.simulation.driver import STILL_S, Driver, Stuck
-from labapp.simulation.headless import simulate
-from labapp.simulation.pace import FAST
+from labapp.simulation.person import FAST
+from labapp.simulation.simulation_job import simulate
 from labapp.study.loading import load
 from labapp.tasks.pages.task import TASK
 from tests.helpers.questionnaires import leave_why_empty, written_session, written_study

@@ -16,8 +16,8 @@ from scipy.stats import binomtest
 from labapp.analysis.tables import Tables, load
 from labapp.bids.verify import verify
 from labapp.journal.opening import open_record
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.jobs import simulate_study
+from labapp.session.recovery import read_verified_events
+from labapp.simulation.simulation_job import simulate_study
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import sizes
 from labapp.tasks.unmasking.report.contents import findings

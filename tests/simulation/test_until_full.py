@@ -9,9 +9,9 @@ import pytest
 
 from labapp.errors import SessionError, UsageError
 from labapp.session.coverage import Coverage, coverage
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation import jobs
-from labapp.simulation.jobs import included, simulate_study
+from labapp.session.recovery import read_verified_events
+from labapp.simulation import simulation_job
+from labapp.simulation.simulation_job import included, simulate_study
 from labapp.study.loading import load
 from tests.helpers.drawn import drawn_study
 
@@ -97,7 +97,7 @@ def test_a_study_that_does_not_fill_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = drawn_study(tmp_path, lines=RULES)
-    monkeypatch.setattr(jobs, "IN_VAIN", 3)
+    monkeypatch.setattr(simulation_job, "IN_VAIN", 3)
     with pytest.raises(SessionError, match="None of the last 3"):
         simulate_study(str(loaded.path), None, "understanding", tmp_path / "out", careless=1.0)
     with pytest.raises(UsageError, match="never full"):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from labapp.resources import assets
 from labapp.stimuli import library
+from labapp.stimuli.check import reference_pairs, reserved
 from labapp.stimuli.manifest import Concept, Manifest, Photo
-from labapp.stimuli.references import reference_pairs, reserved
 
 MANIFEST = library.load(assets() / "stimuli" / "dsprites-four-cbm").manifest
 

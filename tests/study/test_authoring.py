@@ -19,7 +19,7 @@ from labapp.bids.verify import verify
 from labapp.cli.main import app
 from labapp.errors import LabappError, StudyError, UsageError
 from labapp.plugins.texts import pages as pages_of
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.authoring import new_study, texts_to_read
 from labapp.study.examining import UNTRANSLATED

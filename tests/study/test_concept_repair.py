@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from labapp.errors import StudyError
 from labapp.plugins import registry
 from labapp.stimuli import library, pictures
+from labapp.stimuli.check import reference_pairs, reserved
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.references import reference_pairs, reserved
 from labapp.study import loading, plan, planner
 from labapp.study.allocation import variants
 from labapp.study.parts import PagesPart

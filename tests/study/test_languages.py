@@ -16,9 +16,9 @@ from labapp.cli.main import app
 from labapp.errors import StudyError
 from labapp.journal.integrity import check_journal
 from labapp.plugins import texts
-from labapp.session.verified_events import finished, read_verified_events
-from labapp.simulation.headless import simulate
-from labapp.simulation.pace import FAST
+from labapp.session.recovery import finished, read_verified_events
+from labapp.simulation.person import FAST
+from labapp.simulation.simulation_job import simulate
 from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check
 from labapp.ui.language import FILE as MODERATOR

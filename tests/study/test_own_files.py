@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from labapp import resources
 from labapp.cli.main import app
 from labapp.errors import StudyError
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.authoring import new_study
 from labapp.study.overview import check

@@ -14,7 +14,7 @@ from labapp import resources
 from labapp.errors import LabappError
 from labapp.plugins.part import PlannedPart
 from labapp.representations import card as cards
-from labapp.representations.task import Task
+from labapp.representations.recipe import Task
 from labapp.study.loading import load
 from labapp.study.overview import check, prior_of, space_of
 from labapp.study.planner import realise

@@ -253,7 +253,7 @@ def rezip(archive: Path, edit: Callable[[Path], None]) -> None:
 
 def resound(path: Path, sound: bytes, rate: int = 1000) -> None:
     """Other sound in a WAV file, with the header that fits it."""
-    from labapp.audio.writer import wav_header
+    from labapp.audio.capture import wav_header
 
     path.write_bytes(wav_header(rate, len(sound)) + sound)
 

@@ -13,7 +13,7 @@ from labapp import resources
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.journal.opening import iter_records, open_record
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.items import REMARK, Written
 from labapp.tasks.questionnaire.simulated import answer

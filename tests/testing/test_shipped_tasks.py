@@ -19,8 +19,7 @@ from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, plan
 from labapp.testing import check_task
 from labapp.testing.checking import Models, _planned
-from labapp.testing.rehearsal import Rehearsal
-from labapp.testing.watching import Notes
+from labapp.testing.rehearsal import Notes, Rehearsal
 from tests.helpers import concepts, stimuli
 
 TEXT = "shipped:debrief"

@@ -39,12 +39,11 @@ from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.session import condition_assignment
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.decoders import Decoders
+from labapp.session.recovery import read_verified_events
 from labapp.simulation.fitting import check_fits
-from labapp.simulation.headless import simulate
 from labapp.simulation.names import ORACLE
-from labapp.simulation.pace import FAST
+from labapp.simulation.person import FAST
+from labapp.simulation.simulation_job import Decoders, simulate
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.plan import parts_of
 

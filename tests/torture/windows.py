@@ -30,8 +30,8 @@ from labapp.events.commands import (
 from labapp.journal.read import read_rows
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.pace import Pace
+from labapp.session.recovery import read_verified_events
+from labapp.simulation.person import Pace
 from labapp.study.parts import BreakPart
 from labapp.tasks.reconstruction.events import SelectDial
 from labapp.tasks.unmasking.events import StimulusPainted

@@ -17,7 +17,7 @@ from labapp.replay.lanes import lanes_of
 from labapp.ui import theme
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_desk import CodingDesk
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from tests.helpers.coded_session import add_codebook, add_units
 from tests.helpers.journals import golden_session
 

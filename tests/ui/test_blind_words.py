@@ -15,10 +15,10 @@ from labapp.errors import AnnotationsBusy, LabappError, ModelError
 from labapp.messages import Message
 from labapp.replay import history
 from labapp.replay.lanes import Lane, LaneItem
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.ui import language
 from labapp.ui.language import ENGLISH, speak
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.exchange_panel import Line
 from tests.helpers.coded_session import SECOND, add_codebook, add_units

@@ -19,7 +19,7 @@ from labapp.replay.retrieval import retrieve
 from labapp.ui import theme
 from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw
-from labapp.ui.researcher.coding_work import CodingWork
+from labapp.ui.researcher.controller import CodingWork
 from tests.helpers.coded_session import SECOND, add_codebook, add_units
 from tests.helpers.journals import golden_session
 

@@ -20,7 +20,7 @@ from labapp.journal.opening import open_record
 from labapp.ui import theme
 from labapp.ui.replay.coding import open_coding
 from labapp.ui.replay.coding_desk import CodingDesk
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from tests.helpers.coded_session import SECOND, SENTENCES, add_codebook, add_units
 from tests.helpers.journals import golden_session
 from tests.ui.coding_desk import Clock, Desk, codes, do, notices, press

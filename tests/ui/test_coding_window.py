@@ -16,11 +16,11 @@ from pytestqt.qtbot import QtBot
 from labapp import resources
 from labapp.annotations.store import annotations_of
 from labapp.journal.opening import open_record
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.transport import ACTIONS, Stroke, parse_stroke
 from labapp.ui.replay.window import LEAST_SIZE

@@ -30,15 +30,15 @@ from PySide6.QtWidgets import (
 
 from labapp.events.commands import Pause, Resume
 from labapp.resources import assets
-from labapp.simulation.course import Course
+from labapp.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.ui import room
-from labapp.ui.participant.panels import Question
+from labapp.ui.participant.screen import Question
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.preview import Place, Preview, opened_preview
-from labapp.ui.widgets.bars import BottomBar, Foot
 from labapp.ui.widgets.choice import Option
-from labapp.ui.widgets.heard import Picture
+from labapp.ui.widgets.controls import Picture
+from labapp.ui.widgets.dial import BottomBar, Foot
 from tests.ui.hearing import Role, heard
 from tests.ui.quiet import SETTLES, restless_widgets
 

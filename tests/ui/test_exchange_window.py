@@ -19,12 +19,18 @@ from labapp.ui import theme
 from labapp.ui.language import speak
 from labapp.ui.moderator import bits
 from labapp.ui.replay.coding import Coding, open_coding
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import open_coding_window
-from labapp.ui.replay.exchange_panel import ExchangePanel, ExportWanted, ImportWanted
-from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
+from labapp.ui.replay.exchange_panel import (
+    Bench,
+    ExchangePanel,
+    ExchangeWork,
+    ExportWanted,
+    ImportWanted,
+    taker_of,
+)
 from labapp.ui.researcher.coding_page import CodingPage
-from labapp.ui.researcher.coding_work import CodingWork
+from labapp.ui.researcher.controller import CodingWork
 from tests.helpers.exchanged import exchanged_session, marks_in
 from tests.helpers.refi import parts
 

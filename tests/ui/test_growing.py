@@ -13,11 +13,11 @@ from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QApplication
 
 from labapp.events.look import LAYOUT, WindowShown
-from labapp.simulation.course import Course
+from labapp.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.ui import growing, theme
 from labapp.ui.growing import FROM, MOST, can_grow, factor_for, shrink
-from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.preview import opened_preview
 from tests.helpers.emptiness import free_share
 

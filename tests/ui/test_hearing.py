@@ -12,16 +12,13 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.representations.space import Continuous
-from labapp.tasks.questionnaire.screen.items import NumberSlider
+from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider
 from labapp.ui import theme
 from labapp.ui.participant.read_only import ReadOnly
-from labapp.ui.widgets import bars, heard
-from labapp.ui.widgets.bars import BottomBar, Foot
-from labapp.ui.widgets.cards import AnswerRow, ClassTabs
-from labapp.ui.widgets.choice import Choice
-from labapp.ui.widgets.dial import DialSlider
-from labapp.ui.widgets.option_list import OptionList
-from labapp.ui.widgets.scale import Look, Scale
+from labapp.ui.widgets import controls, dial
+from labapp.ui.widgets.choice import Choice, Look, OptionList, Scale
+from labapp.ui.widgets.dial import BottomBar, DialSlider, Foot
+from labapp.ui.widgets.row_view import AnswerRow, ClassTabs
 from labapp.ui.widgets.segments import Segments, Views
 from tests.ui.hearing import Role, interface_of, names, taken
 from tests.ui.hearing import heard as heard_of
@@ -183,13 +180,13 @@ def test_what_is_missing_is_said_at_once_and_once(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[tuple[str, bool]] = []
-    tell = heard.announce
+    tell = controls.announce
 
     def announced(widget: QWidget, text: str, *, urgent: bool = False) -> None:
         said.append((text, urgent))
         tell(widget, text, urgent=urgent)
 
-    monkeypatch.setattr(bars, "announce", announced)
+    monkeypatch.setattr(dial, "announce", announced)
     bar = BottomBar(P)
     qtbot.addWidget(bar)
     bar.show_foot(Foot(right="Next", note="Still to answer: age"))

@@ -28,7 +28,7 @@ from labapp.journal.sessions import list_sessions
 from labapp.representations import card
 from labapp.session import private
 from labapp.session.private import consents
-from labapp.session.verified_events import read_verified_events
+from labapp.session.recovery import read_verified_events
 from labapp.study.loading import find
 from labapp.study.overview import Checked, check_all
 from labapp.tasks.consent.screen import ConsentScreen

@@ -9,12 +9,12 @@ from PySide6.QtGui import QColor, QCursor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from labapp.stimuli import colour
+from labapp.stimuli import masking
 from labapp.tasks.judging.screen.worked import HeatmapBar
 from labapp.ui import theme
-from labapp.ui.widgets.cards import ClassTabs
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView, cut_out, image_of
+from labapp.ui.widgets.row_view import ClassTabs
 from labapp.ui.widgets.segments import QuestionRow, Segments
 from scripts.screens_judging import point
 from tests.ui.hearing import Role, heard, names, taken
@@ -238,7 +238,7 @@ def test_tabs_say_how_much_is_rated(show):
 
 @pytest.mark.parametrize("middle", ["", "neither"])
 def test_the_colour_bar_names_its_ends(show, middle: str):
-    bar = HeatmapBar(colour.table("rdbu_r"), P, "against", "for", middle=middle, remark="same")
+    bar = HeatmapBar(masking.table("rdbu_r"), P, "against", "for", middle=middle, remark="same")
     show(bar)
     said = bar.accessibleName()
     assert said == ("against – neither – for. same" if middle else "against – for. same")

@@ -14,8 +14,7 @@ from pytestqt.qtbot import QtBot
 import labapp
 from labapp.events import Source
 from labapp.events.commands import AddNote
-from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
-from labapp.ui.widgets.textfield import TextField
+from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, TextField
 from tests.helpers.rooms import Room
 from tests.ui.desk import Desk
 from tests.ui.desk import desk as desk

@@ -14,7 +14,7 @@ import labapp
 from labapp.plugins.texts import pages
 from labapp.resources import assets
 from labapp.ui import theme
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.segments import marked, spoken
 

@@ -25,7 +25,7 @@ from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.beside import Curve
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui import theme
-from labapp.ui.moderator import style, voice_panel
+from labapp.ui.moderator import bits, voice_panel
 from labapp.ui.moderator.console import LEFT_WIDTH, ConsoleWindow, PlanList
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.state.console import ConsoleState, PlanRow, PlanView, Sound
@@ -473,7 +473,7 @@ def test_a_flag_whose_name_is_too_long_ends_in_an_ellipsis(qtbot: QtBot) -> None
     long = "prompted the participant"
     panel = NotesPanel(theme.DARK, {1: "insight", 2: long, 3: "other"}, lambda: 0)
     qtbot.addWidget(panel)
-    panel.setStyleSheet(style.stylesheet(theme.DARK))
+    panel.setStyleSheet(bits.stylesheet(theme.DARK))
     panel.setFixedWidth(LEFT_WIDTH)
     panel.show()
     panel.grab()

@@ -20,10 +20,18 @@ from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui import language, room
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import ORDER, Microphone, Row, ScreenChoice, Warm
-from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
+from labapp.ui.moderator.checklist import (
+    ORDER,
+    Interrupted,
+    Microphone,
+    Row,
+    ScreenChoice,
+    StartRequest,
+    StudyChoice,
+    Warm,
+)
 from labapp.ui.moderator.home import NEW, READER, HomeView, HomeWindow
-from labapp.ui.moderator.session_table import SessionView
+from labapp.ui.moderator.sessions_page import SessionView
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import Listing, SessionLists
 from tests.helpers.rooms import decoder_of

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import EndSession, Next, Pause, Resume
-from labapp.simulation.course import Course
+from labapp.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer
@@ -22,7 +22,7 @@ from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.events import MarkAlignment, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.preview import opened_preview
 from tests.helpers.questionnaires import own_study, questionnaire_study

@@ -15,7 +15,7 @@ from labapp.clock import NS
 from labapp.study.parts import PagesPart
 from labapp.tasks.reconstruction.beside import Curve, CurveView
 from labapp.ui import language, theme
-from labapp.ui.moderator import style
+from labapp.ui.moderator import bits
 from labapp.ui.moderator.plots import TICK_PX
 from labapp.ui.moderator.state.console import Block, Hearing, Mark, Timeline
 from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TimelinePanel, TimelineView
@@ -275,7 +275,7 @@ def test_the_meaning_of_every_sign_is_shown_whole_in_the_longer_language(qtbot: 
     finally:
         language.speak(language.ENGLISH)
     qtbot.addWidget(panel)
-    panel.setStyleSheet(style.stylesheet(DARK))
+    panel.setStyleSheet(bits.stylesheet(DARK))
     panel.resize(928, 200)
     panel.show()
     QApplication.processEvents()

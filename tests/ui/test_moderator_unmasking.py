@@ -19,7 +19,7 @@ from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
-from labapp.ui.moderator.session_card import SessionCard
+from labapp.ui.moderator.sessions_page import SessionCard
 from labapp.ui.moderator.state.console import Timeline, WorkTime, rows_of
 from labapp.ui.moderator.study_page import stages_of
 from labapp.ui.moderator.timeline_view import TimelineView

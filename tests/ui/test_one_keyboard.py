@@ -23,7 +23,7 @@ from labapp.ui import language
 from labapp.ui.keyboard import is_field
 from labapp.ui.moderator import console_header
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 from tests.helpers.beside import put_beside
 from tests.helpers.rooms import Room, skip_to
 from tests.ui.desk import closed_forms

@@ -12,13 +12,13 @@ from PySide6.QtGui import QImage
 from benchmarks.onnx_decoders import write
 from labapp.events.commands import Next
 from labapp.representations.package import load_package
-from labapp.representations.task import Task
+from labapp.representations.recipe import Task
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
 from labapp.ui.moderator.mirror import ScreenMirror
-from labapp.ui.widgets.pictures import ImageView
-from labapp.ui.widgets.series import SeriesView
+from labapp.ui.widgets.dial import SeriesView
+from labapp.ui.widgets.segments import ImageView
 
 SHAPES = {"own/grey": (8, 8), "own/colours": (64, 64, 3), "own/large": (256, 256, 3)}
 SIZES = [(900, 500), (1366, 768)]

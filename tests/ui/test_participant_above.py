@@ -16,7 +16,7 @@ from labapp.tasks.judging.plan import AGREEMENT, questions
 from labapp.tasks.questionnaire.screen.questionnaire import Page, TextAbove, halves
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
+from labapp.ui.widgets.dial import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to
 from tests.ui.keys import focus

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from labapp.representations.space import Continuous
 from labapp.ui import theme
+from labapp.ui.widgets.choice import Look, Scale
 from labapp.ui.widgets.dial import HANDLE_R, DialSlider
-from labapp.ui.widgets.scale import Look, Scale
 
 WIDE = Continuous("z", -20.0, 20.0)
 LEFT = Qt.MouseButton.LeftButton

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.ui.participant.gate import LONGEST_MS, MoveGate
+from labapp.ui.participant.window import LONGEST_MS, MoveGate
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets import composing
-from labapp.ui.widgets.pictures import LEAST_SIDE, ImageView, magnification, picture_side
-from labapp.ui.widgets.series import SeriesView
+from labapp.ui.widgets.dial import SeriesView
+from labapp.ui.widgets.segments import LEAST_SIDE, ImageView, magnification, picture_side
 
 BLACK, WHITE = 0xFF000000, 0xFFFFFFFF
 

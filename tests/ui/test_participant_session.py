@@ -12,7 +12,7 @@ from labapp.events.commands import ConfirmSkip, EndSession, Next, Pause, Reopen,
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.screen.tutorial import TutorialScreen
+from labapp.tasks.reconstruction.screen.matching import TutorialScreen
 from labapp.ui.widgets.dial import DialSlider
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.ui.keys import focus, press

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.events.look import LAYOUT
 from labapp.resources import assets
 from labapp.study.instruments import Instrument, Slider
-from labapp.tasks.questionnaire.screen.items import NumberSlider, SliderView
+from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider, SliderView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from labapp.cli.main import app
 from labapp.errors import SetupError, UsageError
 from labapp.events.commands import Next, SkipStage
-from labapp.simulation.course import Course
+from labapp.simulation.simulation_job import Course
 from labapp.study.loading import WORDS, load
 from labapp.study.words import shown
 from labapp.ui.preview import (

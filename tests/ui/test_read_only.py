@@ -19,7 +19,7 @@ from labapp.resources import assets
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW
 from labapp.tasks.unmasking.screen import UnmaskingScreen
-from labapp.ui.participant.screens import make_screen
+from labapp.ui.participant.screen import make_screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers.rooms import Room, skip_to

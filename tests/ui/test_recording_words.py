@@ -23,7 +23,7 @@ from labapp.events.voice import (
     SoundState,
 )
 from labapp.study import loading
-from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.participant.view import Moment
 from labapp.ui.preview import opened_preview
 from labapp.ui.widgets.markdown import MarkdownView

@@ -12,11 +12,11 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.ui import language, theme
 from labapp.ui.moderator.console import LINES
 from labapp.ui.moderator.home import CODING, NEW, RESULTS, SESSIONS, STUDY, HomeWindow
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import open_coding_window
 from labapp.ui.researcher.page import Line, Results
 from labapp.ui.widgets.markdown import text_width

@@ -20,10 +20,10 @@ from labapp.errors import AudioError, DataFolderError
 from labapp.ui import home as microphone_module
 from labapp.ui import remembered, theme
 from labapp.ui.home import HomeController
-from labapp.ui.moderator.choices import StartRequest
-from labapp.ui.moderator.combo import TEXT_MARGIN
+from labapp.ui.moderator.bits import TEXT_MARGIN
+from labapp.ui.moderator.checklist import StartRequest
 from labapp.ui.remembered import MOST_STUDIES, Remembered
-from labapp.ui.study_shelf import StudyShelf
+from labapp.ui.session_lists import StudyShelf
 from labapp.ui.widgets.painting import metrics
 from tests.helpers.studies import write_study
 

@@ -18,7 +18,7 @@ from labapp.annotations.redacting import redact
 from labapp.annotations.store import annotations_of, open_marks
 from labapp.clock import NS
 from labapp.replay.sound import SessionSound
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.transport import parse_stroke

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.clock import NS
-from labapp.ui.replay import time_drawing as drawing
-from labapp.ui.replay.time_drawing import LEAST_SPAN_NS, TICK_PX, TimeScale
+from labapp.ui.replay import timeline_rows as drawing
+from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, TICK_PX, TimeScale
 from tests.helpers.timelines import MIN, MemoryPeaks, made_units
 
 END = 20 * MIN

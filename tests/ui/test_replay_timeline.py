@@ -16,11 +16,10 @@ from labapp.annotations.model import Unit
 from labapp.clock import NS
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui import language, theme
-from labapp.ui.replay import time_drawing as drawing
-from labapp.ui.replay.lane_words import item_label
-from labapp.ui.replay.time_drawing import LEAST_SPAN_NS
+from labapp.ui.replay import timeline_rows as drawing
+from labapp.ui.replay.picture import item_label
 from labapp.ui.replay.timeline import VOICE_PX, Timeline
-from labapp.ui.replay.timeline_rows import CodeItem, CodeLane, recorded_rows
+from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, CodeItem, CodeLane, recorded_rows
 from tests.helpers.concepts import small_parts
 from tests.helpers.timelines import (
     MIN,

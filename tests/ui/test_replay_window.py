@@ -22,7 +22,7 @@ from labapp.errors import AnnotationError, AudioError, RecordError
 from labapp.messages import Message
 from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 from labapp.ui.language import ENGLISH, speak, tr, translate_message
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.session import open_session

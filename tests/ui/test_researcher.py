@@ -21,15 +21,15 @@ from labapp.journal.describe import duration
 from labapp.journal.layout import JOURNAL
 from labapp.journal.sessions import SessionSummary, list_sessions
 from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
-from labapp.simulation.headless import simulate
+from labapp.simulation.simulation_job import simulate
 from labapp.study.loading import load as load_study
 from labapp.tasks.judging.report.comparisons import findings
-from labapp.tasks.reconstruction.report.metrics import METRICS
-from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
+from labapp.tasks.reconstruction.report.contents import METRICS
+from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 from labapp.tasks.unmasking.report.contents import rows as unmasked_rows
 from labapp.ui import outside, theme
 from labapp.ui.language import speak
-from labapp.ui.moderator.choices import length_text
+from labapp.ui.moderator.checklist import length_text
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.page import (

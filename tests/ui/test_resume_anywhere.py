@@ -10,8 +10,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.plugins import registry
-from labapp.session.verified_events import read_verified_events
-from labapp.simulation.decoders import Decoders
+from labapp.session.recovery import read_verified_events
+from labapp.simulation.simulation_job import Decoders
 from tests.torture import studies
 from tests.torture.rehearsal import Place, Rehearsal, cut, places, rehearse
 from tests.torture.windows import go_on

@@ -17,8 +17,7 @@ from labapp.naming import natural
 from labapp.ui import session_lists
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import PALETTE
-from labapp.ui.moderator.session_table import STATE
-from labapp.ui.moderator.sessions_page import SessionsPage
+from labapp.ui.moderator.sessions_page import STATE, SessionsPage
 from labapp.ui.moderator.wording import local_time
 from labapp.ui.session_lists import Reader
 from tests.helpers.journals import golden_session

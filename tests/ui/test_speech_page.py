@@ -20,7 +20,7 @@ from labapp.transcription.models import ENGINES, model_at
 from labapp.ui import theme
 from labapp.ui.language import in_words, speak
 from labapp.ui.researcher.coding_page import CodingPage, SpeechPanel, SpeechWanted
-from labapp.ui.researcher.coding_work import CodingWork, SpeechWork, duration, summary
+from labapp.ui.researcher.controller import CodingWork, SpeechWork, duration, summary
 from labapp.ui.researcher.job import Job, Progress
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
 from tests.helpers.tone_words import speech

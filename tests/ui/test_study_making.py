@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from labapp.errors import Fault
 from labapp.study.loading import load
 from labapp.ui import language, room, theme
-from labapp.ui.moderator.choices import StudyChoice
+from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyMaking
 from labapp.ui.qtapp import make_app

@@ -8,7 +8,7 @@ from dataclasses import replace
 from labapp.analysis.tables import load
 from labapp.bids.verify import verify
 from labapp.events.commands import Next
-from labapp.session.verified_events import finished, read_verified_events
+from labapp.session.recovery import finished, read_verified_events
 from labapp.tasks.unmasking.events import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.controller import SessionController

@@ -20,7 +20,7 @@ from labapp.errors import AnnotationError, AnnotationsBusy
 from labapp.journal.opening import open_record
 from labapp.transcription.session import HeardWord, transcribe_session
 from labapp.ui.replay.coding import Coding, open_coding
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import CodingRequest
 from tests.helpers.coded_session import add_codebook
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
 from tests.helpers.tone_words import ToneRecogniser, speech

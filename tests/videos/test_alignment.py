@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from labapp.videos.alignment import FeatureBuilder, Features, SoundMatch, WrongClock, align
+from labapp.videos.session import FeatureBuilder, Features, SoundMatch, WrongClock, align
 from tests.helpers.made_videos import SPOKEN_RATE, heard_by, speech_like
 
 WORLD = speech_like(400.0, seed=5)

@@ -6,8 +6,7 @@ from typing import Literal
 
 from labapp.errors import StudyError
 from labapp.plugins.part import RepresentationPart
-from labapp.representations.display import Display
-from labapp.representations.priors import BaseSampling
+from labapp.representations.space import BaseSampling, Display
 from labapp.study.assignment import in_rounds
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_fields

@@ -8,9 +8,8 @@ from typing import ClassVar
 import pandas as pd
 
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.formats import decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, heading, table, two_lines
+from labapp.report.page import Html, decimal, heading, table, two_lines
 
 
 class CounterfactualReport(TaskReport[None]):

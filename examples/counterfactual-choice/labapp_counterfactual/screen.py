@@ -7,11 +7,11 @@ from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.ui import theme
-from labapp.ui.participant.question_screen import QuestionScreen
+from labapp.ui.participant.screen import QuestionScreen
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.cards import AnswerRow
-from labapp.ui.widgets.scale import Look, Scale
-from labapp.ui.widgets.series import view_of
+from labapp.ui.widgets.choice import Look, Scale
+from labapp.ui.widgets.dial import view_of
+from labapp.ui.widgets.row_view import AnswerRow
 from labapp_counterfactual.commands import ChooseCandidate, RateConfidence
 from labapp_counterfactual.pictures import Choice
 from labapp_counterfactual.plan import CounterfactualPart

@@ -15,7 +15,7 @@ from math import exp
 import numpy as np
 import pandas as pd
 
-from labapp.analysis import inference, variance
+from labapp.analysis import inference
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design import anova, contrasts, logistic, mixed
 from labapp.analysis.design.contrasts import (
@@ -437,7 +437,7 @@ def _checks(
             means = whole.values.mean(axis=1)
             cells = [tuple(row) for row in whole.groups]
             samples = [means[[cell == own for own in cells]] for cell in sorted(set(cells))]
-            yield SAME_VARIANCES, (), variance.same_variances(samples)
+            yield SAME_VARIANCES, (), inference.same_variances(samples)
         yield from _by_ranks(whole, outcome, comparisons)
     if layout.within and POSITION in frame and frame[POSITION].nunique() > 1:
         levels = tuple(str(int(at)) for at in sorted(frame[POSITION].dropna().unique()))
@@ -464,7 +464,7 @@ def _by_ranks(
             [data.values[:, codes == at].mean(axis=1) for at in range(len(factor.levels))]
         )
         if len(factor.levels) > 2:
-            yield "by ranks", (factor.name,), variance.friedman(by_level)
+            yield "by ranks", (factor.name,), inference.friedman(by_level)
         else:
             differences = by_level[:, 0] - by_level[:, 1]
             yield "by ranks", (factor.name,), inference.signed_rank(differences)
@@ -475,7 +475,7 @@ def _by_ranks(
             "by ranks",
             (factor.name,),
             (
-                variance.kruskal(samples)
+                inference.kruskal(samples)
                 if len(samples) > 2
                 else inference.rank_sum(samples[0], samples[1])
             ),

@@ -31,9 +31,19 @@ from labapp.analysis.design.layout import (
     kron,
     subsets,
 )
-from labapp.analysis.effects import GENERALISED, PARTIAL, Effect, f_interval
-from labapp.analysis.inference import FEW, SAME, Outcome
-from labapp.analysis.variance import MAUCHLY, TWO_CONDITIONS, epsilon, mauchly
+from labapp.analysis.inference import (
+    FEW,
+    GENERALISED,
+    MAUCHLY,
+    PARTIAL,
+    SAME,
+    TWO_CONDITIONS,
+    Effect,
+    Outcome,
+    epsilon,
+    f_interval,
+    mauchly,
+)
 
 EMPTY_CELL = "a group has no participant, so that interactions between groups are not estimated"
 TOO_FEW = "there are too few participants for the groups, or a covariate says what a group says"

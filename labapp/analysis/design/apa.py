@@ -15,8 +15,8 @@ from labapp.analysis.design.analyses import Analysis, Cell, Model, StudyAnalyses
 from labapp.analysis.design.contrasts import TWO_SIDED
 from labapp.analysis.design.rows import design_words, plain_name, term_name
 from labapp.analysis.design.sections import BACK_MEAN, CORRECTIONS
-from labapp.analysis.effects import HEDGES, Effect
-from labapp.report.language import Verbatim, say
+from labapp.analysis.inference import HEDGES, Effect
+from labapp.report.page import Verbatim, say
 
 TEX, DOCX = "tables.tex", "tables.docx"
 NONE = "–"

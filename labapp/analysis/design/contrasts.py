@@ -13,15 +13,15 @@ from scipy import stats
 
 from labapp.analysis.design.anova import Estimate
 from labapp.analysis.design.layout import Factor, Weights
-from labapp.analysis.effects import (
+from labapp.analysis.inference import (
     COHEN_AVERAGE,
     COHEN_POOLED,
     HEDGES,
     PAIRED,
     Effect,
+    Outcome,
     t_interval,
 )
-from labapp.analysis.inference import Outcome
 
 Direction = Literal["two-sided", "greater", "less", "equivalent"]
 TWO_SIDED: Direction = "two-sided"

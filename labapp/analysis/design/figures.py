@@ -23,7 +23,7 @@ from labapp.analysis.design.layout import Factor, Floats
 from labapp.analysis.design.rows import plain_name
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
-from labapp.report import axis_names, kit
+from labapp.report import drawing, kit
 from labapp.report.drawing import ReportFigure, shortened
 from labapp.report.finishing import SAID
 from labapp.study.design import MODEL
@@ -121,8 +121,8 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     labels = list(first.levels)
     if first.name == MODEL:
         labels = shortened(labels)
-    labels = [axis_names.wrap(label, room / max(len(labels), 2)) for label in labels]
-    kit.columns(ax, labels, beyond=0.55, fontsize=points_of(axis_names.SMALL))
+    labels = [drawing.wrap(label, room / max(len(labels), 2)) for label in labels]
+    kit.columns(ax, labels, beyond=0.55, fontsize=points_of(drawing.SMALL))
     kit.grid(ax)
     told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
     title = " · ".join(filter(None, (analysis.outcome.name, analysis.outcome.group, told)))

@@ -20,8 +20,7 @@ from labapp.analysis.design.analyses import (
 from labapp.analysis.design.contrasts import Compared
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.design.sources import POSITION, STIMULUS
-from labapp.analysis.effects import Effect
-from labapp.analysis.inference import SMALLEST, Outcome
+from labapp.analysis.inference import SMALLEST, Effect, Outcome
 from labapp.study.design import MODEL
 
 Row = dict[str, Any]

@@ -24,12 +24,20 @@ from labapp.analysis.design.rows import (
     term_name,
 )
 from labapp.analysis.design.sources import UNDECLARED
-from labapp.analysis.effects import Effect
-from labapp.analysis.inference import Outcome
-from labapp.report.formats import count, decimal
-from labapp.report.language import Verbatim
+from labapp.analysis.inference import Effect, Outcome
 from labapp.report.listing import NONE
-from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
+from labapp.report.page import (
+    Html,
+    Verbatim,
+    count,
+    decimal,
+    details,
+    heading,
+    joined,
+    paragraph,
+    table,
+    two_lines,
+)
 from labapp.study.design import Hypothesis
 
 BACK_MEAN = "Back-transformed mean"

@@ -11,9 +11,18 @@ from labapp.analysis.design.analyses import Analysis, StudyAnalyses, back
 from labapp.analysis.design.rows import term_name
 from labapp.analysis.design.sections import number_words, p_words, test_words, tested_words
 from labapp.analysis.design.sources import UNDECLARED
-from labapp.report.formats import count
-from labapp.report.language import Verbatim, say
-from labapp.report.page import Html, heading, lines, links, table, text, two_lines
+from labapp.report.page import (
+    Html,
+    Verbatim,
+    count,
+    heading,
+    lines,
+    links,
+    say,
+    table,
+    text,
+    two_lines,
+)
 
 _MEANS = {"": "Means", "log": "Geometric means"}
 SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3

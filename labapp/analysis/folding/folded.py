@@ -2,20 +2,34 @@
 
 `fold` is a pure function of a place on disk, so that it gives the same in this process, in another
 and on another machine.
+
+The rows of one table as bytes that can travel between processes and machines.
+
+A piece is an Arrow stream with the columns of the table, each of its type. A cell with one number a
+dimension is a JSON list, as in CSV, so that whole numbers stay whole; but a list of numbers among
+the snapshots, of which there are many.
+
+The snapshots of one session, column by column: there are thousands of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from labapp.analysis.beside import title_of, with_replicates
-from labapp.analysis.folding.pieces import piece
-from labapp.analysis.folding.snapshots import snapshots_piece
+import pyarrow as pa
+
+from labapp.analysis.answered import title_of, with_replicates
+from labapp.analysis.column import Column, Kind
+from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.items import instruments_of
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.speech_source import speech_of
+from labapp.analysis.speech_rows import speech_of
+from labapp.analysis.task_records import Traced
 from labapp.analysis.walk import Parts
+from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.journal.guard import readable
@@ -26,6 +40,9 @@ from labapp.journal.rows import Row
 from labapp.messages import Message
 from labapp.parallel.long_work import gc_paused
 from labapp.study.allocation import drawn_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,3 +205,136 @@ def _undated(row: Row) -> tuple[object, ...]:
 
 
 _DATE = len("2026-01-02")
+
+
+TYPES: dict[Kind, pa.DataType] = {
+    "text": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "numbers": pa.string(),
+}
+
+
+NUMBERS = pa.list_(pa.float64())
+"""Type of the cells with one number a dimension among the snapshots."""
+
+
+def schema(columns: Sequence[Column]) -> pa.Schema:
+    """Of a piece of the table with these columns."""
+    return pa.schema([(column.name, TYPES[column.kind]) for column in columns])
+
+
+def piece(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> bytes:
+    """Rows of one table; what a row lacks is missing. Empty without rows."""
+    if not rows:
+        return b""
+    arrays = [_array([row.get(column.name) for row in rows], column.kind) for column in columns]
+    return packed(pa.Table.from_arrays(arrays, schema=schema(columns)))
+
+
+def _array(values: list[Any], kind: Kind) -> pa.Array:
+    if kind == "numbers":
+        values = [None if value is None else json.dumps(value) for value in values]
+    return pa.array(values, TYPES[kind])
+
+
+def packed(table: pa.Table, compression: str | None = None) -> bytes:
+    """An Arrow table as the bytes of a stream."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def unpacked(content: bytes) -> pa.Table:
+    """The Arrow table of `packed`."""
+    with pa.ipc.open_stream(content) as reader:
+        return reader.read_all()
+
+
+def together(pieces: Iterable[bytes], columns: Sequence[Column]) -> pa.Table:
+    """Pieces one after the other, each with the columns that it lacks; a table without rows where
+    there is none."""
+    whole = schema(columns)
+    tables = [_with_columns(unpacked(content), whole) for content in pieces if content]
+    return pa.concat_tables(tables) if tables else whole.empty_table()
+
+
+def _with_columns(table: pa.Table, whole: pa.Schema) -> pa.Table:
+    """A table with all of the columns in their order; those of other studies' factors are empty."""
+    if table.schema.names == whole.names:
+        return table
+    there = set(table.schema.names)
+    return pa.Table.from_arrays(
+        [
+            table.column(field.name)
+            if field.name in there
+            else pa.nulls(table.num_rows, field.type)
+            for field in whole
+        ],
+        schema=whole,
+    )
+
+
+def frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:
+    """A table of pieces as a pandas frame: text `string`, whole numbers `Int64`, numbers
+    `float64`, yes or no `boolean`, and lists in cells with one number a dimension."""
+    import pandas as pd
+
+    extension = {pa.string(): pd.StringDtype(), pa.int64(): pd.Int64Dtype()}
+    extension[pa.bool_()] = pd.BooleanDtype()
+    made: pd.DataFrame = table.to_pandas(types_mapper=extension.get)
+    for name in (column.name for column in columns if column.kind == "numbers"):
+        cells = table.column(name).to_pylist()
+        if table.schema.field(name).type != NUMBERS:
+            # All at once: there are many, and a call takes longer than reading a cell.
+            cells = json.loads(f"[{','.join('null' if cell is None else cell for cell in cells)}]")
+        made[name] = pd.Series(cells, index=made.index, dtype=object)
+    return made
+
+
+NAME = "snapshots"
+SCHEMA = pa.schema(
+    [
+        (column.name, NUMBERS if column.kind == "numbers" else TYPES[column.kind])
+        for column in SNAPSHOTS
+    ]
+)
+
+
+def snapshots_piece(who: dict[str, str], trials: Iterable[Traced]) -> bytes:
+    """The snapshots of all attempts at questions of one session, packed; empty without any."""
+    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    for trial in trials:
+        for name, values in _columns(who, trial):
+            columns[name].extend(values)
+    if not columns["z"]:
+        return b""
+    arrays = [pa.array(columns[field.name], field.type) for field in SCHEMA]
+    return packed(pa.Table.from_arrays(arrays, schema=SCHEMA), "lz4")
+
+
+def _columns(who: dict[str, str], trial: Traced) -> Iterator[tuple[str, Iterable[Any]]]:
+    taken = trial.snapshots
+    same = {
+        **who,
+        "stage": trial.part.id,
+        "model": trial.part.model,
+        "trial": trial.trial,
+        "attempt": trial.attempt,
+    }
+    for name, value in same.items():
+        yield name, [value] * len(taken)
+    yield "snapshot", range(1, len(taken) + 1)
+    yield "t_s", [snapshot.t_ns / NS for snapshot in taken]
+    yield "z", [snapshot.z for snapshot in taken]
+    yield (
+        "dimension",
+        [None if snapshot.dimension is None else snapshot.dimension + 1 for snapshot in taken],
+    )
+    yield "direction", [snapshot.direction for snapshot in taken]
+    yield "alignment", [snapshot.alignment for snapshot in taken]
+    yield "error_sum", [snapshot.error_sum for snapshot in taken]
+    yield "error_mean", [snapshot.error_mean for snapshot in taken]

@@ -13,17 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.agreement.alpha import alpha_for, masi_alpha
-from labapp.agreement.continuum import ATOM_NS, Continuum, Span, instants, labels_at, unit_alpha
-from labapp.agreement.intraclass import Intraclass
-from labapp.agreement.kappa import (
+from labapp.agreement.coefficients import (
+    ATOM_NS,
     CohenKappa,
+    Continuum,
     FleissKappa,
     GwetAC1,
+    Intraclass,
+    Span,
+    alpha_for,
     confusion,
+    instants,
     kappa_max,
+    labels_at,
+    masi_alpha,
     percent,
     prevalence,
+    unit_alpha,
 )
 from labapp.agreement.measure import Coefficient, Interval, Measure, coefficient
 from labapp.agreement.ratings import MISSING, Ratings

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from labapp.agreement.alpha import alpha_for, masi_alpha
-from labapp.agreement.continuum import unit_alpha
-from labapp.agreement.kappa import CohenKappa
+from labapp.agreement.coefficients import CohenKappa, alpha_for, masi_alpha, unit_alpha
 from labapp.agreement.measure import Coefficient, coefficient
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.annotations.model import Mark, SessionAnnotations

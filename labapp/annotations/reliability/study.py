@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp import access, leftovers
-from labapp.agreement.continuum import ATOM_NS
-from labapp.agreement.kappa import confusion
+from labapp.agreement.coefficients import ATOM_NS, confusion
 from labapp.annotations.assignments import assignments_of
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import SessionAnnotations

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labapp.datasets.concepts.chance import equicorrelated, generator
+from labapp.datasets.concepts.rows import equicorrelated, generator
 from labapp.datasets.split import Float64
 
 ROWS, CONCEPTS, COVARIANCE = 3_000, 5, 0.25

@@ -10,9 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labapp.datasets.birds.chance import bird
-from labapp.datasets.birds.picture import picture
-from labapp.datasets.birds.species import SISTERS, SPECIES, STATES, FieldMark, marks_of, name_of
+from labapp.datasets.birds.dataset import (
+    SISTERS,
+    SPECIES,
+    STATES,
+    FieldMark,
+    bird,
+    marks_of,
+    name_of,
+    picture,
+)
 from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords, Words
 from labapp.datasets.split import Float32, Float64, Int64, PartName
 

@@ -1,8 +1,23 @@
-"""Instances with their concepts and the label of the task, divided for training and test."""
+"""Instances with their concepts and the label of the task, divided for training and test.
+
+Which rows of a grid of factors a task keeps, so that its factors depend on each other.
+
+Paper 001, A.6: with lambda correlations, each value of factor i (i up to lambda) allows factor
+i + 1 only half of its values, drawn without replacement: from the lower three quarters of them
+where one concept of the row is 1, from the upper three quarters otherwise. Factors after
+lambda + 1 keep every other value, so that the size hardly changes with lambda.
+
+Chance from uniform numbers alone, which numpy promises to keep: data must not change with it.
+
+TabularToy(delta): seven numbers made from three latents, whose signs are the concepts.
+
+Paper 001, A.6, after Mahinpei et al. (2021): the latents are standard normal and every two of them
+correlate with delta. The task asks whether at least two of them are positive.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal, NamedTuple, get_args
@@ -10,8 +25,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.concepts.chance import generator, order
-from labapp.datasets.split import Float32, Float64, Int64, Rows, check
+from labapp.datasets.split import ArrayRows, Float32, Float64, Int64, Rows, check
 
 UInt8 = NDArray[np.uint8]
 Bool = NDArray[np.bool_]
@@ -234,3 +248,161 @@ def validation(
     check(len(rows), held_out)
     shuffled = order(generator(seed, 4), len(rows))
     return part(rows, np.sort(shuffled[held_out:])), part(rows, np.sort(shuffled[:held_out]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorrelationRule:
+    """The rule, drawn.
+
+    `allowed[i]`, bool, shape (2, values of factor i, values of factor i + 1): whether factor i + 1
+    may take a value, by the deciding concept (0, 1) and the value of factor i. `sizes`: the number
+    of values of each factor. `steps`: of which every so many alone are kept, 1 for all.
+    """
+
+    sizes: tuple[int, ...]
+    allowed: tuple[Bool, ...]
+    steps: tuple[int, ...]
+
+    def keeps(self, indices: Int64, decides: Int64) -> Bool:
+        """Which rows the task has: bool, shape (n,).
+
+        Parameters
+        ----------
+        indices : numbers of the factors' values, from 0, shape (n, k).
+        decides : the deciding concept of each row, 0 or 1, shape (n,); or of shape (n, k), whose
+            column i decides which values of factor i + 1 are allowed.
+        """
+        mask: Bool = (indices % np.array(self.steps) == 0).all(axis=1)
+        for i, table in enumerate(self.allowed):
+            deciding = decides if decides.ndim == 1 else decides[:, i]
+            mask &= table[deciding, indices[:, i], indices[:, i + 1]]
+        return mask
+
+
+def correlated(
+    sizes: Sequence[int],
+    correlations: int,
+    seed: int,
+    *,
+    steps: Sequence[int] | None = None,
+    halves: Sequence[tuple[int, int] | None] | None = None,
+) -> CorrelationRule:
+    """The rule for factors with these numbers of values.
+
+    Three quarters and halves are rounded down, and the upper quarters mirror the lower ones: of 6
+    values, from 0, halves are drawn from 0 to 3 and from 2 to 5, as in the released code. (The
+    paper's formula, whose values count from 1, lets the upper ones begin at a quarter of them,
+    rounded down, which of 6 values are all 6.) A task with lambda correlations has those of
+    lambda - 1 with the same seed, and one more.
+
+    Parameters
+    ----------
+    steps : of each factor, which values are kept: every so many; by default those of the text.
+    halves : of each factor, from how many lower or upper values how many are drawn, where these are
+        not three quarters and half; None for a factor of which they are.
+
+    Raises
+    ------
+    ValueError : fewer than 0 or more than k - 1 correlations.
+    """
+    if not 0 <= correlations < len(sizes):
+        raise ValueError(
+            f"correlations must lie between 0 and {len(sizes) - 1}, found {correlations}"
+        )
+    allowed = []
+    for i in range(correlations):
+        random = generator(seed, 0, i)
+        values, later = sizes[i], sizes[i + 1]
+        other = halves[i + 1] if halves is not None else None
+        quarters, half = other or (3 * later // 4, later // 2)
+        table = np.zeros((2, values, later), dtype=np.bool_)
+        for value in range(values):
+            table[1, value, order(random, quarters)[:half]] = True
+            table[0, value, later - quarters + order(random, quarters)[:half]] = True
+        allowed.append(table)
+    if steps is None:
+        # Without correlations too, the first factor keeps all of its values.
+        steps = [1 if i <= correlations else 2 for i in range(len(sizes))]
+    return CorrelationRule(tuple(sizes), tuple(allowed), tuple(steps))
+
+
+def binary(*digits: Int64) -> Int64:
+    """The number that binary digits, each int64 of shape (n,), write, the greatest first."""
+    number = np.zeros_like(digits[0])
+    for digit in digits:
+        number = 2 * number + digit
+    return number
+
+
+def generator(*entropy: int) -> np.random.Generator:
+    """Equal numbers give equal draws; `entropy` are whole numbers from 0."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+
+
+def equicorrelated(random: np.random.Generator, rows: int, columns: int, rho: float) -> Float64:
+    """Standard normal numbers, every two columns of which correlate with `rho`, 0 to 1.
+
+    float64, shape (rows, columns): each is sqrt(rho) of a number that its row shares plus
+    sqrt(1 - rho) of one of its own, so that the covariance may also be singular.
+
+    Raises ValueError where `rho` lies outside 0 to 1.
+    """
+    if not 0.0 <= rho <= 1.0:
+        raise ValueError(f"the correlation must lie between 0 and 1, found {rho}")
+    u = random.random((2, rows, columns + 1))
+    # Box and Muller; 1 - u lies in (0, 1], so that its logarithm is finite.
+    normal = np.sqrt(-2.0 * np.log(1.0 - u[0])) * np.cos(2.0 * np.pi * u[1])
+    return np.asarray(np.sqrt(rho) * normal[:, :1] + np.sqrt(1.0 - rho) * normal[:, 1:])
+
+
+def order(random: np.random.Generator, count: int) -> Int64:
+    """0 to count - 1 in an order by chance."""
+    return np.argsort(random.random(count), kind="stable").astype(np.int64)
+
+
+TRAIN, TEST = 2_000, 1_000
+LATENTS = ("z1", "z2", "z3")
+CONCEPTS = ("z1 > 0", "z2 > 0", "z3 > 0")
+
+
+def inputs(z: Float64) -> Float32:
+    """The seven numbers of latents of shape (n, 3): float32, shape (n, 7)."""
+    columns = []
+    for latent in z.T:
+        columns += [np.sin(latent) + latent, np.cos(latent) + latent]
+    columns.append(np.square(z).sum(axis=1))
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def tabular_toy(
+    delta: float, *, seed: int = 0, train: int = TRAIN, test: int = TEST
+) -> ConceptSplit:
+    """Freshly drawn rows; factors are the latents.
+
+    Parameters
+    ----------
+    delta : correlation of every two latents, 0 to 1.
+    train, test : numbers of rows; the paper's by default.
+
+    Raises
+    ------
+    ValueError : delta outside 0 to 1, or a part without a row.
+    """
+    if train < 1 or test < 1:
+        raise ValueError(f"both parts need a row, found {train} and {test}")
+    z = equicorrelated(generator(seed), train + test, len(LATENTS), delta)
+    return ConceptSplit(
+        name=f"TabularToy({delta:g})",
+        train=_rows(z[:train]),
+        test=_rows(z[train:]),
+        factor_names=LATENTS,
+        concept_names=CONCEPTS,
+        classes=2,
+        origin="computed",
+    )
+
+
+def _rows(z: Float64) -> ConceptRows:
+    concepts = (z > 0).astype(np.int64)
+    labels = (concepts.sum(axis=1) >= 2).astype(np.int64)
+    return ConceptRows(ArrayRows(inputs(z), z), concepts, labels)

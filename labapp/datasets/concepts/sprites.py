@@ -19,8 +19,6 @@ from pathlib import Path
 import numpy as np
 
 from labapp.datasets import dsprites, dsprites_official
-from labapp.datasets.concepts.chance import generator, order
-from labapp.datasets.concepts.correlation import binary, correlated
 from labapp.datasets.concepts.rows import (
     ChangedRows,
     ConceptRows,
@@ -30,8 +28,12 @@ from labapp.datasets.concepts.rows import (
     Reading,
     UInt8,
     Words,
+    binary,
     check_reading,
+    correlated,
     divide,
+    generator,
+    order,
     rules_of,
 )
 from labapp.datasets.dsprites_shapes import draw_large

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labapp.datasets.averaging import average_blocks
 from labapp.datasets.draws import Draws
 from labapp.datasets.faces.parameters import (
     CLASSES,
@@ -27,6 +26,7 @@ from labapp.datasets.faces.parameters import (
     Pose,
 )
 from labapp.datasets.faces.picture import SIZE, picture
+from labapp.datasets.painter import average_blocks
 from labapp.datasets.split import PARTS, Float32, Int64, PartName, part_sizes
 
 NOISE = 0.35

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from labapp import __version__
 from labapp.datasets import folder as folders
-from labapp.datasets.averaging import average_blocks
+from labapp.datasets.painter import average_blocks
 from labapp.datasets.split import Int64
 from labapp.errors import StimuliError
 from labapp.explanations.building.build import BuiltSet, Progress

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp import __version__
-from labapp.datasets.averaging import average_blocks
+from labapp.datasets.painter import average_blocks
 from labapp.errors import StimuliError
 from labapp.explanations.building import black_box
 from labapp.explanations.building.black_box import METHODS, BlackBox, Predict
 from labapp.explanations.building.build import BuiltSet, Progress
-from labapp.explanations.building.selection import (
+from labapp.explanations.building.sets import (
     Candidate,
     Selection,
     SetSize,

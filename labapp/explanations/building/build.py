@@ -18,9 +18,16 @@ from labapp.datasets.split import CHUNK
 from labapp.errors import ModelError, StimuliError, UsageError
 from labapp.explanations import package
 from labapp.explanations.building.explainer import Explainer, ExplanationJob, PhotoExplanation
-from labapp.explanations.building.selection import Candidate, Selection, TooFewPhotos, select
-from labapp.explanations.building.set_photos import SetPhotos, photos_of
-from labapp.explanations.building.sets import Spec, explainer_of
+from labapp.explanations.building.sets import (
+    Candidate,
+    Selection,
+    SetPhotos,
+    Spec,
+    TooFewPhotos,
+    explainer_of,
+    photos_of,
+    select,
+)
 from labapp.explanations.card import VISIBLE
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FolderData

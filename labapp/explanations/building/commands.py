@@ -16,9 +16,8 @@ from labapp.errors import StimuliError, UsageError
 from labapp.explanations.building import black_box, black_box_heatmaps, build, sets
 from labapp.explanations.building.black_box import BlackBox
 from labapp.explanations.building.pixel_score_sets import build_scored
-from labapp.explanations.building.selection import SetSize
-from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
-from labapp.explanations.methods import METHODS, scorings
+from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec, SetSize
+from labapp.explanations.data import METHODS, scorings
 from labapp.stimuli import library
 from labapp.stimuli.manifest import PATTERNS, SET_ID
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.datasets.split import Int64
-from labapp.explanations.building.selection import Candidate
+from labapp.explanations.building.sets import Candidate
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8, as_bytes
 from labapp.stimuli.manifest import Prototype

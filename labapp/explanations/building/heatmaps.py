@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 
 from labapp.datasets.birds.dataset import SIZE
 from labapp.datasets.split import Float32, Int64
-from labapp.explanations import bagnet, measuring, resnet
+from labapp.explanations import bagnet, evaluation, resnet
 from labapp.explanations.building.explainer import (
     ExplanationJob,
     PhotoExplanation,
     pictures_of,
     random_of,
 )
-from labapp.explanations.building.selection import options
-from labapp.explanations.building.set_photos import photos_of
-from labapp.explanations.building.sets import Spec
+from labapp.explanations.building.sets import Spec, options, photos_of
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
 from labapp.stimuli.manifest import Prototype
@@ -88,7 +86,7 @@ class HeatmapExplainer(ABC):
         stride = pictures.shape[-1] / heat.maps.shape[-1]
         n_photos, n_classes = heat.maps.shape[:2]
         flat = heat.maps.reshape(n_photos * n_classes, *heat.maps.shape[2:])
-        peaks = measuring.peaks(flat, stride).reshape(n_photos, n_classes, 2)
+        peaks = evaluation.peaks(flat, stride).reshape(n_photos, n_classes, 2)
         explained = []
         for n, job in enumerate(jobs):
             chosen = options(scores[n].tolist(), job.candidate.truth, random=random_of(seed, job))

@@ -24,9 +24,7 @@ from labapp.explanations.building.explainer import (
     pictures_of,
     rounded,
 )
-from labapp.explanations.building.selection import Candidate
-from labapp.explanations.building.set_photos import class_id, ref_of
-from labapp.explanations.building.sets import Spec
+from labapp.explanations.building.sets import Candidate, Spec, class_id, ref_of
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
 from labapp.explanations.prototree import network

@@ -20,10 +20,9 @@ from labapp.datasets.split import Float32, Int64
 from labapp.errors import StimuliError
 from labapp.explanations import package
 from labapp.explanations.building.build import BuiltSet, Progress
-from labapp.explanations.building.set_photos import SetPhotos, photos_of, pixels
-from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
+from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec, SetPhotos, photos_of, pixels
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.methods import METHODS, SCORINGS, score_pixels
+from labapp.explanations.data import METHODS, SCORINGS, score_pixels
 from labapp.explanations.photos import DataParts, UInt8, as_bytes, load_photos
 from labapp.stimuli import score_files
 from labapp.stimuli.manifest import Confusion, Manifest, Method, Photo, ScoredMethod

@@ -17,9 +17,7 @@ from labapp.explanations.building.explainer import (
     random_of,
     rounded,
 )
-from labapp.explanations.building.selection import options
-from labapp.explanations.building.set_photos import class_id, ref_of
-from labapp.explanations.building.sets import Spec
+from labapp.explanations.building.sets import Spec, class_id, options, ref_of
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
 from labapp.explanations.protopnet import network

@@ -1,19 +1,214 @@
 """The stimulus sets that can be built: one for each kind of task and method.
 
 Nothing here needs torch.
+
+What a data set says of its pictures to whoever builds a stimulus set of them.
+
+Which photos are chosen follows from this: which classes are alike, which mistakes are, and what of
+a photo can be seen. Of pictures that say nothing of it, such as a lab's own, each class stands for
+itself and each mistake for the class that was taken.
+
+Which test photos make a study's sets.
+
+Source: paper 003, sections 3.3 and 4 (half right, half wrong); what is added is that wrong ones
+are spread over groups of classes that are alike and over kinds of mistakes, that no class is met
+too often in a set, and that a participant could see what decides. What is alike, the data set says
+(`set_photos`). Nothing here needs torch.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
+from labapp.datasets.birds.dataset import (
+    OCCLUSION,
+    SISTERS,
+    SPECIES,
+    BirdRows,
+    deciding_visibility,
+    guide,
+    name_of,
+)
+from labapp.datasets.faces.dataset import FaceRows
+from labapp.datasets.faces.parameters import CLASSES
+from labapp.datasets.faces.picture import SIZE as FACE_PX
+from labapp.datasets.split import Float32
 from labapp.discovery import load
-from labapp.errors import UsageError
-from labapp.explanations.building.selection import SetSize
-from labapp.explanations.methods import METHODS, SCORINGS
-from labapp.stimuli.manifest import Kind, Scale
+from labapp.errors import ModelError, UsageError
+from labapp.explanations.card import VISIBLE
+from labapp.explanations.data import METHODS, SCORINGS, ids_of
+from labapp.explanations.photos import PictureRows, UInt8, as_bytes
+from labapp.stimuli.manifest import Class_, Kind, Scale
+from labapp.stimuli.pictures import bird_ref, png
+
+if TYPE_CHECKING:
+    from labapp.explanations.classifier import Classifier
+
+
+SETS = 10
+MOST_OF_A_CLASS = 2
+"""Photos of a class in a set, where there are many classes."""
+
+
+class TooFewPhotos(ValueError):
+    """There are not enough photos to choose from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A test photo.
+
+    Attributes
+    ----------
+    row : in the test part.
+    truth, prediction : classes from 0.
+    visible : share that can be seen of what decides.
+    eligible : whether the task can show it.
+    group : of classes that are alike, the one that the truth is in.
+    mistake : what kind of mistake the model made; 0 for none.
+    near : whether a mistake is one among classes that are alike.
+    """
+
+    row: int
+    truth: int
+    prediction: int
+    visible: float = 1.0
+    eligible: bool = True
+    group: int = 0
+    mistake: int = 0
+    near: bool = True
+
+    @property
+    def right(self) -> bool:
+        return self.truth == self.prediction
+
+
+@dataclass(frozen=True, slots=True)
+class SetSize:
+    """Numbers of photos in a set with right and with wrong predictions, and the number of sets."""
+
+    right: int
+    wrong: int
+    sets: int = SETS
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """sets: photos of each set in the order they are listed; the examples are in none of them."""
+
+    sets: tuple[tuple[Candidate, ...], ...]
+    right_example: Candidate
+    wrong_example: Candidate
+
+    def all(self) -> tuple[Candidate, ...]:
+        """Every photo, the examples last."""
+        return (
+            *(c for photos in self.sets for c in photos),
+            self.right_example,
+            self.wrong_example,
+        )
+
+
+@dataclass
+class _DraftSet:
+    photos: list[Candidate] = field(default_factory=list)
+
+    def count(self, of: Callable[[Candidate], int], value: int) -> int:
+        return sum(of(photo) == value for photo in self.photos)
+
+
+def select(
+    candidates: Iterable[Candidate], wanted: SetSize, seed: int, most: int = MOST_OF_A_CLASS
+) -> Selection:
+    """Sets of photos and two examples, the same for the same candidates and seed. most: photos of a
+    class in a set.
+
+    Raises TooFew.
+    """
+    random = np.random.default_rng([seed, 0])
+    by_row = sorted(candidates, key=lambda c: c.row)
+    seen = [by_row[n] for n in random.permutation(len(by_row)) if by_row[n].visible >= VISIBLE]
+    right = [c for c in seen if c.right and c.eligible]
+    wrong = _usable([c for c in seen if not c.right], wanted)
+    sets = [_DraftSet() for _ in range(wanted.sets)]
+    _deal(wrong, wanted.wrong, sets, _spread_wrong, most)
+    _deal(right, wanted.right, sets, _spread_right, most)
+    if not right or not wrong:
+        raise TooFewPhotos("no photo is left for a worked example")
+    mixed = tuple(tuple(s.photos[n] for n in random.permutation(len(s.photos))) for s in sets)
+    return Selection(mixed, right[0], wrong[0])
+
+
+def _usable(wrong: list[Candidate], wanted: SetSize) -> list[Candidate]:
+    """The wrong ones among classes that are alike, where they are enough for the sets and an
+    example: others are too plain."""
+    inside = [c for c in wrong if c.near]
+    return inside if len(inside) > wanted.wrong * wanted.sets else wrong
+
+
+Given = Counter[tuple[int, int, int]]
+"""How many photos of a group, class and kind of mistake were given to sets."""
+Priority = Callable[[Candidate, _DraftSet, Given], tuple[int, ...]]
+
+
+def _deal(
+    pool: list[Candidate], count: int, sets: Sequence[_DraftSet], key: Priority, most: int
+) -> None:
+    """Give each set so many photos, one after the other, each time the least alike; what is given
+    leaves the pool. most: of a class in a set. Raises TooFew."""
+    given: Given = Counter()
+    for _ in range(count):
+        for dealt in sets:
+            free = [photo for photo in pool if dealt.count(lambda c: c.truth, photo.truth) < most]
+            if not free:
+                raise TooFewPhotos(
+                    f"{len(pool)} photos are left, and none of a class a set still needs"
+                )
+            best = min(free, key=lambda photo: key(photo, dealt, given))
+            dealt.photos.append(best)
+            pool.remove(best)
+            given[best.group, best.truth, best.mistake] += 1
+
+
+def _spread_wrong(photo: Candidate, dealt: _DraftSet, given: Given) -> tuple[int, ...]:
+    group = sum(n for (of, _, _), n in given.items() if of == photo.group)
+    alike = sum(
+        n for (of, _, mistake), n in given.items() if of == photo.group and mistake == photo.mistake
+    )
+    return (
+        dealt.count(lambda c: c.group, photo.group),
+        dealt.count(lambda c: c.mistake, photo.mistake),
+        alike,
+        group,
+    )
+
+
+def _spread_right(photo: Candidate, dealt: _DraftSet, given: Given) -> tuple[int, ...]:
+    return (
+        dealt.count(lambda c: c.truth, photo.truth),
+        dealt.count(lambda c: c.group, photo.group),
+        given[photo.group, photo.truth, 0],
+    )
+
+
+def options(scores: Sequence[float], truth: int, *, random: np.random.Generator) -> tuple[int, ...]:
+    """Four classes to choose from, or all where there are fewer, in random places: those of the
+    highest scores where the true one is among the first three; else the first three and the true
+    one.
+
+    Where the prediction is right these are the four of the highest scores. Paper 003, section 4;
+    it does not say what is done when the true class is among the first three already.
+    """
+    order = [int(n) for n in np.argsort(-np.asarray(scores), kind="stable")]
+    four = order[:4] if truth in order[:3] else [*order[:3], truth]
+    return tuple(four[n] for n in random.permutation(len(four)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +336,200 @@ def spec(name: str) -> Spec:
         known = ", ".join((*specs(), *SCORED_SPECS))
         raise UsageError(f"There is no set {name!r} to build.", todo=f"Use one of: {known}.")
     return specs()[name]
+
+
+class SetPhotos:
+    """Pictures of any data set: their classes and what is in them, for sets.
+
+    Attributes
+    ----------
+    rows : PictureRows
+        The part of the data that photos come from.
+    names : of the classes.
+    classes_are, invented : see `labapp.stimuli.manifest.Manifest`.
+    """
+
+    classes_are: ClassVar[Literal["objects", "species"]] = "objects"
+    invented: ClassVar[bool] = False
+    licence: ClassVar[str] = ""
+
+    def __init__(self, rows: Any, names: Sequence[str], dataset: str) -> None:
+        self.rows = rows
+        self.names = names
+        self.dataset = dataset
+        self.ids = ids_of(names)
+
+    @property
+    def source(self) -> str:
+        """Where the pictures come from, in a sentence."""
+        return f"Test part of the pictures that the model was trained on ({self.dataset})"
+
+    def classes(self) -> tuple[Class_, ...]:
+        """The classes, in the order of the scores."""
+        return tuple(Class_(id=i, name=name) for i, name in zip(self.ids, self.names, strict=True))
+
+    def most_of_a_class(self, size: int) -> int:
+        """How many photos of a class a set of this size has at most; of few classes twice their
+        share."""
+        return max(MOST_OF_A_CLASS, ceil(2 * size / len(self.names)))
+
+    def truth(self, row: int) -> int:
+        """The class of a row, from 0."""
+        return int(self.rows.labels(np.array([row]))[0])
+
+    def candidate(self, row: int, prediction: int, *, eligible: bool) -> Candidate:
+        """A photo as it is chosen from."""
+        truth = self.truth(row)
+        mistake = 0 if truth == prediction else prediction + 1
+        return Candidate(row, truth, prediction, 1.0, eligible, truth, mistake)
+
+    def photo_id(self, row: int) -> str:
+        """What the photo of a row is called: happiness-041."""
+        truth = self.truth(row)
+        number = int((self.rows.labels(np.arange(row)) == truth).sum())
+        return f"{self.ids[truth]}-{number:03}"
+
+    def picture(self, row: int) -> tuple[str, dict[str, bytes]]:
+        """The photo as a manifest names it, and its file, as people see it."""
+        name = f"{self.photo_id(row)}.png"
+        return name, {name: png(pixels(self.shown(np.array([row]))[0]))}
+
+    def shown(self, rows: np.ndarray[Any, np.dtype[np.int64]]) -> UInt8:
+        """What people see of rows: uint8, shape (n, channels, size, size)."""
+        return as_bytes(self.rows.instances(rows))
+
+    def facts(self, candidate: Candidate) -> dict[str, float]:
+        """What else is known of a photo, for tables."""
+        return {}
+
+    def pointing(self, peak: Float32, row: int) -> dict[str, float]:
+        """What is known of the place, shape (2,), that an explanation points to."""
+        return {}
+
+    def wider(self, most: int) -> PictureRows | None:
+        """More rows to choose from, of which these are the first; None where there are none.
+        most: of a class."""
+        return None
+
+
+class FacePhotos(SetPhotos):
+    """Painted faces, which people see in full size; the model sees the mean of whole blocks."""
+
+    licence: ClassVar[str] = "MIT"
+
+    @property
+    def source(self) -> str:
+        seed = self.rows.seed
+        return f"Faces painted from seed {seed} (labapp.datasets.faces), their test part"
+
+    def shown(self, rows: np.ndarray[Any, np.dtype[np.int64]]) -> UInt8:
+        whole: FaceRows = self.rows
+        if FACE_PX % whole.size == 0:
+            whole = replace(whole, size=FACE_PX)
+        return as_bytes(whole.instances(rows))
+
+    def facts(self, candidate: Candidate) -> dict[str, float]:
+        """`expression`, how far its actions go towards its class in the mean, and the cues that
+        mislead the model."""
+        face = self.rows.face(candidate.row)
+        e = face.expression
+        actions = np.array([e.brows, e.lids, e.cheeks, e.corners, e.lips])
+        towards = actions if CLASSES[face.label] == "happiness" else -actions
+        return {
+            "expression": round(float(towards.mean()), 3),
+            "glasses": float(face.identity.glasses),
+            "dark_hair": float(face.identity.dark),
+        }
+
+
+class BirdPhotos(SetPhotos):
+    """Painted birds: species of a genus are told apart by two marks, which leaves may hide."""
+
+    classes_are: ClassVar[Literal["objects", "species"]] = "species"
+    invented: ClassVar[bool] = True
+    licence: ClassVar[str] = "MIT"
+    rows: BirdRows
+
+    def __init__(self, rows: BirdRows, names: Sequence[str], dataset: str) -> None:
+        super().__init__(rows, names, dataset)
+        self.ids = tuple(map(class_id, range(SPECIES)))
+
+    @property
+    def source(self) -> str:
+        seed = self.rows.seed
+        return f"Birds painted from seed {seed} (labapp.datasets.birds), their test part"
+
+    def classes(self) -> tuple[Class_, ...]:
+        return tuple(
+            Class_(id=class_id(n), name=name_of(n), marks=", ".join(guide(n)))
+            for n in range(SPECIES)
+        )
+
+    def candidate(self, row: int, prediction: int, *, eligible: bool) -> Candidate:
+        """Its group is the genus. mistake: which of the two deciding marks the model took for
+        another: 0 none, 1 the second, 2 the first, 3 both; 4 where it took even the genus for
+        another, so that nobody needs to look at marks."""
+        truth = row % SPECIES
+        inside = truth // SISTERS == prediction // SISTERS
+        mistake = (truth % SISTERS) ^ (prediction % SISTERS) if inside else 4
+        visible = deciding_visibility(self.rows.bird(row))
+        return Candidate(
+            row, truth, prediction, visible, eligible, truth // SISTERS, mistake, near=inside
+        )
+
+    def photo_id(self, row: int) -> str:
+        return photo_id(row)
+
+    def picture(self, row: int) -> tuple[str, dict[str, bytes]]:
+        """Birds are painted where they are shown."""
+        return ref_of(self.rows, row), {}
+
+    def facts(self, candidate: Candidate) -> dict[str, float]:
+        return {"visible": round(candidate.visible, 3), "missed": float(candidate.mistake)}
+
+    def pointing(self, peak: Float32, row: int) -> dict[str, float]:
+        from labapp.explanations import evaluation
+
+        pointing = evaluation.pointing(peak[None], [self.rows.bird(row)], self.rows.size)
+        return {"peak_on_mark": pointing.on_mark, "peak_on_bird": pointing.on_bird}
+
+    def wider(self, most: int) -> BirdRows | None:
+        per_species = min(2 * self.rows.per_species, most)
+        wider = replace(self.rows, per_species=per_species)
+        return wider if per_species > self.rows.per_species else None
+
+
+def photos_of(model: Classifier, rows: PictureRows) -> SetPhotos:
+    """What the data set of a model says of the pictures of some rows. Raises ModelError where
+    manifests cannot name them."""
+    data = model.card.recipe.data
+    if isinstance(rows, BirdRows) and rows.occlusion != OCCLUSION:
+        raise ModelError(
+            f"{model.card.id} knows birds with leaves over {rows.occlusion:.0%} of the marks.",
+            todo=f"Train one with occlusion: {OCCLUSION}, the one that stimulus sets can name.",
+        )
+    photos: type[SetPhotos] = load(data.set_photos)
+    return photos(rows, model.names, data.dataset)
+
+
+def class_id(species: int) -> str:
+    """What a species is called in manifests and tables: ashby-lorrin."""
+    return name_of(species).lower().replace("'s ", "-").replace(" ", "-")
+
+
+def photo_id(row: int) -> str:
+    """What the bird of a row is called: ashby-lorrin-041."""
+    number, species = divmod(row, SPECIES)
+    return f"{class_id(species)}-{number:03}"
+
+
+def ref_of(rows: BirdRows, row: int) -> str:
+    """The picture of a row as manifests name it."""
+    number, species = divmod(row, SPECIES)
+    return bird_ref(rows.seed, rows.part, species, number)
+
+
+def pixels(image: UInt8) -> UInt8:
+    """A picture of shape (channels, height, width) as files have it."""
+    turned: UInt8 = image[0] if len(image) == 1 else image.transpose(1, 2, 0)
+    return np.ascontiguousarray(turned)

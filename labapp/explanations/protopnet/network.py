@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from labapp.datasets.split import Float32, Float64, Int64
-from labapp.explanations import regions
+from labapp.explanations import patches
 from labapp.explanations.backbones import CHANNELS, ResidualBackbone
 from labapp.explanations.classifier import Classifier, network_of
 from labapp.explanations.patches import PrototypeNetwork
@@ -147,7 +147,7 @@ class ClassExplanation:
 
     def boxes(self, picture: int, prototypes: Int64) -> Float64:
         """Where in a picture these prototypes are found: float64, shape (k, 4), see `regions`."""
-        return regions.around_peaks(self.maps[picture, prototypes], self.size)
+        return patches.around_peaks(self.maps[picture, prototypes], self.size)
 
 
 def prototypes(model: Classifier) -> list[ClassPrototype]:

@@ -12,16 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from labapp.datasets.birds.dataset import BirdRows, Birds
-from labapp.datasets.birds.species import SPECIES
+from labapp.datasets.birds.dataset import SPECIES, BirdRows, Birds
 from labapp.datasets.split import Float64
-from labapp.explanations import measuring, regions
+from labapp.explanations import evaluation, patches
 from labapp.explanations.approach import classification_phase, one_off_phase
 from labapp.explanations.backbones import CHANNELS, PooledClassifier, begin
 from labapp.explanations.card import ProtopnetChecks
 from labapp.explanations.classifier import scores
+from labapp.explanations.data import ClassifierRecipe, Protopnet
 from labapp.explanations.fitting import Phase, PhaseStep
-from labapp.explanations.methods import Protopnet
 from labapp.explanations.patches import (
     first_prototypes,
     in_chunks,
@@ -39,7 +38,6 @@ from labapp.explanations.protopnet.network import (
     remaining_prototypes,
     similarity,
 )
-from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
 
 FALL = 0.1
@@ -243,7 +241,7 @@ def _boxes(network: ProtoPNet, train: Photos[BirdRows]) -> Float64:
             for number, row in enumerate(rows)
         ]
     )
-    return regions.around_peaks(maps, train.rows.size)
+    return patches.around_peaks(maps, train.rows.size)
 
 
 def _measure(network: TrainableProtoPNet, data: Birds, moment: str) -> None:
@@ -284,10 +282,10 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Protopn
         copies=int(copies.sum()),
         own_similarity=round(float(own.max((2, 3)).diagonal().min()), 4),
         greatest_similarity=round(MAXIMUM, 4),
-        prototypes_on=measuring.pointing(places, homes, recipe.data.size),
-        on_parts=measuring.on_parts(places, homes, recipe.data.size),
-        pointing=measuring.pointing(
-            measuring.peaks(maps[range(len(maps)), speaks], stride),
+        prototypes_on=evaluation.pointing(places, homes, recipe.data.size),
+        on_parts=evaluation.on_parts(places, homes, recipe.data.size),
+        pointing=evaluation.pointing(
+            evaluation.peaks(maps[range(len(maps)), speaks], stride),
             [test.rows.bird(row) for row in range(len(test))],
             recipe.data.size,
         ),

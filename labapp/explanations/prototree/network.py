@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import ModelError
-from labapp.explanations import regions
+from labapp.explanations import patches
 from labapp.explanations.backbones import CHANNELS, ResidualBackbone
 from labapp.explanations.classifier import Classifier, network_of
 from labapp.explanations.patches import PrototypeNetwork, squared_distances
@@ -390,7 +390,7 @@ class TreeExplanation:
         for node in nodes:
             number = int(np.searchsorted(self.tree.inner, node))
             cell = self.cells[picture, number]
-            box = regions.around_cells(cell[None], self.shape)[0]
+            box = patches.around_cells(cell[None], self.shape)[0]
             probability = float(self.probabilities[picture, number])
             y, x = cell.tolist()
             steps.append(PathStep(node, number, probability, probability > 0.5, (y, x), _box(box)))
@@ -403,7 +403,7 @@ def prototypes(model: Classifier) -> list[NodePrototype]:
     left = network.pruned()
     sources = network.sources.numpy().astype(np.int64)[left.inner]
     positions = model.size // network.backbone.stride
-    boxes = regions.around_cells(sources[:, 1:], (positions, positions))
+    boxes = patches.around_cells(sources[:, 1:], (positions, positions))
     return [
         NodePrototype(number, int(node), int(row), (int(y), int(x)), _box(box))
         for number, (node, (row, y, x), box) in enumerate(

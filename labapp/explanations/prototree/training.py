@@ -13,14 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.datasets.birds.dataset import BirdRows, Birds
-from labapp.datasets.birds.species import SPECIES
-from labapp.explanations import measuring
+from labapp.datasets.birds.dataset import SPECIES, BirdRows, Birds
+from labapp.explanations import evaluation
 from labapp.explanations.approach import classification_phase, one_off_phase
 from labapp.explanations.backbones import CHANNELS, PooledClassifier, begin
 from labapp.explanations.card import PrototreeChecks, TreeAccuracy
+from labapp.explanations.data import ClassifierRecipe, Prototree
 from labapp.explanations.fitting import Phase, PhaseStep
-from labapp.explanations.methods import Prototree
 from labapp.explanations.patches import (
     CHUNK,
     first_prototypes,
@@ -38,7 +37,6 @@ from labapp.explanations.prototree.network import (
     greedy,
     of_network,
 )
-from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
 
 CANDIDATES = 8
@@ -237,8 +235,8 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Prototr
         present=round(float(np.mean([step.present for path in steps for step in path])), 4),
         eligible=sum(bool(right[two.picture]) for two in twos),
         share_error=explanation.share_error,
-        prototypes_on=measuring.pointing(places, homes, recipe.data.size),
-        on_parts=measuring.on_parts(places, homes, recipe.data.size),
+        prototypes_on=evaluation.pointing(places, homes, recipe.data.size),
+        on_parts=evaluation.on_parts(places, homes, recipe.data.size),
     )
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from labapp.figure_style import PALETTES, SECONDARY, STYLE, USUAL_PALETTE
 from labapp.metrics.evaluation.scores import OF_CONCEPTS, MetricOutcome
+from labapp.metrics.inputs import Score
 from labapp.metrics.registry import METRICS
-from labapp.metrics.score import Score
 from labapp.report import kit
 
 Float64 = NDArray[np.float64]

@@ -33,15 +33,7 @@ from labapp.figure_style import (
     points_of,
     style,
 )
-from labapp.profiles.interactive_reconstruction.comparisons import MEAN_ERROR, SUM_ERROR
-from labapp.profiles.interactive_reconstruction.drawings import (
-    BOXES,
-    CHANGES,
-    DIMENSIONS,
-    PAIRS,
-    RATINGS,
-)
-from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
+from labapp.profiles.interactive_reconstruction.groups import MEAN_ERROR, SCORE_METRICS, SUM_ERROR
 from labapp.profiles.interactive_reconstruction.panels import (
     NAME_IN,
     Block,
@@ -56,13 +48,20 @@ from labapp.profiles.interactive_reconstruction.panels import (
     value_ticks,
 )
 from labapp.profiles.interactive_reconstruction.results import STARS, Compared, Found, Group, Pair
-from labapp.report import axis_names, kit
+from labapp.profiles.interactive_reconstruction.sections import (
+    BOXES,
+    CHANGES,
+    DIMENSIONS,
+    PAIRS,
+    RATINGS,
+)
+from labapp.report import drawing, kit
 from labapp.report.drawing import ReportFigure, shortened
-from labapp.report.formats import decimal
+from labapp.report.page import decimal
 from labapp.study.design import SKIPPED, SOLVED
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
-from labapp.tasks.reconstruction.report.metrics import METRICS
-from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
+from labapp.tasks.reconstruction.report.contents import METRICS
+from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 
 RATED = tuple(metric for metric in SCORE_METRICS if metric.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily
@@ -190,7 +189,7 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: floa
     wide = group.values.pivot_table(index="participant", columns="model", values=metric.column)
     values = wide.reindex(columns=list(group.models)).to_numpy(dtype=np.float64)
     counts = kit.strips(ax, values, joined=group.within, limits=metric.limits)
-    axis_names.names_below(ax, group.models, counts, block.edges, room)
+    drawing.names_below(ax, group.models, counts, block.edges, room)
     kit.grid(ax)
     known = values[np.isfinite(values)]
     top = _scale(ax, metric, known, height, _height(group, compared.pairs))
@@ -210,7 +209,7 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     bottom = low - margin if metric.limits is not None or low < 0 else low
     ax.set_ylim(bottom, bottom + (high + margin - bottom) / top)
     ax.set_yticks(value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=points_of(axis_names.SMALL))
+    ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     ax.spines["left"].set_bounds(bottom, high + margin)
     return top
@@ -390,13 +389,13 @@ def _changes_panel(
             ax.errorbar(place, own.mean(), yerr=error, color=INK, elinewidth=1.4, zorder=3)
         kit.diamond(ax, place, float(own.mean()), markersize=6, markerfacecolor=ACCENT)
     counts = [own.size for own in values]
-    axis_names.names_below(ax, block.group.models, counts, block.edges, room)
+    drawing.names_below(ax, block.group.models, counts, block.edges, room)
     ax.margins(y=0.12)
     if not any(np.any(own) for own in values):  # no change at all: an axis of its own
         ax.set_ylim(-1, 1)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
     ax.yaxis.set_major_formatter(FuncFormatter(_signed))
-    ax.tick_params(axis="y", labelsize=points_of(axis_names.SMALL))
+    ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
     kit.grid(ax)
 
 
@@ -531,7 +530,7 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
         dials = max(len(dial) for dial in dials_found)
         room = figure_width() / across - SIDE_IN
         for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
-            _dimensions_panel(ax, axis_names.wrap(model, room), own, dials)
+            _dimensions_panel(ax, drawing.wrap(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
     return ReportFigure(
         name,
@@ -575,7 +574,7 @@ def _dimensions_panel(ax: Axes, model: str, own: Sequence[Share], dials: int) ->
     ax.set_xlim(-1, 101)
     ax.set_xticks([0, 25, 50, 75, 100])
     ax.set_xlabel("% correct", fontsize=points_of(8))
-    ax.tick_params(labelsize=points_of(axis_names.SMALL))
+    ax.tick_params(labelsize=points_of(drawing.SMALL))
 
 
 def _dial(share: Share) -> str:
@@ -617,15 +616,15 @@ def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
 
 def _beside(blocks: Sequence[Block]) -> float:
     """Inches left of a heat map for the names of its rows."""
-    return max(axis_names.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
+    return max(drawing.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
 
 
 def _rows(block: Block) -> list[str]:
     """Names in two lines at most, and not longer than they must be."""
     names = shortened(block.group.models)
     for room in np.arange(0.4, 4.0, 0.1):
-        lines = [axis_names.wrap(name, float(room)) for name in names]
-        if all(line.count("\n") < 2 and axis_names.width_in(line) <= room for line in lines):
+        lines = [drawing.wrap(name, float(room)) for name in names]
+        if all(line.count("\n") < 2 and drawing.width_in(line) <= room for line in lines):
             return lines
     return list(names)
 
@@ -672,10 +671,10 @@ def _pairs_panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> 
 def _frame(ax: Axes, block: Block, layout: Layout) -> None:
     """Names on both sides, white lines between cells, dark ones between subgroups."""
     models = block.group.models
-    columns = axis_names.names_of(models, layout.room, counted=False)
-    axis_names.below(ax, columns.labels, upright=columns.upright)
+    columns = drawing.names_of(models, layout.room, counted=False)
+    drawing.below(ax, columns.labels, upright=columns.upright)
     ax.set_yticks(range(len(models)), _rows(block))
-    ax.tick_params(length=0, labelsize=points_of(axis_names.SMALL))
+    ax.tick_params(length=0, labelsize=points_of(drawing.SMALL))
     for spine in ax.spines.values():
         spine.set_visible(False)
     for at in range(1, len(models)):
@@ -777,9 +776,9 @@ def _ratings_panel(ax: Axes, block: Block, compared: Compared, room: float) -> N
             shifts = kit.jitter(own.size, 0.11)
             kit.points(ax, place - BESIDE + shifts, own, markersize=3.4, clip_on=False, zorder=3)
         kit.diamond(ax, place + BESIDE, middle)
-    axis_names.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
+    drawing.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
     ax.set_yticks(value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=points_of(axis_names.SMALL))
+    ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
     kit.grid(ax)
 
 

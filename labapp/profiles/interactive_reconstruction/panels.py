@@ -14,11 +14,11 @@ from matplotlib.ticker import MaxNLocator
 
 from labapp.analysis.columns import Metric
 from labapp.figure_style import SECONDARY, figure_width, panels_across, points_of
-from labapp.profiles.interactive_reconstruction.comparisons import repeated_metric
+from labapp.profiles.interactive_reconstruction.groups import repeated_metric
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Group
-from labapp.report import axis_names, kit
+from labapp.report import drawing, kit
 from labapp.report.drawing import add_heading
-from labapp.report.formats import decimal
+from labapp.report.page import decimal
 from labapp.representations.card import dataset_of
 
 FEW = 4
@@ -60,7 +60,7 @@ class Layout:
 
     @property
     def room(self) -> float:
-        return self.width / (max(self.models, axis_names.LEAST) + 0.2)
+        return self.width / (max(self.models, drawing.LEAST) + 0.2)
 
 
 def blocks_of(results: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
@@ -156,7 +156,7 @@ def layout_of(
     across = [4, 2, 1] if metrics == 4 else list(range(min(most, max(metrics, 2)), 0, -1))
     if len(blocks) > 1 and models <= FEW:
         whole = Layout(min(max(metrics, 3), 5), models, beside)
-        fitted = [axis_names.names_of(block.group.models, whole.room) for block in blocks]
+        fitted = [drawing.names_of(block.group.models, whole.room) for block in blocks]
         if not any(each.upright for each in fitted):
             across.insert(0, whole.columns)
     across = [columns for columns in across if columns <= panels_across(across[0])]
@@ -172,7 +172,7 @@ def laid_out(
     rows = [-(-len(block.compared) // layout.columns) for block in blocks]
     totals = []
     for block, height, count in zip(blocks, heights, rows, strict=True):
-        labels = axis_names.label_height(block.group.models, layout.room, counted=counted)
+        labels = drawing.label_height(block.group.models, layout.room, counted=counted)
         totals.append((height + ABOVE_IN + labels) * count + NAME_IN * (len(blocks) > 1))
     figure, parts = subfigures([block.group.name for block in blocks], totals)
     result: list[list[Axes]] = []

@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedModels, Profile, ReportedStudy
-from labapp.profiles.interactive_reconstruction import published, sections
-from labapp.profiles.interactive_reconstruction.comparisons import comparisons
-from labapp.profiles.interactive_reconstruction.drawings import Drawings
-from labapp.profiles.interactive_reconstruction.groups import TASKS, groups_of, in_order, metrics_of
-from labapp.profiles.interactive_reconstruction.model_cards import published_name
-from labapp.profiles.interactive_reconstruction.published import Printed
-from labapp.profiles.interactive_reconstruction.results import Compared, Found
+from labapp.profiles.interactive_reconstruction import results, sections
+from labapp.profiles.interactive_reconstruction.groups import (
+    TASKS,
+    comparisons,
+    groups_of,
+    in_order,
+    metrics_of,
+)
+from labapp.profiles.interactive_reconstruction.results import (
+    Compared,
+    Found,
+    Printed,
+    published_name,
+)
+from labapp.profiles.interactive_reconstruction.sections import Drawings
 from labapp.profiles.interactive_reconstruction.statistics import rows
-from labapp.report.formats import count
-from labapp.report.page import Html
+from labapp.report.page import Html, count
 from labapp.tasks.reconstruction.report.labels.names import PAPER
 
 if TYPE_CHECKING:
@@ -85,8 +92,8 @@ class Comparisons:
         from labapp.profiles.interactive_reconstruction.figures import by_kind
 
         groups: dict[tuple[str, str], list[Found]] = {}
-        for results in self.groups:
-            groups.setdefault((results.group.study, results.group.task), []).append(results)
+        for entry in self.groups:
+            groups.setdefault((entry.group.study, entry.group.task), []).append(entry)
         return {key: by_kind(own) for key, own in groups.items()}
 
 
@@ -146,8 +153,8 @@ class InteractiveReconstruction(Profile[Comparisons]):
         return in_order(models)
 
     def statistics(self, findings: Comparisons) -> Iterator[Mapping[str, Any]]:
-        for results in findings.groups:
-            yield from rows(results)
+        for entry in findings.groups:
+            yield from rows(entry)
 
     def sections(self, study: ReportedStudy, findings: Comparisons) -> Iterator[Html]:
         def drawn(task: str) -> Drawings:
@@ -191,7 +198,7 @@ class InteractiveReconstruction(Profile[Comparisons]):
         return {name: text for name, text in DEFINITIONS.items() if there.get(name, True)}
 
     def printed(self, paper: str, study: str) -> Sequence[Printed]:
-        return published.recruitment(study) if paper == PAPER else ()
+        return results.recruitment(study) if paper == PAPER else ()
 
     def published_name(self, model: str) -> str:
         return published_name(model)

@@ -1,36 +1,44 @@
 """The report's sections on models that are compared: as Tables 2 and A.3 of paper 000.
 
 What the tests of a group assume, and what tests say that assume less (ours).
+
+Numbers of tests as the tables of the report say them. The figures of models that are compared, as
+the report's page has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from labapp.analysis.by_task import CHANGE, changes, summary, with_values
+from labapp.analysis.columns import Metric
+from labapp.analysis.inference import Effect, Outcome
 from labapp.analysis.tables import Tables
-from labapp.profiles.interactive_reconstruction import published as paper
-from labapp.profiles.interactive_reconstruction import words
-from labapp.profiles.interactive_reconstruction.comparisons import (
+from labapp.profiles.interactive_reconstruction import results as paper
+from labapp.profiles.interactive_reconstruction.groups import (
     DIFFERENCES,
     RESIDUALS,
     SPHERICITY,
+    TASKS,
     VARIANCES,
     WITHOUT_SPHERICITY,
 )
-from labapp.profiles.interactive_reconstruction.drawings import Drawings
-from labapp.profiles.interactive_reconstruction.groups import TASKS
-from labapp.profiles.interactive_reconstruction.model_cards import (
+from labapp.profiles.interactive_reconstruction.results import (
+    Compared,
     Facts,
+    Found,
+    Pair,
+    Summary,
     facts,
     not_published,
     shown_name,
 )
-from labapp.profiles.interactive_reconstruction.results import Compared, Found, Pair, Summary
-from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
 from labapp.report.page import (
     Html,
+    count,
+    decimal,
     details,
     heading,
     joined,
@@ -41,8 +49,12 @@ from labapp.report.page import (
     two_lines,
 )
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
-from labapp.tasks.reconstruction.report.metrics import METRICS
-from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
+from labapp.tasks.reconstruction.report.contents import METRICS
+from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+
+if TYPE_CHECKING:
+    from labapp.report.drawing import ReportFigure
+
 
 IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
 FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}
@@ -182,7 +194,7 @@ def _tested(result: Found) -> str:
     n = result.n_tests
     if n == 0:
         return "No analysis of variance and no t test could be made."
-    threshold = words.plain(result.threshold)
+    threshold = plain(result.threshold)
     return (
         f"{count(n, 'test')} (analyses of variance and t tests) were made over all groups and "
         f"metrics of this analysis: Bonferroni's threshold is {threshold}, and p corrected is p × "
@@ -293,9 +305,9 @@ def _omnibus(result: Found, comparison: Compared) -> Html:
     if result.group.within and omnibus.generalised is not None:
         general = f"generalised η² = {decimal(omnibus.generalised, 2)}"
     return _lines(
-        f"{words.statistic(omnibus.outcome)} {omnibus.stars}",
+        f"{statistic(omnibus.outcome)} {omnibus.stars}",
         _p(omnibus.outcome.p, omnibus.p_corrected),
-        words.effect(omnibus.effect),
+        effect(omnibus.effect),
         general,
         left,
         printed,
@@ -305,7 +317,7 @@ def _omnibus(result: Found, comparison: Compared) -> Html:
 def _p(p: float | None, corrected: float | None) -> str:
     if p is None or corrected is None:
         return ""
-    return f"{words.p_value(p)}, corrected {words.plain(corrected)}"
+    return f"{p_value(p)}, corrected {plain(corrected)}"
 
 
 def _pairs(result: Found, names: dict[str, str]) -> Html:
@@ -341,16 +353,16 @@ def _pair(result: Found, comparison: Compared, pair: Pair | None) -> Html:
     shown = paper.pair(result.group, pair.model, pair.other, comparison.metric)
     printed = f"paper {', '.join(row.said for row in shown)}" if shown else ""
     n = f"n = {pair.n}" if pair.n_one == pair.n_other else f"n = {pair.n_one}, {pair.n_other}"
-    first = words.difference(pair.difference, comparison.metric)
+    first = difference(pair.difference, comparison.metric)
     if pair.outcome.p is None:
         return _lines(first, f"no test: {pair.outcome.why}", n, printed)
-    ends = ", ".join(words.difference(end, comparison.metric) for end in (pair.low, pair.high))
+    ends = ", ".join(difference(end, comparison.metric) for end in (pair.low, pair.high))
     return _lines(
         f"{first} {pair.stars}",
         f"[{ends}]",
-        f"{words.statistic(pair.outcome)}, {n}",
+        f"{statistic(pair.outcome)}, {n}",
         _p(pair.outcome.p, pair.p_corrected),
-        words.effect(pair.effect),
+        effect(pair.effect),
         printed,
     )
 
@@ -422,14 +434,11 @@ def _over_all(result: Found) -> Html:
     rows = [
         [
             comparison.metric.title,
-            *(
-                words.test(comparison.checks[name]) if name in comparison.checks else ""
-                for name in made
-            ),
+            *(test(comparison.checks[name]) if name in comparison.checks else "" for name in made),
             ""
             if comparison.omnibus is None or comparison.omnibus.robust is None
-            else words.test(comparison.omnibus.robust),
-            *([words.test(comparison.mixed) if comparison.mixed else "no gaps"] * mixed),
+            else test(comparison.omnibus.robust),
+            *([test(comparison.mixed) if comparison.mixed else "no gaps"] * mixed),
         ]
         for comparison in result.compared
     ]
@@ -446,7 +455,7 @@ def _pairs_checked(result: Found, names: dict[str, str]) -> Html:
             comparison.metric.title,
             f"{names[pair.model]} − {names[pair.other]}",
             *([_normal(comparison, pair)] * result.group.within),
-            words.test(pair.robust) if pair.robust else "",
+            test(pair.robust) if pair.robust else "",
         ]
         for comparison in result.compared
         for pair in comparison.pairs
@@ -457,4 +466,103 @@ def _pairs_checked(result: Found, names: dict[str, str]) -> Html:
 
 def _normal(comparison: Compared, pair: Pair) -> str:
     check = comparison.checks.get(f"{DIFFERENCES}, {pair.model} − {pair.other}")
-    return "" if check is None else words.test(check)
+    return "" if check is None else test(check)
+
+
+SYMBOLS = {
+    "partial eta squared": "partial η²",
+    "eta squared": "η²",
+    "d_z": "d_z",
+    "Hedges' g": "g",
+}
+LETTERS = {
+    "χ²": ("chi-square",),
+    "F": ("ANOVA", "Forsythe"),
+    "t": (" t",),
+    "W": (" W", "Wilcoxon"),
+    "U": (" U",),
+    "H": (" H",),
+}
+"""Letters of statistics, and how the names of their tests are told, the first that fits."""
+LEAST = 1e-15
+"""Smaller p are of rounding: of three values two of which are equal, Shapiro and Wilk's is 0."""
+
+
+def p_value(p: float | None) -> str:
+    """p = 0.012, or p = 5.3e-08 as the paper writes small ones."""
+    return NONE if p is None else f"p {'<' if p < LEAST else '='} {plain(p)}"
+
+
+def plain(p: float) -> str:
+    """Two digits that count, of `LEAST` at least."""
+    return f"{max(p, LEAST):.2g}"
+
+
+def statistic(outcome: Outcome) -> str:
+    """F(2, 28) = 32.3; empty where there is none."""
+    if outcome.statistic is None:
+        return ""
+    letter = next(
+        symbol for symbol, names in LETTERS.items() if any(name in outcome.test for name in names)
+    )
+    freedom = [f"{value:.4g}" for value in (outcome.df, outcome.df_2) if value is not None]
+    of = f"({', '.join(freedom)})" if freedom and letter != "W" else ""
+    return f"{letter}{of} = {decimal(outcome.statistic, 2)}"
+
+
+def test(outcome: Outcome) -> str:
+    """F(2, 28) = 32.3, p = 5.3e-08; or why there is none."""
+    if outcome.p is None:
+        return f"none: {outcome.why}" if outcome.why else NONE
+    text = f"{statistic(outcome)}, {p_value(outcome.p)}"
+    return f"{text} ({outcome.why})" if outcome.why else text
+
+
+def effect(effect: Effect | None) -> str:
+    """g = −0.55 [−1.10, 0.02]."""
+    if effect is None:
+        return ""
+    text = f"{SYMBOLS[effect.name]} = {decimal(effect.value, 2)}"
+    if effect.low is None or effect.high is None:
+        return text
+    return f"{text} [{decimal(effect.low, 2)}, {decimal(effect.high, 2)}]"
+
+
+def difference(value: float | None, metric: Metric) -> str:
+    """With its sign."""
+    return NONE if value is None else decimal(value, metric.decimals, sign=True)
+
+
+BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
+DIMENSIONS, RATINGS = "dimensions", "ratings"
+
+
+class Drawings:
+    """Those of one study and task by what they are of, each to be placed beside the table of its
+    numbers; nothing where there is no figure. anchor: prefix of the page's ids."""
+
+    def __init__(self, plates: Mapping[str, ReportFigure], anchor: str) -> None:
+        self._plates = plates
+        self._anchor = anchor
+
+    def metrics(self, above: str) -> Iterator[Html]:
+        """Before the tables: every metric by model. above: the heading that stands above."""
+        yield from self._of(BOXES, above)
+
+    def differences(self) -> Iterator[Html]:
+        """After the tests: the pairs, and what participants said of the models."""
+        yield from self._of(PAIRS)
+        yield from self._of(RATINGS)
+
+    def changes(self, above: str) -> Iterator[Html]:
+        """After the table of changes. above: the heading that stands above."""
+        yield from self._of(CHANGES, above)
+
+    def dimensions(self) -> Iterator[Html]:
+        yield from self._of(DIMENSIONS)
+
+    def _of(self, kind: str, above: str = "") -> Iterator[Html]:
+        if (plate := self._plates.get(kind)) is not None:
+            if plate.label != above:
+                yield heading(4, plate.label)
+            yield plate.html(self._anchor)

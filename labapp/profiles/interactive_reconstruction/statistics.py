@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from labapp.analysis.design.rows import effect_row, outcome_row
-from labapp.analysis.effects import GENERALISED
-from labapp.analysis.inference import SMALLEST
-from labapp.profiles.interactive_reconstruction import published as paper
-from labapp.profiles.interactive_reconstruction.comparisons import names_of
+from labapp.analysis.inference import GENERALISED, SMALLEST
+from labapp.profiles.interactive_reconstruction import results as paper
+from labapp.profiles.interactive_reconstruction.groups import names_of
 from labapp.profiles.interactive_reconstruction.results import (
     Compared,
     Found,

@@ -288,7 +288,7 @@ class _Child:
 
 @contextmanager
 def _child() -> Iterator[_Child]:
-    from labapp.representations.importing.sandbox import command
+    from labapp.representations.importing.child import command
 
     # -P: a random.py in the folder that somebody works in is not the one that torch needs.
     program = [sys.executable, "-P", "-m", "labapp.representations.importing.child"]

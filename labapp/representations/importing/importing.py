@@ -25,13 +25,12 @@ from labapp.representations.distance import named
 from labapp.representations.importing import graph as graphs
 from labapp.representations.importing import latents as rows_of
 from labapp.representations.importing import memory, trying
-from labapp.representations.recipe import ID_PATTERN
+from labapp.representations.recipe import ID_PATTERN, Task
 from labapp.representations.space import LatentSpace
-from labapp.representations.task import Task
 from labapp.training import files
 
 if TYPE_CHECKING:
-    from labapp.representations.display import Display
+    from labapp.representations.space import Display
 
 Float32 = NDArray[np.float32]
 Source = Literal["onnx", "torchscript", "torch-export", "python"]

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations.card import LARGEST_SIDE
-from labapp.representations.display import Chart
 from labapp.representations.distance import USUAL, named
+from labapp.representations.effects import FRAME_BUDGET_MS
 from labapp.representations.importing import latents as rows_of
 from labapp.representations.importing.graph import Layout, layout, refused
-from labapp.representations.space import Continuous, LatentSpace
-from labapp.representations.timing import FRAME_BUDGET_MS
+from labapp.representations.space import Chart, Continuous, LatentSpace
 
 Float32 = NDArray[np.float32]
 Run = Callable[[Float32], NDArray[Any]]

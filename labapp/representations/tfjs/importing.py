@@ -43,7 +43,6 @@ from labapp.errors import ModelError
 from labapp.naming import reserved
 from labapp.reading import files as reading
 from labapp.representations import package
-from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import (
     ContinuousDial,
     Dial,
@@ -55,8 +54,7 @@ from labapp.representations.card import (
 )
 from labapp.representations.decoders import PERCENTILES, percentiles_of
 from labapp.representations.package import PRIOR_SAMPLE, PRIOR_SEED
-from labapp.representations.recipe import ID_PATTERN
-from labapp.representations.task import PUBLISHED, published_display
+from labapp.representations.recipe import ARCHITECTURES, ID_PATTERN, PUBLISHED, published_display
 from labapp.training import files
 
 Float32 = NDArray[np.float32]

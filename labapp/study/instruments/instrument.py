@@ -24,11 +24,9 @@ from labapp.naming import NotReserved
 from labapp.plugins import texts
 from labapp.study.conditions import Value
 from labapp.study.instruments import asking
-from labapp.study.instruments.choosing import Option
-from labapp.study.instruments.kinds import ITEM_KINDS, AnyItem, kind_of
-from labapp.study.instruments.rules import RULES
-from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
-from labapp.study.instruments.wording import USUAL, SomeWords, Words
+from labapp.study.instruments.asking import ITEM_KINDS, AnyItem, Option, kind_of
+from labapp.study.instruments.items import USUAL, SomeWords, Words
+from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, RULES, Score, Scores, of_name
 from labapp.study.partial import read_partly
 from labapp.validating import faults_at, refuse_again
 

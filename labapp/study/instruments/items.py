@@ -1,26 +1,75 @@
 """The kinds of items: ratings, choices and written answers, told apart by `kind`. Packages bring
-further ones (`labapp.study.instruments.kinds`).
+further ones (`labapp.study.instruments.asking`).
 
 What an answer looks like in events and tables: a rating is its number; a written answer its text;
 a choice is `{"chosen": [ids of options], "described": text}`, where `described` stands only beside
 the chosen option that is described in one's own words. Ids do not depend on the language.
+
+Words in several languages: a text, or a mapping language -> text of which one is taken.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from labapp.documents import WORD, Strict
 from labapp.plugins.bids import Column
 from labapp.study.conditions import OnlyIf, Value, listed
-from labapp.study.instruments.wording import SomeWords, Words
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
+USUAL = "en"
+"""The language where none is asked for."""
+
+
+def _in_language(value: Any, info: ValidationInfo) -> Any:
+    """The text in the language of the validation's context (key `language`)."""
+    if not isinstance(value, dict):
+        return value
+    if wrong := [key for key in value if not LANGUAGE.fullmatch(str(key))]:
+        raise ValueError(f"a text, or texts by language like 'en'; {wrong[0]!r} is no language")
+    context = info.context or {}
+    language, fallback = context.get("language", USUAL), context.get("fallback")
+    if language not in value and fallback in value:
+        language = fallback
+        if (fell_back := context.get("fell_back")) is not None:
+            fell_back.append(value[fallback])
+    if language not in value:
+        there = ", ".join(sorted(value)) or "none"
+        raise ValueError(f"a text in the study's language {language!r}; there is: {there}")
+    return value[language]
+
+
+_SCHEMA = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+    ]
+}
+
+Words = Annotated[str, BeforeValidator(_in_language), WithJsonSchema(_SCHEMA)]
+"""A text as the participant sees it; may be empty."""
+
+SomeWords = Annotated[
+    str, Field(min_length=1), BeforeValidator(_in_language), WithJsonSchema(_SCHEMA)
+]
+"""A text that must say something."""
+
 
 MOST_CIRCLES = 11
 """A scale with more points is drawn as a line with ticks."""

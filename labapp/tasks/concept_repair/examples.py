@@ -13,7 +13,7 @@ from labapp.documents import Strict
 from labapp.errors import LabappError
 from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart, StimuliRef
-from labapp.stimuli import pictures, references
+from labapp.stimuli import check, pictures
 from labapp.stimuli.manifest import Concept
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
@@ -99,7 +99,7 @@ def reserved_pictures(planner: Planner) -> frozenset[str]:
             stages = item.task_stages()
             if isinstance(stages, ConceptRepairStages) and stages.examples:
                 with suppress(IncompatibleStimuliError, LabappError):
-                    names = references.reserved(_pairs_at(item, scope, planner))
+                    names = check.reserved(_pairs_at(item, scope, planner))
                     folder = set_of(stages, scope, planner)[0].folder
                     shown |= {pictures.identity_of(folder, name) for name in names}
         planner.memory[key] = frozenset(shown)
@@ -107,13 +107,13 @@ def reserved_pictures(planner: Planner) -> frozenset[str]:
     return reserved
 
 
-def _pairs_at(item: Item, scope: Scope, planner: Planner) -> tuple[references.ReferencePair, ...]:
+def _pairs_at(item: Item, scope: Scope, planner: Planner) -> tuple[check.ReferencePair, ...]:
     stages = item.task_stages()
     assert isinstance(stages, ConceptRepairStages)
     stimuli, number = set_of(stages, scope, planner)
     check_kind(stimuli, TASK, "interventions")
     try:
-        return references.reference_pairs(stimuli.manifest, number)
+        return check.reference_pairs(stimuli.manifest, number)
     except ValueError as error:
         raise IncompatibleStimuliError(
             "examples",

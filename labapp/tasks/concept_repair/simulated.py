@@ -17,15 +17,15 @@ import numpy as np
 from labapp.clock import NS
 from labapp.events.commands import Command, Next
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
-from labapp.simulation.experience import Experience
 from labapp.simulation.names import ORACLE
-from labapp.simulation.phrases import (
+from labapp.simulation.person import (
     BLAMES_MODEL,
     EXPECTS,
     GOES_ROUND,
     GUESSES,
     SEES_LEAK,
     SURPRISED,
+    Experience,
 )
 from labapp.stimuli.interventions import AS_IT_IS, OFF, ON, believed, set_to
 from labapp.study.assignment import generator

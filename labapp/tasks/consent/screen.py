@@ -16,17 +16,13 @@ from labapp.events.commands import DeclineConsent
 from labapp.study.consent import Sign
 from labapp.tasks.consent.plan import ConsentPart
 from labapp.ui import theme
-from labapp.ui.participant.consent_words import announced
 from labapp.ui.participant.focus import InView
-from labapp.ui.participant.panels import Question
-from labapp.ui.participant.screen import Screen
-from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.bars import Foot
-from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.limit import Limit
+from labapp.ui.participant.screen import Question, Screen
+from labapp.ui.participant.view import SessionView, announced
+from labapp.ui.widgets.choice import CheckBox
+from labapp.ui.widgets.controls import Button, Limit, PlainLabel
+from labapp.ui.widgets.dial import Foot
 from labapp.ui.widgets.markdown import MarkdownView
-from labapp.ui.widgets.option_list import CheckBox
 from labapp.ui.widgets.signature import SignatureField
 
 CARD_WIDTH = 400

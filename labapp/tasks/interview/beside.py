@@ -24,11 +24,10 @@ from labapp.tasks.interview.moderator import key_of
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.facts import PartPanel, SendCommand
+from labapp.ui.moderator.mirror import PartPanel, SendCommand
 from labapp.ui.moderator.state.console import Note
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import Button, PlainLabel
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

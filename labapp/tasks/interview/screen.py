@@ -9,8 +9,8 @@ from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.bars import Foot, Head, RecordingMark
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.dial import Foot, Head, RecordingMark
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labapp.events.commands import Next, ShowQuestion
 from labapp.plugins.simulated import Actor, SimulatedParticipant, TrialKey
-from labapp.simulation.phrases import GUESSES, KNOWS, TRUSTS
+from labapp.simulation.person import GUESSES, KNOWS, TRUSTS
 from labapp.study.assignment import generator
 from labapp.tasks.judging import answering
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription

@@ -11,6 +11,8 @@ that the model's way does not meet. The published 86.5 % are of the question whe
 is right.
 
 Which words of the participant's window belong to which of these tasks, for translations.
+
+When a photo, or an exercise, is there to be judged: its pictures are files, there at once.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from labapp.events.durations import Pauses
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.pages import PagesMachine, PagesState
 from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PartPictures, PictureContext
+from labapp.plugins.pictures import PartPictures, PictureContext, QuestionPictures
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.stage import limit_words
 from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
@@ -38,7 +40,6 @@ from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.tasks.judging import machine, performance
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription, PhotoJudged
-from labapp.tasks.judging.pictures import PhotoPictures
 from labapp.tasks.judging.plan import Exercise, JudgingPart, JudgingTask, MethodPart, WarmUpPart
 from labapp.tasks.judging.planner import (
     JudgingStages,
@@ -47,6 +48,7 @@ from labapp.tasks.judging.planner import (
     judged_at,
     method_near,
 )
+from labapp.tasks.judging.state import JudgingState
 
 SCREENS: dict[JudgingTask, str] = {
     "heatmap-distinction": "labapp.tasks.judging.screen.worked:HeatmapScreen",
@@ -317,3 +319,12 @@ def _kind(key: str) -> str | None:
     name = key.removeprefix("judging_")
     kinds = (kind for kind, among in _AMONG.items() if any(fnmatchcase(name, a) for a in among))
     return next(kinds, None)
+
+
+class PhotoPictures(QuestionPictures[JudgingPart | WarmUpPart]):
+    """The first exercise of a warm-up comes behind pages that explain it: its screen says when it
+    is there."""
+
+    def due(self, state: JudgingState) -> Command | None:
+        first = state.trial is not None and state.trial.number == 1
+        return None if first and isinstance(self.part, WarmUpPart) else super().due(state)

@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.study.parts import PagesPart
 from labapp.study.rules import amount
-from labapp.ui.participant.pages import PagedScreen
-from labapp.ui.participant.screen import stage_words
+from labapp.ui.participant.screen import PagedScreen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.markdown import text_width
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from labapp.events.commands import Next
 from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.simulation.experience import Experience
+from labapp.simulation.person import Experience
 from labapp.study.conditions import listed
 from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart

@@ -16,7 +16,7 @@ from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState
 from labapp.ui import theme
 from labapp.ui.language import number, tr
-from labapp.ui.moderator.facts import Beside
+from labapp.ui.moderator.mirror import Beside
 from labapp.ui.moderator.plots import Plot
 from labapp.ui.moderator.state.console import Fold, WorkTime
 from labapp.ui.theme import Palette

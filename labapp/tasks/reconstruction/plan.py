@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import Literal
 
 from labapp.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart, Target
-from labapp.representations.display import Display
 from labapp.representations.distance import TOLERANT
-from labapp.representations.space import Continuous, Discrete
+from labapp.representations.space import Continuous, Discrete, Display
 from labapp.tasks.reconstruction.study import SkipRule
 
 TASK = "reconstruction"

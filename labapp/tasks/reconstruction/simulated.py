@@ -19,24 +19,28 @@ from labapp.events.commands import Command, Next, Skip, SkipStage
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.representations.space import LatentSpace
 from labapp.session.runner import Runner
-from labapp.simulation.experience import Experience
 from labapp.simulation.learning import LearningStrategy
 from labapp.simulation.motor import MotorModel
 from labapp.simulation.names import ORACLE
-from labapp.simulation.person import NEAR, STRIDE_S, Person
-from labapp.simulation.phrases import (
+from labapp.simulation.person import (
     AIMS,
     EFFECT,
     EXPLORES,
     FOLLOWS_NUMBER,
     GIVES_UP,
+    NEAR,
     NO_EFFECT,
+    NOTHING,
     SOLVED,
+    STRIDE_S,
     TRIES,
+    Experience,
+    Person,
+    typing_s,
+    vocabulary,
 )
 from labapp.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
-from labapp.simulation.vocabulary import NOTHING, typing_s, vocabulary
 from labapp.study.assignment import generator
 from labapp.tasks.reconstruction.events import (
     EditLabel,

@@ -132,9 +132,9 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
 
     def screen(self, part: ReconstructionPart | TutorialPart) -> str:
         if isinstance(part, TutorialPart):
-            return "labapp.tasks.reconstruction.screen.tutorial:TutorialScreen"
+            return "labapp.tasks.reconstruction.screen.matching:TutorialScreen"
         if part.marks:
-            return "labapp.tasks.reconstruction.screen.calibration:CalibrationScreen"
+            return "labapp.tasks.reconstruction.screen.matching:CalibrationScreen"
         return "labapp.tasks.reconstruction.screen.matching:ReconstructionScreen"
 
     def summary(self, part: ReconstructionPart | TutorialPart) -> str:

@@ -12,9 +12,7 @@ from typing import Literal
 import numpy as np
 
 from labapp.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart
-from labapp.representations.display import Display
-from labapp.representations.priors import BaseSampling
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.representations.space import BaseSampling, Discrete, Display, LatentSpace
 from labapp.study.stages import Visualisation
 
 Regime = Literal["low", "medium", "high"]

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from labapp.clock import NS
 from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, Step, TrialKey
-from labapp.representations.display import Chart, Display
-from labapp.simulation.experience import Experience
+from labapp.representations.space import Chart, Display
 from labapp.simulation.percept import Eye
-from labapp.simulation.phrases import GUESSES, RECOGNISES
+from labapp.simulation.person import GUESSES, RECOGNISES, Experience
 from labapp.simulation.view import Array, on_screen
 from labapp.study.assignment import generator
 from labapp.study.stages import Visualisation

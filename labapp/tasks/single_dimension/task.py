@@ -132,7 +132,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
 
     def screen(self, part: SingleDimensionPart | ExamplePart) -> str:
         if isinstance(part, ExamplePart):
-            return "labapp.tasks.single_dimension.screen.tutorial:ExampleScreen"
+            return "labapp.tasks.single_dimension.screen.questions:ExampleScreen"
         return "labapp.tasks.single_dimension.screen.questions:SingleDimensionScreen"
 
     def summary(self, part: SingleDimensionPart | ExamplePart) -> str:

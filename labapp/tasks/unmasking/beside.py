@@ -21,9 +21,9 @@ from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.facts import Beside
+from labapp.ui.moderator.mirror import Beside
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.heard import Picture
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import draw_focus_ring, font, metrics
 
 if TYPE_CHECKING:

@@ -48,13 +48,11 @@ from labapp.ui.growing import grown_of
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
-from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.choice import COMMANDS, Group
-from labapp.ui.widgets.hands import device_of
-from labapp.ui.widgets.heard import Picture
-from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
-from labapp.ui.widgets.pictures import magnification, picture_side
+from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.dial import Foot, Head
+from labapp.ui.widgets.painting import brush, color, device_of, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.segments import magnification, picture_side
 
 HEIGHT = 56
 CAP_HEIGHT = 24

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from labapp.clock import NS
 from labapp.events import Source
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
-from labapp.simulation.phrases import CANNOT_TELL, SEES
+from labapp.simulation.person import CANNOT_TELL, SEES
 from labapp.study.assignment import generator
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart

@@ -1,24 +1,48 @@
-"""Small pieces that the moderator's windows share."""
+"""Small pieces that the moderator's windows share.
+
+The style sheet of the moderator's windows: the theme's, and what only they use. A combo box with a
+drawn arrow and values besides its texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
+    QComboBox,
     QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QListWidget,
+    QListWidgetItem,
     QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStyleOptionViewItem,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
@@ -26,9 +50,9 @@ from PySide6.QtWidgets import (
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
+from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
 from labapp.ui.widgets.markdown import text_width
+from labapp.ui.widgets.painting import font, metrics
 
 Box = TypeVar("Box", bound=QBoxLayout)
 ICON_PX = 20
@@ -299,3 +323,415 @@ def _strokes(state: str) -> Sequence[Sequence[tuple[float, float]]]:
 
 def _at(box: QRectF, x: float, y: float) -> QPointF:
     return QPointF(box.left() + x * box.width(), box.top() + y * box.height())
+
+
+def stylesheet(p: Palette) -> str:
+    """For the home (light) and the console (dark)."""
+    return (
+        theme.stylesheet(p)
+        + f"""
+    QLabel[role="field"] {{ color: {p.secondary}; }}
+    QLabel[role="brand"] {{ font-size: 17px; font-weight: 700; }}
+    QLabel[role="strong"] {{ font-weight: 600; }}
+    QLabel[role="section"] {{
+        font-size: 12px; font-weight: 700; color: {p.secondary}; letter-spacing: 1px;
+    }}
+    QLabel[role="secondary"][tone="good"] {{ color: {p.good}; }}
+    QLabel[role="secondary"][tone="warn"] {{ color: {p.warn}; }}
+    QLabel[role="secondary"][tone="alarm"] {{ color: {p.alarm}; }}
+    QLabel[role="title"][tone="warn"] {{ color: {p.warn}; }}
+    QLabel[role="title"][tone="alarm"] {{ color: {p.alarm}; }}
+    QLabel[role="clock"] {{ font-size: {theme.TITLE_PX}px; font-weight: 600; }}
+    QLabel[role="state"] {{ font-weight: 600; font-size: {theme.SECONDARY_PX}px; }}
+    QLabel[role="fact"] {{ font-size: {theme.SECONDARY_PX}px; }}
+    QLabel[role="card-number"] {{ font-size: 160px; font-weight: 700; color: {p.accent}; }}
+    QLabel[role="figure"] {{ border: {theme.RING}px solid transparent;
+        border-radius: {theme.RADIUS}px; }}
+    QLabel[role="figure"]:focus {{ border-color: {p.accent}; }}
+    QLabel[role="clip"] {{ font-size: 11px; font-weight: 700;
+        color: {p.secondary}; padding: 0 4px; border: 1px solid {p.hairline};
+        border-radius: 4px; }}
+    QLabel[role="caption"] {{ font-size: 12px; color: {p.secondary}; }}
+    QLabel[role="clip"][tone="alarm"] {{ color: {p.alarm}; border-color: {p.alarm}; }}
+    QLabel[tone="good"] {{ color: {p.good}; }}
+    QLabel[tone="warn"] {{ color: {p.warn}; }}
+    QLabel[tone="alarm"] {{ color: {p.alarm}; }}
+    QFrame[role="bar"] {{ background: {p.card}; border: none;
+        border-bottom: 1px solid {p.hairline}; }}
+    QFrame[role="band"] {{ background: {p.card}; border: 1px solid {p.hairline};
+        border-radius: {theme.RADIUS}px; }}
+    QFrame[role="band"][tone="warn"] {{ border: 1px solid {p.warn}; }}
+    QFrame[role="band"][tone="alarm"] {{ border: 1px solid {p.alarm}; }}
+    QPushButton[role="tab"] {{
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0; padding: 0 {theme.SPACE_S}px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px; min-height: 52px;
+    }}
+    QPushButton[role="tab"]:hover {{ color: {p.ink}; }}
+    QPushButton[role="tab"]:checked {{ color: {p.accent}; border-bottom: 2px solid {p.accent}; }}
+    QPushButton[role="tab"]:focus {{ color: {p.accent}; background: {p.accent_soft}; }}
+    QPushButton[role="page-tab"] {{
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0; padding: 0 {theme.SPACE_XS}px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px; font-weight: 600; min-height: 30px;
+    }}
+    QPushButton[role="page-tab"]:hover {{ color: {p.ink}; }}
+    QPushButton[role="page-tab"]:checked {{ color: {p.ink};
+        border-bottom: 2px solid {p.accent}; }}
+    QPushButton[role="page-tab"]:focus {{ background: {p.accent_soft}; }}
+    QPushButton[role="compact"] {{
+        padding: {theme.SPACE_XS}px {theme.SPACE_M}px; min-height: 22px;
+        font-size: {theme.SECONDARY_PX}px;
+    }}
+    QPushButton[role="compact"]:focus {{ padding: 3px 11px; }}
+    QPushButton[role="chip"] {{
+        background: transparent; border: 1px solid transparent; border-radius: 6px;
+        padding: 2px {theme.SPACE_S}px; min-height: 24px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px;
+    }}
+    QPushButton[role="chip"]:hover {{ color: {p.ink}; }}
+    QPushButton[role="chip"]:focus {{ border: 1px solid {p.accent}; padding: 2px 8px; }}
+    QPushButton[role="pill"] {{
+        background: transparent; border: 1px solid {p.hairline}; border-radius: 6px;
+        padding: 2px {theme.SPACE_S}px; min-height: 22px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px;
+    }}
+    QPushButton[role="pill"]:hover {{ color: {p.ink}; border-color: {p.accent}; }}
+    QPushButton[role="pill"]:checked {{ color: {p.accent}; border-color: {p.accent};
+        background: {p.accent_soft}; }}
+    QPushButton[role="pill"]:focus {{ border: 1px solid {p.accent}; padding: 2px 8px; }}
+    QLabel[role="pill"] {{ color: {p.secondary}; border: 1px solid {p.hairline};
+        border-radius: 6px; padding: 2px {theme.SPACE_S}px; font-size: {theme.SECONDARY_PX}px; }}
+    QLabel[role="pill"][tone="warn"] {{ color: {p.warn}; border-color: {p.warn}; }}
+    QLabel[role="key"] {{ font-size: {theme.SECONDARY_PX}px; font-weight: 600; }}
+    QFrame[role="sheet"] {{ background: {p.card}; border: 1px solid {p.secondary};
+        border-radius: {theme.RADIUS}px; }}
+    QFrame[role="foot"] {{ background: {p.card}; border: none;
+        border-top: 1px solid {p.hairline}; }}
+    QSplitter::handle {{ background: transparent; }}
+    QPushButton[role="flag"] {{
+        text-align: left; padding: 2px {theme.SPACE_S}px; min-height: 26px;
+        font-size: {theme.SECONDARY_PX}px; border-radius: 6px;
+    }}
+    QPushButton[role="flag"]:focus {{ padding: 1px 7px; }}
+    QPushButton[role="prompt"] {{
+        text-align: left; color: {p.warn}; border: 1px solid {p.warn};
+        padding: {theme.SPACE_XS}px {theme.SPACE_M}px; font-size: {theme.BODY_PX - 1}px;
+    }}
+    QPushButton[role="prompt"]:focus {{ padding: 3px 11px; border: 2px solid {p.accent}; }}
+    QPushButton[role="danger"] {{ color: {p.alarm}; border-color: {p.alarm}; }}
+    QPushButton:pressed {{ background: {p.accent_soft}; }}
+    QComboBox {{ padding-right: 0; }}
+    QComboBox::drop-down {{ border: none; width: 26px; subcontrol-position: center right; }}
+    QComboBox::down-arrow {{ image: none; }}
+    QComboBox QAbstractItemView {{
+        background: {p.card}; border: 1px solid {p.hairline}; outline: none; padding: 4px;
+        selection-background-color: {p.accent_soft}; selection-color: {p.ink};
+    }}
+    QComboBox QAbstractItemView::item {{ min-height: {theme.TARGET_HEIGHT}px; }}
+    QCheckBox {{ spacing: {theme.SPACE_S}px; min-height: {theme.TARGET_HEIGHT}px;
+        font-size: {theme.SECONDARY_PX}px; color: {p.secondary}; }}
+    QCheckBox:focus {{ color: {p.accent}; }}
+    QTableView {{
+        background: transparent; border: none; gridline-color: transparent; outline: none;
+        font-size: {theme.SECONDARY_PX + 1}px;
+        selection-background-color: {p.accent_soft}; selection-color: {p.ink};
+    }}
+    QTableView::item {{ border-bottom: 1px solid {p.hairline}; padding: 0 {theme.SPACE_XS}px; }}
+    QHeaderView {{ background: transparent; border: none; }}
+    QHeaderView::section {{
+        background: transparent; border: none; border-bottom: 1px solid {p.hairline};
+        color: {p.secondary}; font-size: {theme.SECONDARY_PX}px; text-align: left;
+        padding: {theme.SPACE_XS}px 7px;
+    }}
+    QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
+    QScrollArea[role="page"] {{ border: {theme.RING}px solid transparent;
+        border-radius: {theme.RADIUS}px; }}
+    QScrollArea[role="page"]:focus {{ border-color: {p.accent}; }}
+    QListWidget, QTreeWidget {{ background: transparent; border: none; outline: none;
+        selection-background-color: {p.accent_soft}; selection-color: {p.ink}; }}
+    QAbstractItemView[role="choice"] {{ border: {theme.RING}px solid transparent;
+        border-radius: {theme.RADIUS}px; }}
+    QAbstractItemView[role="choice"]:focus {{ border-color: {p.accent}; }}
+    QAbstractItemView[role="choice"]::item {{ padding: {theme.SPACE_S}px; }}
+    QListWidget[role="fine"] {{ font-size: {theme.SECONDARY_PX}px; }}
+    QListWidget[role="fine"]::item {{ padding: {theme.SPACE_XS}px 0; }}
+    QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
+    QScrollBar::handle:vertical {{ background: {p.hairline}; border-radius: 4px;
+        min-height: 24px; }}
+    QScrollArea[role="page"] QScrollBar:vertical {{ width: {8 + theme.SPACE_S}px; }}
+    QScrollArea[role="page"] QScrollBar::handle:vertical {{ margin-left: {theme.SPACE_S}px; }}
+    QScrollBar::add-line:vertical, QScrollBar::sub-line:vertical {{ height: 0; }}
+    QScrollBar::add-page:vertical, QScrollBar::sub-page:vertical {{ background: transparent; }}
+    """
+    )
+
+
+TEXT_MARGIN = 44
+"""Pixels of a combo box that are not text."""
+
+
+class Combo(QComboBox):
+    """`activated` tells a choice of the person; `set_choices` tells nobody."""
+
+    def __init__(self, palette: Palette, name: str) -> None:
+        super().__init__()
+        self._arrow = QPen(palette.color("secondary"), 1.6)
+        self.setAccessibleName(name)
+        self.setMinimumHeight(theme.TARGET_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+
+    def set_choices(self, choices: Sequence[tuple[str, Any]], current: Any) -> None:
+        """choices: (text, value); current: the value that is shown as chosen."""
+        known = [(self.itemText(i), self.itemData(i)) for i in range(self.count())]
+        self.blockSignals(True)
+        if known != list(choices):
+            self.clear()
+            for text, value in choices:
+                self.addItem(text, value)
+        values = [value for _, value in choices]
+        self.setCurrentIndex(values.index(current) if current in values else -1)
+        self.blockSignals(False)
+        self.setToolTip(self.currentText())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        # Qt cuts a long text off under a style sheet; an ellipsis says that there is more.
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        room = self.width() - TEXT_MARGIN
+        text = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        option.currentText = text
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        self._paint_arrow(painter)
+
+    def _paint_arrow(self, painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._arrow)
+        x, y = self.width() - 17.0, self.height() / 2 + 0.5
+        painter.drawPolyline(
+            QPolygonF([QPointF(x - 4.5, y - 2.2), QPointF(x, y + 2.2), QPointF(x + 4.5, y - 2.2)])
+        )
+
+
+class Described(NamedTuple):
+    """What a list says of a choice: under which heading it stands, a line about it, and what is at
+    its right end."""
+
+    group: str
+    line: str
+    end: str = ""
+
+
+_VALUE, _LINE, _END, _HEADING = (Qt.ItemDataRole.UserRole + n for n in range(4))
+_TITLE_PX, _ENTRY_PX, _HEADING_PX = 22, 46, 30
+_WIDEST, _HIGHEST = 660, 460
+
+
+class _Entries(QStyledItemDelegate):
+    """A title with its line below it; headings in between."""
+
+    def __init__(self, palette: Palette, parent: QListWidget) -> None:
+        super().__init__(parent)
+        self._palette = palette
+
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        return QSize(0, _HEADING_PX if index.data(_HEADING) else _ENTRY_PX)
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        box = QRectF(option.rect)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        inside = box.adjusted(theme.SPACE_M, 0, -theme.SPACE_M, 0)
+        if index.data(_HEADING):
+            painter.setFont(font(theme.SECONDARY_PX, True))
+            painter.setPen(self._palette.color("secondary"))
+            painter.drawText(inside, middle, str(index.data()))
+            return
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, self._palette.color("accent_soft"))
+        end = str(index.data(_END) or "")
+        painter.setFont(font(theme.SECONDARY_PX))
+        painter.setPen(self._palette.color("secondary"))
+        line = QRectF(inside.left(), box.top() + 4, inside.width(), _TITLE_PX - 2)
+        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, end)
+        for px, role, ink, top in (
+            (theme.BODY_PX, Qt.ItemDataRole.DisplayRole, "ink", 4.0),
+            (theme.SECONDARY_PX, _LINE, "secondary", float(_TITLE_PX)),
+        ):
+            line = QRectF(inside.left(), box.top() + top, inside.width(), _TITLE_PX - 2)
+            text = metrics(px).elidedText(
+                str(index.data(role) or ""), Qt.TextElideMode.ElideRight, inside.width()
+            )
+            painter.setFont(font(px))
+            painter.setPen(self._palette.color(ink))
+            painter.drawText(line, middle, text)
+
+
+class _Finder(QFrame):
+    """The list of a `FindingCombo`, with a field to search it. picked(value)."""
+
+    picked = Signal(object)
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(None, Qt.WindowType.Popup)
+        self.setProperty("role", "card")
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(tr("Search"))
+        self.search.setAccessibleName(tr("Search"))
+        limit(self.search)
+        self.list = QListWidget()
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setItemDelegate(_Entries(palette, self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        layout = column(
+            self, theme.SPACE_S, (theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
+        )
+        layout.addWidget(self.search)
+        layout.addWidget(self.list)
+        self.search.textChanged.connect(self._search)
+        self.list.itemClicked.connect(self._pick)
+
+    def offer(self, choices: Sequence[tuple[str, Any, Described]], current: Any) -> None:
+        """Show these, a heading above each group, in the order of the choices."""
+        self.list.clear()
+        self.search.clear()
+        groups = dict.fromkeys(described.group for _, _, described in choices)
+        for group in groups:
+            heading = QListWidgetItem(group)
+            heading.setData(_HEADING, True)
+            heading.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(heading)
+            for text, value, described in choices:
+                if described.group == group:
+                    entry = QListWidgetItem(text)
+                    entry.setData(_VALUE, value)
+                    entry.setData(_LINE, described.line)
+                    entry.setData(_END, described.end)
+                    entry.setToolTip("\n".join(filter(None, (text, *described[1:]))))
+                    self.list.addItem(entry)
+                    if value == current:
+                        self.list.setCurrentItem(entry)
+
+    @property
+    def shown(self) -> list[QListWidgetItem]:
+        """The entries that the search leaves."""
+        every = (self.list.item(row) for row in range(self.list.count()))
+        return [item for item in every if not item.data(_HEADING) and not item.isHidden()]
+
+    def _search(self, text: str) -> None:
+        words = text.casefold().split()
+        heading: QListWidgetItem | None = None
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            if item.data(_HEADING):
+                heading = item
+                heading.setHidden(True)
+                continue
+            about = f"{item.text()} {item.data(_LINE)} {item.data(_VALUE)}".casefold()
+            item.setHidden(not all(word in about for word in words))
+            if heading is not None and not item.isHidden():
+                heading.setHidden(False)
+        if (shown := self.shown) and self.list.currentItem() not in shown:
+            self.list.setCurrentItem(shown[0])
+            self.list.scrollToTop()
+
+    def _pick(self, item: QListWidgetItem | None) -> None:
+        if item is not None and not item.data(_HEADING) and not item.isHidden():
+            self.hide()
+            self.picked.emit(item.data(_VALUE))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, shown = event.key(), self.shown
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._pick(self.list.currentItem())
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down) and shown:
+            current = self.list.currentItem()
+            at = shown.index(current) if current in shown else -1
+            step = 1 if key == Qt.Key.Key_Down else -1
+            self.list.setCurrentItem(shown[max(0, min(len(shown) - 1, at + step))])
+        else:
+            super().keyPressEvent(event)
+
+
+class FindingCombo(Combo):
+    """A combo box whose list is grouped, describes each choice and can be searched. A text that is
+    too long for one line takes more.
+
+    describe : what is said of a value; asked when the list is opened. groups : the headings in
+    their order.
+    """
+
+    def __init__(self, palette: Palette, name: str) -> None:
+        super().__init__(palette, name)
+        self.describe: Callable[[Any], Described] = lambda value: Described("", "")
+        self.groups: Sequence[str] = ()
+        self.finder = _Finder(palette)
+        self.finder.picked.connect(self._picked)
+
+    def set_choices(self, choices: Sequence[tuple[str, Any]], current: Any) -> None:
+        super().set_choices(choices, current)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        fonts, room = self.fontMetrics(), self.width() - TEXT_MARGIN
+        wraps = int(Qt.TextFlag.TextWordWrap)
+        needed = fonts.boundingRect(QRect(0, 0, room, 1000), wraps, self.currentText()).height()
+        more = max(0, needed - fonts.height())
+        self.setFixedHeight(theme.TARGET_HEIGHT + more)
+
+    def showPopup(self) -> None:
+        choices = [(self.itemText(i), self.itemData(i)) for i in range(self.count())]
+        offered = [(text, value, self.describe(value)) for text, value in choices]
+        order = {group: place for place, group in enumerate(self.groups)}
+        offered.sort(key=lambda choice: order.get(choice[2].group, len(order)))
+        styled: QWidget | None = self
+        while styled is not None and not styled.styleSheet():
+            styled = styled.parentWidget()
+        self.finder.setStyleSheet("" if styled is None else styled.styleSheet())
+        self.finder.offer(offered, self.currentData())
+        room = self.screen().availableGeometry()
+        width = min(max(self.width(), _WIDEST), room.width())
+        below = self.mapToGlobal(QPoint(0, self.height()))
+        height = min(_HIGHEST, max(200, room.bottom() - below.y()))
+        x = max(room.left(), min(below.x(), room.right() - width))
+        y = max(room.top(), min(below.y(), room.bottom() - height))
+        self.finder.setGeometry(x, y, width, height)
+        self.finder.show()
+        self.finder.search.setFocus()
+
+    def _picked(self, value: Any) -> None:
+        index = next((i for i in range(self.count()) if self.itemData(i) == value), -1)
+        if index >= 0:
+            self.setCurrentIndex(index)
+            self._fit()
+            self.activated.emit(index)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.height() <= theme.TARGET_HEIGHT:
+            super().paintEvent(event)
+            return
+        text = self.currentText()
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.setPen(option.palette.text().color())
+        inside = QRectF(12, 0, self.width() - TEXT_MARGIN, self.height())
+        wraps = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
+        painter.drawText(inside, wraps, text)
+        self._paint_arrow(painter)

@@ -57,7 +57,7 @@ from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import is_field, leave_focus_to_fields
 from labapp.ui.language import N_, tr
-from labapp.ui.moderator import bits, notes_panel, style, wording
+from labapp.ui.moderator import bits, notes_panel, wording
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
@@ -73,11 +73,11 @@ from labapp.ui.moderator.state.console import (
 )
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel, key_of
-from labapp.ui.participant.body import Body
+from labapp.ui.participant.screen import Body
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import strings_of
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.painting import font, metrics
 
 PALETTE = theme.DARK
@@ -215,7 +215,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         body = QWidget()
         body.setProperty("role", "ground")
         body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        body.setStyleSheet(style.stylesheet(PALETTE))
+        body.setStyleSheet(bits.stylesheet(PALETTE))
         outer = bits.column(body, 0)
         self.pilot = bits.label(tr("Pilot: a trial run, kept apart and never analysed"), "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)

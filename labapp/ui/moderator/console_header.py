@@ -53,9 +53,9 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.part_words import contents_of, section_title, title_of
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.wording import pause_reason
-from labapp.ui.participant.body import PageStack
+from labapp.ui.participant.screen import PageStack
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 
 HEIGHT, ROOMY = 52, 1100
 PAUSE_KEY = "F9"

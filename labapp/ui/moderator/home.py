@@ -29,7 +29,7 @@ from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import LabappError
 from labapp.journal.sessions import SessionSummary
-from labapp.lsl import library
+from labapp.lsl import streams
 from labapp.plugins.part import PlannedPart
 from labapp.representations.sheets import TraversalSheet
 from labapp.study.people import PersonState, Visits
@@ -37,20 +37,27 @@ from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr, translate_message
-from labapp.ui.moderator import bits, checklist, style, wording
-from labapp.ui.moderator.checklist import LSL, ORDER, PICTURES, Readiness, Row, ScreenChoice
-from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
-from labapp.ui.moderator.combo import Combo
-from labapp.ui.moderator.level_bars import LevelBars
-from labapp.ui.moderator.session_card import SessionCard
-from labapp.ui.moderator.session_table import SessionTable
-from labapp.ui.moderator.sessions_page import SessionsPage
+from labapp.ui.moderator import bits, checklist, wording
+from labapp.ui.moderator.bits import Combo
+from labapp.ui.moderator.checklist import (
+    LSL,
+    ORDER,
+    PICTURES,
+    Interrupted,
+    Readiness,
+    Row,
+    ScreenChoice,
+    StartRequest,
+    StudyChoice,
+)
+from labapp.ui.moderator.sessions_page import SessionCard, SessionsPage, SessionTable
 from labapp.ui.moderator.study_page import StudyPage
+from labapp.ui.moderator.voice_panel import LevelBars
 from labapp.ui.outside import open_documentation
 from labapp.ui.researcher.coding_page import CodingPage
 from labapp.ui.researcher.page import ResearcherPage
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.painting import metrics
 
@@ -113,7 +120,7 @@ class HomeView(QWidget):
         super().__init__(parent)
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(style.stylesheet(PALETTE))
+        self.setStyleSheet(bits.stylesheet(PALETTE))
         self._rows: dict[str, Row] = {
             key: Row(key, "busy", tr("Checking …")) for key in checklist.ORDER
         }
@@ -269,7 +276,7 @@ class HomeView(QWidget):
     def set_study(self, study: Study) -> None:
         """The chosen study, for its page; and whether its events can be sent."""
         self.study.set_study(study)
-        self.set_checklist([checklist.lsl_row(study.recording.lsl, library.problem)])
+        self.set_checklist([checklist.lsl_row(study.recording.lsl, streams.problem)])
 
     def set_no_study(self, why: str) -> None:
         """The chosen study cannot be used: nothing that is shown is of another one."""

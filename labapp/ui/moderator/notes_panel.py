@@ -44,7 +44,7 @@ from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.console import DeviationLog, Note, WorkTime
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button, ElidedButton
+from labapp.ui.widgets.controls import Button, ElidedButton
 from labapp.ui.widgets.painting import font, metrics
 
 COLOURS = {"note": "accent", "flag": "warn", "prompt": "good", "question": "accent"}

@@ -100,11 +100,11 @@ class PartWords(Generic[P]):
     of a `labapp.ui.moderator.state.console.Fold`; empty for nothing. `ConsoleState.fold` has it."""
     beside_widget: ClassVar[str] = ""
     """Where a widget is that stands below these lines, as `module:Class` of a
-    `labapp.ui.moderator.facts.Beside`; empty for none."""
+    `labapp.ui.moderator.mirror.Beside`; empty for none."""
 
     panel: ClassVar[str] = ""
     """Where a widget is that takes the place of the mirror while a part runs, as `module:Class` of
-    a `labapp.ui.moderator.facts.PartPanel`; empty for none. It is for parts that the moderator
+    a `labapp.ui.moderator.mirror.PartPanel`; empty for none. It is for parts that the moderator
     leads."""
 
     def chords(self, parts: Sequence[P]) -> Mapping[str, Command]:

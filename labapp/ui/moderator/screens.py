@@ -14,7 +14,7 @@ from labapp.events import Payload
 from labapp.events.lifecycle import ScreenChanged
 from labapp.ui import theme
 from labapp.ui.growing import grow, shrink
-from labapp.ui.moderator import bits, style
+from labapp.ui.moderator import bits
 from labapp.ui.moderator.checklist import ScreenChoice
 
 CARD_SIZE = QSize(420, 320)
@@ -103,7 +103,7 @@ def _card(choice: ScreenChoice) -> QWidget:
     window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
     window.setProperty("role", "ground")
     window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-    window.setStyleSheet(style.stylesheet(theme.DARK))
+    window.setStyleSheet(bits.stylesheet(theme.DARK))
     window.setFixedSize(CARD_SIZE)
     number = bits.label(str(choice.number), "card-number")
     name = bits.label(f"{choice.name}\n{choice.width} × {choice.height}", "secondary")

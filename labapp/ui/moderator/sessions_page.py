@@ -1,24 +1,256 @@
-"""The page of all sessions: found, looked at, gone on with, remarked on, excluded, withdrawn."""
+"""The page of all sessions: found, looked at, gone on with, remarked on, excluded, withdrawn.
+
+Recorded sessions as a table: sorted by any column as people count, and searched.
+
+Cells are made when they are painted, so that thousands of sessions cost no more than those that
+can be seen.
+
+The home's card where study, participant and session are chosen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
 
 from labapp.journal.sessions import SessionSummary
+from labapp.naming import natural
+from labapp.plugins.part import PlannedPart, stages_of
 from labapp.session.deciding import LONGEST
+from labapp.study.people import Visits
+from labapp.study.schema import Participants
 from labapp.ui import theme
-from labapp.ui.language import N_, tr
-from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.session_table import STARTED, WIDE, Column, SessionTable, label_text
+from labapp.ui.language import N_, counted, tr
+from labapp.ui.moderator import bits, checklist, wording
+from labapp.ui.moderator.bits import Combo, Described, FindingCombo
+from labapp.ui.moderator.checklist import Row, StudyChoice, length_text, state_text, voice_text
+from labapp.ui.moderator.part_words import words_of
 from labapp.ui.replay_process import menu_of, replayable
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.flow import FlowLayout
+from labapp.ui.widgets.controls import Button, FlowLayout
+from labapp.ui.widgets.row_table import RowModel, RowTable
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table of sessions.
+
+    name: of its header, in English; text: of a cell; key: what it is sorted by, its text where
+    there is none; tone: of the text, a name in the palette or empty; tip: the tool tip, the text
+    where there is none; wide: takes the room that is left.
+    """
+
+    name: str
+    text: Callable[[SessionSummary], str]
+    key: Callable[[SessionSummary], Any] | None = None
+    tone: Callable[[SessionSummary], str] = lambda line: ""
+    tip: Callable[[SessionSummary], str] | None = None
+    wide: bool = False
+
+    def sort_key(self, line: SessionSummary) -> Any:
+        return self.key(line) if self.key is not None else natural(self.text(line))
+
+
+class SessionModel(RowModel[SessionSummary]):
+    """rows: those that are shown, in their order; all_lines: as they were given."""
+
+    def __init__(self, columns: Sequence[Column], palette: Palette) -> None:
+        super().__init__([column.name for column in columns])
+        self.columns = tuple(columns)
+        self.all_lines: tuple[SessionSummary, ...] = ()
+        self._palette = palette
+        self._sorted: tuple[int, bool] | None = None
+        self._wanted = ""
+        self._texts: dict[int, tuple[SessionSummary, str]] = {}
+
+    def set_lines(self, lines: Sequence[SessionSummary]) -> None:
+        """Show these instead, sorted and searched as those before."""
+        self.beginResetModel()
+        self.all_lines = tuple(lines)
+        self._texts.clear()
+        self._arrange()
+        self.endResetModel()
+
+    def search(self, text: str) -> None:
+        """Show only those in which every word of the text is; empty for all."""
+        self.beginResetModel()
+        self._wanted = text
+        self._arrange()
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """By a column; -1: as they were given."""
+        self.beginResetModel()
+        down = order == Qt.SortOrder.DescendingOrder
+        self._sorted = (column, down) if 0 <= column < len(self.columns) else None
+        self._arrange()
+        self.endResetModel()
+
+    def _arrange(self) -> None:
+        words = self._wanted.casefold().split()
+        lines = list(self.all_lines)
+        if words:
+            lines = [line for line in lines if all(word in self._text(line) for word in words)]
+        if self._sorted is not None:
+            column, down = self._sorted
+            lines.sort(key=self.columns[column].sort_key, reverse=down)
+        self.rows = lines
+
+    def _text(self, line: SessionSummary) -> str:
+        """What a search looks at: all cells of a row, and the folder's name."""
+        known = self._texts.get(id(line))
+        if known is None:
+            cells = (column.text(line) for column in self.columns)
+            known = self._texts[id(line)] = (line, "\n".join((line.id, *cells)).casefold())
+        return known[1]
+
+    def cell(self, row: SessionSummary, column: int, role: int) -> Any:
+        of = self.columns[column]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return of.text(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return of.tip(row) if of.tip is not None else row.problem or of.text(row)
+        if role == Qt.ItemDataRole.ForegroundRole and (tone := of.tone(row)):
+            return QColor(getattr(self._palette, tone))
+        return None
+
+
+ROW_PX = 36
+LEAST_COLUMN_PX = 64
+SIGNS = {"complete": "✓", "ended_early": "■", "interrupted": "!", "running": "▶", "damaged": "✕"}
+TONES = {"complete": "good", "interrupted": "warn", "damaged": "alarm"}
+
+
+def label_text(line: SessionSummary) -> str:
+    """The participant, and the session where there may be several."""
+    return line.participant + ("" if line.session == "1" else f" · {line.session}")
+
+
+def _tells_not_counted(line: SessionSummary) -> bool:
+    """Whether it came to its end, and does not count all the same."""
+    if line.decision:
+        return line.decision == "excluded"
+    return line.state == "complete" and bool(line.not_counted)
+
+
+def _state(line: SessionSummary) -> str:
+    sign = SIGNS["ended_early" if _tells_not_counted(line) else line.state]
+    return f"{sign}  {state_text(line)}"
+
+
+def _state_tone(line: SessionSummary) -> str:
+    return "warn" if _tells_not_counted(line) else TONES.get(line.state, "")
+
+
+def _voice_tone(line: SessionSummary) -> str:
+    return "warn" if line.lost_s > 0 else ""
+
+
+STUDY = Column(N_("Study"), lambda line: line.study, wide=True)
+ID = Column(N_("Id"), label_text, lambda line: natural(f"{line.participant} {line.session}"))
+STATE = Column(N_("State"), _state, tone=_state_tone)
+STARTED = Column(
+    N_("Started"), lambda line: wording.local_time(line.started), lambda line: line.started
+)
+LENGTH = Column(N_("Length"), length_text, lambda line: line.length_s)
+VOICE = Column(N_("Voice"), voice_text, lambda line: (line.sound, -line.lost_s), _voice_tone)
+NARROW = (ID, STATE, LENGTH, replace(VOICE, wide=True))
+WIDE = (STUDY, ID, STATE, STARTED, LENGTH, VOICE)
+
+
+class SessionView(RowTable):
+    """A table that is read and whose rows are chosen, newest first until a header is clicked.
+
+    chosen(): other rows are selected; opened(line): a row was clicked twice, or Enter pressed.
+    """
+
+    opened = Signal(object)
+
+    def __init__(self, columns: Sequence[Column], name: str, palette: Palette) -> None:
+        self.sessions = SessionModel(columns, palette)
+        wide = [place for place, column in enumerate(columns) if column.wide]
+        super().__init__(self.sessions, name, ROW_PX, wide)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsClickable(True)
+        header.setMinimumSectionSize(LEAST_COLUMN_PX)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorShown(True)
+        header.sortIndicatorChanged.connect(self._sort)
+        self.picked.connect(lambda row: self.opened.emit(self.sessions.rows[row]))
+
+    @property
+    def lines(self) -> tuple[SessionSummary, ...]:
+        """All sessions, as they were given."""
+        return self.sessions.all_lines
+
+    def set_lines(self, lines: Sequence[SessionSummary]) -> None:
+        """Show these sessions; what is selected, and where the table stands, stays so."""
+        if tuple(lines) != self.sessions.all_lines:
+            self.keeping(lambda: self.sessions.set_lines(lines))
+
+    def search(self, text: str) -> None:
+        """Show only the sessions that have every word of the text."""
+        self.keeping(lambda: self.sessions.search(text))
+
+    def selected_lines(self) -> list[SessionSummary]:
+        """The sessions of the selected rows, in the table's order."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [self.sessions.rows[row] for row in rows if row < len(self.sessions.rows)]
+
+    def selected(self) -> SessionSummary | None:
+        """The session of the selected row."""
+        return next(iter(self.selected_lines()), None)
+
+    def _sort(self, column: int, order: Qt.SortOrder) -> None:
+        self.keeping(lambda: self.sessions.sort(column, order))
+
+    def keeping(self, change: Callable[[], None]) -> None:
+        """Change what is shown; what is selected stays so where it is still shown, and so does the
+        row from which the arrow keys go on."""
+        chosen = {line.path for line in self.selected_lines()}
+        row = self.currentIndex().row()
+        current = self.sessions.rows[row].path if row >= 0 else None
+        place = self.verticalScrollBar().value()
+        model = self.selectionModel()
+        blocked = model.blockSignals(True)
+        change()
+        last = len(self.sessions.columns) - 1
+        selection = QItemSelection()
+        for row, line in enumerate(self.sessions.rows) if chosen or current else ():
+            if line.path in chosen:
+                selection.select(self.sessions.index(row, 0), self.sessions.index(row, last))
+            if line.path == current:
+                cell = self.sessions.index(row, 0)
+                model.setCurrentIndex(cell, QItemSelectionModel.SelectionFlag.NoUpdate)
+        model.select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        model.blockSignals(blocked)
+        self.verticalScrollBar().setValue(place)
+        self.chosen.emit()
+
+
+class SessionTable(SessionView):
+    """wide: with study and start, for all sessions; narrow: those of one study."""
+
+    def __init__(self, palette: Palette, *, wide: bool, more: Sequence[Column] = ()) -> None:
+        super().__init__((*(WIDE if wide else NARROW), *more), tr("Sessions"), palette)
+
 
 SEARCH_WIDTH = 240
 
@@ -386,3 +618,203 @@ def _decision(line: SessionSummary) -> tuple[str, ...]:
     excluded = line.decision == "excluded"
     told = tr("Excluded by hand") if excluded else tr("Included by hand")
     return (*moved, ": ".join(filter(None, (told, line.decision_reason))))
+
+
+LABEL_WIDTH = 92
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+class SessionCard(QFrame):
+    """study_changed(id or path), participant_changed(participant, session): the person chose."""
+
+    study_changed = Signal(str)
+    participant_changed = Signal(str, str)
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self._participants = Participants()
+        self._taken: Mapping[str, Sequence[str]] = {}
+        self._refused: Mapping[str, str] = {}
+        self._visits = checklist.ANY_VISIT
+        self._drawn: Sequence[str] = ()
+        self._parts: Sequence[PlannedPart] = ()
+        self._problem = ""
+        self._proposed = ""
+        self._pilots = False
+
+        self.study = FindingCombo(palette, tr("Study"))
+        self.study.setMinimumContentsLength(4)
+        self.open_file = Button(tr("Open file…"))
+        self.about = bits.label(role="secondary", wrap=True)
+        self.study_note = bits.label(role="secondary", wrap=True)
+        self.study_note.hide()
+        self.participant = QLineEdit()
+        self.participant.setAccessibleName(tr("Participant"))
+        bits.limit(self.participant, 40)
+        self.session = QLineEdit("1")
+        self.session.setAccessibleName(tr("Session label"))
+        bits.limit(self.session, 20)
+        self.session.setFixedWidth(72)
+        self.verdict = bits.label(role="secondary", wrap=True)
+        self.order = bits.label(wrap=True)
+        self.blind = QCheckBox(tr("Blind: do not name the models"))
+        self.pilot = QCheckBox(tr("Pilot"))
+        self.pilot.setToolTip(
+            tr("A trial run, kept apart from the study. It is off again for the next session.")
+        )
+
+        layout = bits.column(self, theme.SPACE_L, theme.SPACE_XL)
+        layout.addWidget(bits.label(tr("Session"), "title"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.SPACE_M)
+        grid.setVerticalSpacing(theme.SPACE_M)
+        grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self._name(tr("Study"), self.study), 0, 0)
+        grid.addWidget(self.study, 0, 1)
+        below = bits.column(None, theme.SPACE_XS)
+        below.addWidget(self.about)
+        below.addWidget(self.study_note)
+        below.addWidget(self.open_file, 0, Qt.AlignmentFlag.AlignLeft)
+        grid.addLayout(below, 1, 1)
+        grid.addWidget(self._name(tr("Participant"), self.participant), 2, 0)
+        who = bits.row(None, theme.SPACE_M)
+        who.addWidget(self.participant, 1)
+        who.addWidget(self._name(tr("Session"), self.session))
+        who.addWidget(self.session)
+        grid.addLayout(who, 2, 1)
+        grid.addWidget(self.verdict, 3, 1)
+        grid.addWidget(self._name(tr("Order")), 4, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self.order, 4, 1)
+        grid.addWidget(self.blind, 5, 1)
+        grid.addWidget(self.pilot, 6, 1)
+        layout.addLayout(grid)
+
+        self.study.activated.connect(self._study_chosen)
+        self.open_file.clicked.connect(self._choose_file)
+        self.participant.textEdited.connect(self._participant_edited)
+        self.session.textEdited.connect(self._participant_edited)
+        self.blind.toggled.connect(self._show_order)
+        self._show_verdict()
+
+    def _name(self, text: str, buddy: object = None) -> QLabel:
+        made = bits.label(text)
+        made.setProperty("role", "field")
+        if isinstance(buddy, Combo | QLineEdit):
+            made.setBuddy(buddy)
+        return made
+
+    def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
+        """The studies to choose from; current: the `study` of the one that is chosen."""
+        self.study.set_choices([(c.title, c.study) for c in choices], current)
+
+    def set_describe(self, describe: Callable[[str], Described], groups: Sequence[str]) -> None:
+        """What the list of studies says of each, by its id or path; groups: its headings."""
+        self.study.describe, self.study.groups = describe, groups
+
+    def set_about(self, text: str) -> None:
+        """A line about the chosen study."""
+        bits.set_text(self.about, text)
+
+    def set_participants(
+        self,
+        participants: Participants,
+        taken: Mapping[str, Sequence[str]],
+        refused: Mapping[str, str],
+        *,
+        pilot: bool = False,
+        visits: Visits = checklist.ANY_VISIT,
+    ) -> None:
+        """How participants are named, which have sessions, and which may have none (see
+        `session.folder.refused`); proposes the next free id unless the person typed one. pilot: all
+        of this is of pilots; visits: the study's sessions."""
+        self._participants, self._taken, self._refused = participants, taken, refused
+        self._visits = visits
+        untouched = self.participant.text() in ("", self._proposed) or pilot != self._pilots
+        self._pilots = pilot
+        self._proposed = participants.next_free([*taken, *refused], pilot=pilot)
+        if untouched:
+            self.participant.setText(self._proposed)
+        self._show_verdict()
+
+    def set_plan(
+        self, parts: Sequence[PlannedPart], problem: str = "", drawn: Sequence[str] = ()
+    ) -> None:
+        """The plan realised for the participant; problem: why there is none; drawn: its conditions,
+        which are only reserved when the session starts."""
+        self._parts, self._problem, self._drawn = parts, problem, drawn
+        self._show_order()
+
+    def participant_row(self) -> Row:
+        """Whether the typed participant can have this session."""
+        return checklist.participant_row(
+            self._participants,
+            self._taken,
+            self.participant.text().strip(),
+            self.session_label,
+            self._refused,
+            pilot=self._pilots,
+            visits=self._visits,
+        )
+
+    def plan_row(self) -> Row:
+        """Whether the study can be run for this participant."""
+        if self._problem or not self._parts:
+            return Row("plan", "missing", self._problem or tr("No study is chosen."))
+        return Row("plan", "ok", "")
+
+    @property
+    def session_label(self) -> str:
+        return self.session.text().strip()
+
+    def _study_chosen(self, index: int) -> None:
+        self.study_changed.emit(str(self.study.itemData(index)))
+
+    def _choose_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(
+            self, tr("Open a study file"), str(Path.home()), f"{tr('Studies')} (*.yaml *.yml)"
+        )
+        if path:
+            self.choose_file(Path(path))
+
+    def choose_file(self, path: Path) -> None:
+        """Ask for a study file of the lab's own, which is then one more of the choices."""
+        self.study_changed.emit(str(path))
+
+    def set_study_note(self, text: str) -> None:
+        """A line below the study; empty for none."""
+        bits.set_text(self.study_note, text)
+        self.study_note.setVisible(bool(text))
+
+    def _participant_edited(self) -> None:
+        self._show_verdict()
+        self.participant_changed.emit(self.participant.text().strip(), self.session_label)
+
+    def _show_verdict(self) -> None:
+        row = self.participant_row()
+        bits.set_property(self.verdict, "tone", "" if row.state == "ok" else "alarm")
+        bits.set_text(self.verdict, row.text)
+
+    def _show_order(self) -> None:
+        if self._problem:
+            bits.set_property(self.order, "tone", "alarm")
+            bits.set_text(self.order, self._problem)
+            return
+        bits.set_property(self.order, "tone", "")
+        # The blocks of a stage are one.
+        stages = {number: blocks[-1] for number, blocks in stages_of(self._parts).items()}
+        if self.blind.isChecked():
+            text = counted(
+                len(stages), "{n} stage, hidden while blind", "{n} stages, hidden while blind"
+            )
+        else:
+            text = "  →  ".join(
+                f"{part.number}{NO_BREAK}{words_of(part).subject(part)}" for part in stages.values()
+            )
+            if self._drawn:
+                text += "\n" + tr(
+                    "Drawn for now: {conditions}. A session that starts first may change that.",
+                    conditions=", ".join(self._drawn),
+                )
+        bits.set_text(self.order, text or tr("No stages"))

@@ -29,19 +29,26 @@ from labapp.errors import Fault
 from labapp.plugins.part import PlannedPart, with_trials
 from labapp.plugins.part import stages_of as blocks_by_stage
 from labapp.representations.card import ModelCard
-from labapp.representations.sheet_layout import Cell, SheetLayout, SheetSizes, lay_out
-from labapp.representations.sheets import TraversalSheet, brief, limits
+from labapp.representations.sheets import (
+    Cell,
+    SheetLayout,
+    SheetSizes,
+    TraversalSheet,
+    brief,
+    lay_out,
+    limits,
+)
 from labapp.representations.space import Dimension, Discrete
 from labapp.study.schema import Study
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.choices import StudyChoice
-from labapp.ui.moderator.combo import Combo
+from labapp.ui.moderator.bits import Combo
+from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.composing import Array, levels
+from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 
 SOUND = {

@@ -30,7 +30,7 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.plots import Plot
 from labapp.ui.moderator.state.console import Block, Hearing, Mark, Timeline
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.painting import brush, color, font, metrics
 
 STEP_NS = 200_000_000

@@ -1,21 +1,46 @@
-"""What every screen of the participant's window is given and gives."""
+"""What every screen of the participant's window is given and gives.
+
+What lies between the bars of a window: as large as there is room for, and where that is less than
+it needs, it scrolls. What is said beside or over a screen, inline and never modal. What the screens
+of questions share that are handed in, and may then be told right or wrong. Which screen a part of
+the plan has. A screen whose text has pages to turn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from time import monotonic
+from types import FunctionType
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 from shiboken6 import isValid
 
-from labapp.events.commands import Command
-from labapp.plugins.part import PlannedPart
+from labapp import discovery
+from labapp.events.commands import Back, Command, HandIn, Next
+from labapp.events.look import SCALED
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.ui import theme
+from labapp.ui.participant.focus import InView
+from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.heard import announce
+from labapp.ui.widgets.controls import Button, PlainLabel, announce
+from labapp.ui.widgets.dial import Foot, Head
+from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.painting import restyle
+from labapp.ui.widgets.row_view import RIGHT_MARK, WRONG_MARK
 
 Wish = Literal["", "content", "right"]
 
@@ -209,3 +234,431 @@ def stage_words(session: SessionView, part: PlannedPart) -> str:
         return session.words("practice")
     number, of = place
     return session.words("stage_of", number=number, of=of)
+
+
+LOOKS = 4
+"""So often layouts are looked at until all of them know their room."""
+MOST_CHANGES, CALM_S = 8, 0.2
+"""A screen that asks for more whenever it gets more is given no more than so often."""
+
+
+class Body(QScrollArea):
+    """inside: what scrolls; of a stack, what is on top counts. takes_key: asked before a key
+    scrolls, which would take every arrow key from a page that announces it.
+
+    A screen fits its pictures into the room that it gets. So it is first given the room that there
+    is, and more only where it still asks for more.
+    """
+
+    def __init__(self, inside: QWidget) -> None:
+        super().__init__()
+        self.takes_key: Callable[[QKeyEvent], bool] = lambda event: False
+        self._beginning = False
+        self._room = QSize()
+        self._since, self._changes = 0.0, 0
+        self._inside = inside
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(inside)
+        for widget in (inside, self.viewport()):
+            widget.setAutoFillBackground(False)
+        inside.installEventFilter(self)
+        if isinstance(inside, QStackedWidget):
+            inside.currentChanged.connect(self._begin)
+        self._in_view = InView(self)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self.takes_key(event):
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # Bars that come or go change the viewport, too.
+        if self.maximumViewportSize() != self._room:
+            self._begin()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._inside and event.type() == QEvent.Type.LayoutRequest:
+            self._settle()
+        return super().eventFilter(watched, event)
+
+    def begin(self, focused: QWidget) -> None:
+        """Show the top of what came up, where this has the focus."""
+        self._in_view.begin(focused)
+
+    @property
+    def _top(self) -> QWidget | None:
+        inside = self._inside
+        return inside.currentWidget() if isinstance(inside, QStackedWidget) else inside
+
+    def _begin(self) -> None:
+        """Give what is on top the room that there is, and once its pictures have taken what others
+        leave them, more where it needs more."""
+        if self._beginning:
+            return
+        self._beginning = True
+        try:
+            self._room, self._changes = self.maximumViewportSize(), 0
+            self._inside.resize(self._room)
+            for _ in range(LOOKS):
+                QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+        finally:
+            self._beginning = False
+        self._settle()
+
+    def _settle(self) -> None:
+        """What is on top needs more than it did, or less: it keeps the pictures that it has."""
+        if self._beginning:
+            return
+        room = self.maximumViewportSize()
+        needed = least(self._top, room.width())
+        if needed.height() > room.height():
+            room.setWidth(room.width() - self.verticalScrollBar().sizeHint().width())
+        if needed.width() > room.width():
+            room.setHeight(room.height() - self.horizontalScrollBar().sizeHint().height())
+        size, now = room.expandedTo(needed), monotonic()
+        if now - self._since > CALM_S:
+            self._since, self._changes = now, 0
+        if size != self._inside.size() and self._changes < MOST_CHANGES:
+            self._changes += 1
+            self._inside.resize(size)
+
+
+class PageStack(QStackedWidget):
+    """Pages of a screen. It asks for the room of the page that is seen: one that was seen before
+    keeps the size of its pictures, for which there may be no room any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        page = self.currentWidget()
+        return QSize() if page is None else page.minimumSizeHint()
+
+
+def least(widget: QWidget | None, width: int) -> QSize:
+    """The least size that a widget's layout asks for, at a width if it can have that."""
+    if widget is None or (layout := widget.layout()) is None:
+        return QSize()
+    layout.activate()
+    size = widget.minimumSizeHint()
+    pages = widget.findChild(QStackedWidget)
+    if pages is not None:
+        # Qt says what the highest page would like, not what the one that is seen needs.
+        more = least(pages.currentWidget(), width).height() - pages.minimumSizeHint().height()
+        size.setHeight(size.height() + max(0, more))
+    elif layout.hasHeightForWidth() and not isinstance(type(widget).minimumSizeHint, FunctionType):
+        # A page that says itself how little it can do with does not ask for the pictures it has.
+        high = layout.minimumHeightForWidth(max(width, size.width()))
+        size.setHeight(max(size.height(), high))
+    return size
+
+
+class Question(QFrame):
+    """A gentle question in a card: stay, or go (where `go` is given). Hidden until asked."""
+
+    stayed = Signal()
+    went = Signal()
+
+    def __init__(self, title: str, text: str, *, stay: str, go: str = "") -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.setAccessibleName(title)
+        heading = PlainLabel(title)
+        heading.setProperty("role", "title")
+        label = PlainLabel(text)
+        label.setWordWrap(True)
+        self.stay = Button(stay, "primary")
+        self.stay.clicked.connect(self.stayed)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.SPACE_M)
+        buttons.addWidget(self.stay)
+        if go:
+            self.go = Button(go)
+            self.go.clicked.connect(self.went)
+            buttons.addWidget(self.go)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(*(theme.SPACE_L,) * 4)
+        column.setSpacing(theme.SPACE_M)
+        column.addWidget(heading)
+        column.addWidget(label)
+        column.addLayout(buttons)
+        self.hide()
+
+    def ask(self) -> None:
+        self.show()
+        self.raise_()
+        self.stay.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.stayed.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class Cover(QWidget):
+    """A calm page over the session: a pause, a wait, the end. Nothing of the task shows.
+
+    back: takes back what the page stands for, where that is possible.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.back = Button()
+        self.back.hide()
+        self._title, self._text = PlainLabel(), PlainLabel()
+        self.more = MarkdownView()
+        self.more.setFixedWidth(text_width())
+        self.more.hide()
+        self._title.setProperty("role", "title")
+        self._text.setWordWrap(True)
+        for label in (self._title, self._text):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._text.setFixedWidth(text_width() * 3 // 4)
+        column = QVBoxLayout(self)
+        column.setSpacing(theme.SPACE_M)
+        column.addStretch(2)
+        column.addWidget(self._title)
+        column.addWidget(self._text, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.back, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.more, 100, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+
+    def say(self, title: str, text: str, more: str = "", back: str = "") -> None:
+        """more: a text below, as Markdown; back: the words of the button, none for no button."""
+        self.more.setVisible(bool(more))
+        if more:
+            self.more.show_text(more)
+        if back:
+            self.back.setText(back)
+        self.back.setVisible(bool(back))
+        if self._title.text() != title or self._text.text() != text:
+            self._title.setText(title)
+            self._text.setText(text)
+            # Aligned labels are not asked how high their wrapped text is.
+            self._text.setFixedHeight(self._text.heightForWidth(self._text.width()))
+            self.setAccessibleName(f"{title}. {text}")
+            announce(self, self.accessibleName())
+
+
+class QuestionScreen(Screen):
+    """One stage of questions, which come and go in it without anything being made anew.
+
+    Its questions have `number`, `attempt`, `right` (None before they are handed in) and `missing`,
+    the names of what is still to be given. A task lays out its widgets, gives `feedback` a place,
+    and begins `render_state` with `follow_question`.
+    """
+
+    missing_words: ClassVar[Mapping[str, str]]
+    """By name of what can be missing the key of its words."""
+
+    def __init__(self, session: SessionView, part: TrialsPart, *, tells: bool = True) -> None:
+        super().__init__(session, part)
+        self.tells = tells
+        """Whether the participant is told if an answer was right."""
+        self.feedback = PlainLabel()
+        self.feedback.setWordWrap(True)
+        # Room for two lines from the start: nothing shifts when feedback appears.
+        self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
+        self._trials: int = part.trials
+        self._stage = stage_words(session, part)
+        self._question: tuple[int, int] | None = None
+        self._heard = False
+
+    @property
+    def question(self) -> Any:
+        """The question on the screen; None before the first."""
+        return getattr(self.state, "trial", None)
+
+    @property
+    def told(self) -> bool:
+        """Whether it is said on the screen if the answer was right."""
+        question = self.question
+        return self.tells and question is not None and question.right is not None
+
+    def field(self, name: str) -> QWidget:
+        """What takes the focus where something is missing."""
+        raise NotImplementedError
+
+    def follow_question(self) -> None:
+        """Begin anew where another question came."""
+        question = self.question
+        key = (question.number, question.attempt)
+        if key != self._question:
+            self._question = key
+            self.reminded = self._heard = False
+            self.wish = "content"
+
+    def show_feedback(self, answer: str) -> None:
+        """Say whether the answer was right, once it is told. answer: the right one, in words."""
+        if not self.told:
+            say(self.feedback, "")
+            return
+        right = self.question.right
+        text = self.session.words("feedback_right" if right else "feedback_wrong", answer=answer)
+        mark = RIGHT_MARK if right else WRONG_MARK
+        say(self.feedback, f"{mark} {text}", "good" if right else "alarm")
+        if not self._heard:
+            self._heard = True
+            self.tell(self.feedback.text())
+            self.wish = "right"
+
+    def head(self) -> Head:
+        question, of = self.question, self._trials
+        number = question.number if question else 1
+        text = self.session.words("question_of", number=number, of=of)
+        return Head(self._stage, text, number, of)
+
+    def foot(self) -> Foot:
+        words, question = self.session.words, self.question
+        hand_in = words("hand_in" if self.tells else "hand_in_untold")
+        if question is None or question.right is not None:
+            if not self.tells:
+                return Foot(right=hand_in, enabled=False)
+            return Foot(right=words("next_question"), enabled=question is not None)
+        missing = ", ".join(words(self.missing_words[name]) for name in question.missing)
+        return Foot(
+            right=hand_in,
+            ready=not missing,
+            note=words("answer_missing", items=missing) if missing else "",
+            warn=bool(missing) and self.reminded,
+        )
+
+    def right(self) -> None:
+        question = self.question
+        if question is None:
+            return
+        if question.right is not None:
+            self.send(Next())
+        elif not question.missing:
+            self.send(HandIn())
+        else:
+            self.reminded = True
+            self.render_state()
+            self.altered.emit()
+            self.field(question.missing[0]).setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def say(label: QLabel, text: str, tone: str = "") -> None:
+    """Words and tone, where they are others than before."""
+    if label.text() != text:
+        label.setText(text)
+    restyle(label, "tone", tone)
+
+
+ABOVE = 45
+"""Percent of the free height of a page that lies above its content."""
+
+
+def make_screen(session: SessionView) -> Screen:
+    """The screen of the part that runs, for which everything is ready."""
+    part = session.part
+    assert part is not None, "a screen is made of a part that runs"
+    screen = screen_class(registry.task_type_of(part).screen(part))(session, part)
+    if session.layout >= SCALED:
+        centre(screen)
+    if session.read_only:
+        ReadOnly(screen)
+    return screen
+
+
+def centre(screen: QWidget) -> None:
+    """Let content stand a little above the middle, where it stood in the upper third."""
+    for column in screen.findChildren(QVBoxLayout):
+        last = column.count() - 1
+        ends = [column.itemAt(place) for place in (0, last)] if last > 0 else []
+        spacers = [end is not None and end.spacerItem() is not None for end in ends]
+        free = bool(ends) and all(spacers)
+        if free and (column.stretch(0), column.stretch(last)) == (1, 2):
+            column.setStretch(0, ABOVE)
+            column.setStretch(last, 100 - ABOVE)
+
+
+def bring(stack: QStackedWidget, widget: QWidget) -> None:
+    """Bring a widget to the top of a stack."""
+    if stack.indexOf(widget) < 0:
+        stack.addWidget(widget)
+    stack.setCurrentWidget(widget)
+
+
+def clear(stack: QStackedWidget, remaining: QWidget) -> None:
+    """Let everything in a stack go but one widget: a screen, and what it opened over itself."""
+    for widget in [stack.widget(place) for place in range(stack.count())]:
+        if widget is not None and widget is not remaining:
+            stack.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
+
+
+@cache
+def screen_class(where: str) -> type[Screen]:
+    """The class of a screen by `module:Class`. Raises TypeError where that is no screen."""
+    screen = discovery.load(where)
+    if not (isinstance(screen, type) and issubclass(screen, Screen)):
+        raise TypeError(f"{where} is no screen of the participant's window")
+    return screen
+
+
+class PagedScreen(Screen):
+    """A screen whose text has pages to turn.
+
+    pages: their Markdown; stage: words of the top bar; last_words: key of the words of the button
+    that leaves the last page.
+    """
+
+    def __init__(
+        self,
+        session: SessionView,
+        part: PlannedPart,
+        pages: Sequence[str],
+        *,
+        stage: str = "",
+        last_words: str = "continue",
+    ) -> None:
+        super().__init__(session, part)
+        self._pages = pages
+        self._stage = stage
+        self._last_words = last_words
+        self._page = -1
+        self.text = MarkdownView()
+
+    def render_state(self) -> None:
+        if self.state.page == self._page:
+            return
+        self._page = self.state.page
+        self.text.show_text(self._pages[self._page])
+        self.page_turned()
+        self.wish = "content"
+
+    def page_turned(self) -> None:
+        """Another page's text is shown."""
+
+    @property
+    def on_last_page(self) -> bool:
+        return self._page + 1 == len(self._pages)
+
+    def head(self) -> Head:
+        of = len(self._pages)
+        if of == 1:
+            return Head(self._stage)
+        number = self._page + 1
+        return Head(self._stage, self.session.words("page_of", number=number, of=of), number, of)
+
+    def foot(self) -> Foot:
+        words = self.session.words
+        return Foot(
+            left=words("back") if self._page > 0 else "",
+            right=words(self._last_words if self.on_last_page else "continue"),
+        )
+
+    def left(self) -> None:
+        self.send(Back())
+
+    def right(self) -> None:
+        self.send(Next())

@@ -3,6 +3,8 @@
 A screen draws what its view says and asks for what the hand wants, nothing else. So the same screen
 shows a session that runs, the same session to whoever looks on, and a moment of a recorded one:
 these are sources of a view, not other screens.
+
+What a consent form says by itself, whatever the study's text says.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from labapp.plugins import texts
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
+from labapp.study.consent import Asked, Use
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import theme
@@ -311,3 +314,15 @@ class SessionView:
     def give_consent(self, name: str, drawing: str, uses: Mapping[str, bool]) -> bool:
         """Give the consent, see `OnConsent`; False where it could not be stored."""
         return self.hand is not None and self.hand.on_consent(name, drawing, uses) is not False
+
+
+def announced(
+    words: Strings, items: dict[Use, Asked], *, interview: bool, sound: bool
+) -> list[str]:
+    """Paragraphs behind the study's text: that there will be an interview, and whether the voice is
+    recorded in it. items: what is asked one by one; sound: whether the session records any."""
+    if not interview:
+        return []
+    if not sound:
+        return [words("consent_interview_unrecorded")]
+    return [words("consent_interview_asked" if "audio" in items else "consent_interview")]

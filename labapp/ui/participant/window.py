@@ -2,13 +2,18 @@
 
 It draws the session's state and sends commands. It closes only when the controller says so:
 whoever leaves it is asked gently, and the moderator is told by an event.
+
+Movement of the dials on its way to the session: at most one command a dial and painted frame.
+
+The first movement goes at once. What follows before its frame is painted is merged per dial, and
+goes when it is; the last value of every dial always arrives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QHideEvent,
@@ -37,16 +42,14 @@ from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
 from labapp.ui.growing import GROWN, grow
-from labapp.ui.participant import panels
-from labapp.ui.participant.body import Body
+from labapp.ui.participant import screen
 from labapp.ui.participant.focus import after, in_turn, stops
 from labapp.ui.participant.looks import LookWatcher
-from labapp.ui.participant.screen import Opened, Screen, Shown
-from labapp.ui.participant.screens import bring, clear, make_screen
+from labapp.ui.participant.screen import Body, Opened, Screen, Shown, bring, clear, make_screen
 from labapp.ui.participant.view import Cover, Hand, OnConsent, SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 
 WINDOWED = (1366, 768)
 LEAVE_WIDTH = 460
@@ -98,7 +101,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.setMinimumSize(*room.PARTICIPANT)
         self.top = TopBar(palette)
         self.bottom = BottomBar(palette)
-        self.cover = panels.Cover()
+        self.cover = screen.Cover()
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.body.takes_key = self._page_takes
@@ -114,7 +117,7 @@ class ParticipantWindow(Fitted, QWidget):
         column.addWidget(self.top)
         column.addWidget(self.body, 1)
         column.addWidget(self.bottom)
-        self.leave = panels.Question(
+        self.leave = screen.Question(
             words("leave_title"), words("leave_text"), stay=words("leave_stay")
         )
         self.leave.setParent(self)
@@ -521,3 +524,76 @@ class ParticipantWindow(Fitted, QWidget):
         beside = other is not None and other.screen() is not self.screen()
         self._elsewhere = not focused and not beside
         self._tell_alone()
+
+
+LONGEST_MS = 100
+"""A frame that never comes (a hidden window) holds movement back no longer than this."""
+
+
+class MoveGate(QObject):
+    """send(dial, value, device): the way to the session; request_frame: asks the view for a frame,
+    at whose end it calls `frame_painted`."""
+
+    _later = Signal()
+
+    def __init__(
+        self,
+        send: Callable[[int, float, str], None],
+        request_frame: Callable[[], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._send = send
+        self._request_frame = request_frame
+        self._open = True
+        self._pending: dict[int, tuple[float, str]] = {}
+        self._limit = QTimer(self)
+        self._limit.setSingleShot(True)
+        self._limit.setInterval(LONGEST_MS)
+        self._limit.timeout.connect(self.flush)
+        # Never from inside a paintEvent: a command repaints.
+        self._later.connect(self.flush, Qt.ConnectionType.QueuedConnection)
+
+    def ask(self, dial: int, value: float, device: str) -> None:
+        """The hand moved a dial."""
+        if self._open:
+            self._pass(dial, value, device)
+            return
+        self._pending[dial] = (value, device)
+        if not self._limit.isActive():
+            self._limit.start()
+
+    def waits(self, dial: int) -> bool:
+        """Whether a movement of this dial has not been sent yet."""
+        return dial in self._pending
+
+    def waiting(self) -> list[tuple[int, float, str]]:
+        """The movements that have not been sent yet: dial, value, device."""
+        return [(dial, value, device) for dial, (value, device) in self._pending.items()]
+
+    def frame_painted(self) -> None:
+        """The frame of the last command is on the screen."""
+        if self._pending:
+            self._later.emit()
+        else:
+            self._open = True
+
+    def flush(self) -> None:
+        """Send what waits now."""
+        self._limit.stop()
+        pending, self._pending = self._pending, {}
+        for dial, (value, device) in pending.items():
+            self._pass(dial, value, device)
+        if not pending:
+            self._open = True
+
+    def clear(self) -> None:
+        """Forget what waits: its question is over."""
+        self._limit.stop()
+        self._pending = {}
+        self._open = True
+
+    def _pass(self, dial: int, value: float, device: str) -> None:
+        self._open = False
+        self._send(dial, value, device)
+        self._request_frame()

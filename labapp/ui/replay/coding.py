@@ -21,8 +21,7 @@ from labapp.reading import files
 from labapp.replay.lanes import Lane
 from labapp.ui.language import counted, tr
 from labapp.ui.replay.coding_files import CodingFiles
-from labapp.ui.replay.coding_request import CodingRequest
-from labapp.ui.replay.coding_state import MS, OPEN_NS, CodingState
+from labapp.ui.replay.coding_state import MS, OPEN_NS, CodingRequest, CodingState
 from labapp.ui.replay.segmenting import Segmenting
 
 SAVED_MS = 100

@@ -11,8 +11,8 @@ from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.coding import Coding
-from labapp.ui.replay.header import Chip
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.replay.transport import Chip
+from labapp.ui.widgets.controls import Button
 
 if TYPE_CHECKING:
     from labapp.annotations.reliability.so_far import SoFar

@@ -33,13 +33,13 @@ from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_bar import CodingBar
-from labapp.ui.replay.coding_rows import clock
+from labapp.ui.replay.coding_state import clock
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.segmenting import NUDGE_NS
 from labapp.ui.replay.units_list import UnitsList
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 
 SPEAKER_KEYS = {"p": "participant", "m": "moderator", "o": "other"}
 MOST_MATCHES = 200

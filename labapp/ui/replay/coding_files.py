@@ -32,7 +32,7 @@ from labapp.ui.language import tr
 
 if TYPE_CHECKING:
     from labapp.annotations.reliability.so_far import SoFar
-    from labapp.ui.replay.coding_request import CodingRequest
+    from labapp.ui.replay.coding_state import CodingRequest
 
 PATIENCE_S = 0.5
 """A recogniser at work has the words open for an instant."""

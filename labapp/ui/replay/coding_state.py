@@ -3,26 +3,27 @@
 It draws nothing. The window tells it what is heard, and shows what its signals say.
 
 A rater's marks by id and by unit; what a key changes costs the same however many there are.
+
+What the list of units shows of a session: words, chips, and the facts of a unit. Who codes and how,
+and what coding asks of the player.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from labapp.annotations.codebook import Codebook, Tier
-from labapp.annotations.model import Mark, RaterMarks, Text, Unit
+from labapp.annotations.model import Blinding, Doubt, Mark, RaterMarks, Round, Text, Unit
 from labapp.replay.lanes import Lane
-from labapp.ui.language import tr
-from labapp.ui.replay import coding_rows
+from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.replay.coding_files import CodingFiles
-from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings, Transport
-from labapp.ui.replay.coding_rows import DialMoves
-from labapp.ui.replay.units_list import UnitRow
+from labapp.ui.replay.units_list import Chip, UnitRow
 
 Mode = Literal["code", "segment"]
 MS = 1_000_000
@@ -148,7 +149,7 @@ class CodingState(QObject):
 
     def row(self, unit: Unit) -> UnitRow:
         """A unit as the list shows it."""
-        return coding_rows.unit_row(
+        return unit_row(
             unit,
             self.text(unit.id),
             self._shown(unit.id),
@@ -178,8 +179,8 @@ class CodingState(QObject):
         unit = self.current
         if unit is None:
             return ""
-        doubt = "" if self.veiled(unit) else coding_rows.warning(self.text(unit.id))
-        return " · ".join(filter(None, (coding_rows.facts(unit, self.moves), doubt)))
+        doubt = "" if self.veiled(unit) else warning(self.text(unit.id))
+        return " · ".join(filter(None, (facts(unit, self.moves), doubt)))
 
     def to_code(self) -> list[Unit]:
         """The participant's units, and where they were drawn, those of this rater alone."""
@@ -536,3 +537,215 @@ class MarkIndex:
             if self._by_id.get(mark_id) is not mark and self._by_id.get(mark_id) != mark:
                 touched |= self.put(mark)
         return frozenset(touched)
+
+
+SECOND_NS = 1_000_000_000
+DOUBTS: Mapping[Doubt, str] = {
+    "repeated": N_("the same again and again"),
+    "unsure": N_("half of the words are unsure"),
+    "quiet": N_("words where nobody is heard"),
+}
+DOUBTFUL = 0.5
+"""Words of which a recogniser was less sure are dotted."""
+
+
+def clock(t_ns: int) -> str:
+    """A session time as minutes and seconds, or hours before them."""
+    seconds = max(0, t_ns) // SECOND_NS
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    if hours:
+        return f"{hours}:{minutes:02}:{seconds % 60:02}"
+    return f"{minutes}:{seconds % 60:02}"
+
+
+@dataclass(frozen=True, slots=True)
+class DialMoves:
+    """When dials moved.
+
+    Attributes
+    ----------
+    times : session times in nanoseconds, in order.
+    dials : which dial, from 0, at each of them.
+    """
+
+    times: tuple[int, ...] = ()
+    dials: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, lanes: Iterable[Lane]) -> DialMoves:
+        """Those of a session's lanes, of every task with dials."""
+        moves = [lane for lane in lanes if lane.kind == "moves"]
+        times = [int(t_ns) for lane in moves for t_ns in lane.times]
+        return cls(tuple(times), tuple(int(dial) for lane in moves for dial in lane.values))
+
+    def within(self, t0_ns: int, t1_ns: int) -> tuple[int, ...]:
+        """The dials that moved in a stretch, once for each step."""
+        return self.dials[bisect_left(self.times, t0_ns) : bisect_left(self.times, t1_ns)]
+
+
+def facts(unit: Unit, moves: DialMoves) -> str:
+    """A unit's length, the dials that moved in it, and how many steps they made; nothing of dials
+    where none ever moved, as in a pack, which does not have them."""
+    seconds = number(f"{(unit.t1_ns - unit.t0_ns) / SECOND_NS:.1f}")
+    parts = [f"{seconds} s"]
+    steps = moves.within(unit.t0_ns, unit.t1_ns)
+    if steps:
+        dials = ", ".join(str(dial + 1) for dial in sorted(set(steps)))
+        several = len(set(steps)) > 1
+        parts.append(tr("dials {dials}", dials=dials) if several else tr("dial {n}", n=dials))
+        parts.append(counted(len(steps), "{n} step", "{n} steps"))
+    elif moves.times:
+        parts.append(tr("no dial moved"))
+    return " · ".join(parts)
+
+
+def doubtful(text: Text | None) -> frozenset[int]:
+    """The places of words of which a recogniser was not sure; all of a text that may be invented,
+    until a person has read it."""
+    if text is None:
+        return frozenset()
+    if text.doubts and not text.reviewed:
+        return frozenset(range(len(text.text.split())))
+    if len(text.words) != len(text.text.split()):
+        return frozenset()
+    return frozenset(
+        place
+        for place, word in enumerate(text.words)
+        if word.probability is not None and word.probability < DOUBTFUL
+    )
+
+
+def warning(text: Text | None) -> str:
+    """Why the text of a unit may be invented; empty where nothing says so, or a person read it."""
+    if text is None or not text.doubts or text.reviewed:
+        return ""
+    return tr("perhaps invented: {why}", why=", ".join(tr(DOUBTS[why]) for why in text.doubts))
+
+
+def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
+    """A mark as a chip; a code that the codebook does not have goes by its id."""
+    code = codebook.code(mark.code)
+    name = mark.code if code is None else code.name
+    if mark.value is not None:
+        name = f"{name} {mark.value}"
+    return Chip(
+        name,
+        "" if code is None else code.colour,
+        memo=bool(mark.memo),
+        foreign=foreign,
+        old=mark.codebook != codebook.sha256 and not foreign and bool(mark.codebook),
+    )
+
+
+def unit_row(
+    unit: Unit,
+    text: Text | None,
+    own: Sequence[Mark],
+    others: Sequence[Mark],
+    codebook: Codebook,
+    *,
+    veiled: bool,
+) -> UnitRow:
+    """A row of the list of units."""
+    chips = [chip(mark, codebook) for mark in own]
+    chips += [chip(mark, codebook, foreign=True) for mark in others]
+    return UnitRow(
+        unit,
+        clock(unit.t0_ns),
+        "" if text is None else text.text,
+        tuple(chips),
+        doubtful(text),
+        veiled,
+    )
+
+
+def divided(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text]:
+    """The words of a unit that is split at a session time; where it is not known when they were
+    said, all stay with the first part."""
+    tokens = text.text.split()
+    timed = len(tokens) == len(text.words)
+    count = sum(word.t0_ns < at_ns for word in text.words) if timed else len(tokens)
+    saved = text.words if timed else ()
+    return (
+        replace(text, unit=first, text=" ".join(tokens[:count]), words=saved[:count]),
+        replace(text, unit=second, text=" ".join(tokens[count:]), words=saved[count:]),
+    )
+
+
+def merged(texts: Sequence[Text | None], unit: str) -> Text | None:
+    """The words of units that become one; None where there are none."""
+    known = [text for text in texts if text is not None and text.text]
+    if not known:
+        return None
+    words = tuple(word for text in known for word in text.words)
+    return replace(known[0], unit=unit, text=" ".join(text.text for text in known), words=words)
+
+
+REACTION_MS = 200
+MOST_REACTION_MS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class CodingRequest:
+    """Who codes, by what, and what they are not shown.
+
+    Attributes
+    ----------
+    rater : the name of the rater's file.
+    codebook : the id of a codebook of the study; empty where there is only one.
+    round : see `labapp.annotations.model.Round`.
+    blind : see `labapp.annotations.model.Blinding`.
+    """
+
+    rater: str
+    codebook: str = ""
+    round: Round = "independent"
+    blind: tuple[Blinding, ...] = ("names", "outcomes", "future")
+
+
+class Transport(Protocol):
+    """What coding asks of the player: see `labapp.ui.replay.controller.ReplayController`."""
+
+    @property
+    def playing(self) -> bool:
+        """Whether it plays."""
+
+    def now_ns(self) -> int:
+        """The session time of what is heard."""
+
+    @property
+    def loop(self) -> tuple[int, int] | None:
+        """What is played again and again."""
+
+    def pause(self) -> None:
+        """Stop where it is."""
+
+    def toggle(self) -> None:
+        """Play or pause."""
+
+    def seek(self, t_ns: int) -> None:
+        """Go to a session time."""
+
+    def seek_and_play(self, t_ns: int) -> None:
+        """Play from a session time on."""
+
+
+@dataclass
+class Settings:
+    """How coding goes.
+
+    Attributes
+    ----------
+    advance : a code of an exclusive tier goes on to the next unit once this one was heard.
+    play_units : going to a unit plays it.
+    show_old : in recoding, codes of an older definition are shown.
+    hold : spans hold while their key is held, instead of being begun and ended by it.
+    reaction_ms : taken off the time of a key that begins or ends something while the sound plays,
+        from 0 to 500.
+    """
+
+    advance: bool = True
+    play_units: bool = True
+    hold: bool = False
+    show_old: bool = True
+    reaction_ms: int = REACTION_MS

@@ -3,31 +3,63 @@
 It is the participant's own window over the state that the session had, only read. What is not
 recorded, and so not seen, `labapp.events.look` lists. Over it lie, where they are asked for, the
 movements of the dials in the last seconds.
+
+The video of the participant beside the replayed screen: the picture of the time that is heard.
+
+Where a stretch is redacted nothing of it is shown, no face either. Nothing of its sound is played:
+what is heard is the session's own.
+
+What the lanes of a timeline are called, and what their items say.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSize, Qt, QTimer
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from labapp.annotations.model import Redaction
+from labapp.annotations.redaction import is_redacted
+from labapp.annotations.video_files import PlacedVideo
 from labapp.clock import NS, Clock, FakeClock
 from labapp.errors import LabappError
 from labapp.events.look import WindowShown
 from labapp.events.voice import SoundNow
+from labapp.plugins.part import PlannedPart
 from labapp.replay.history import History
+from labapp.replay.lanes import Lane, LaneItem
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.ui import theme
 from labapp.ui.images import Images
-from labapp.ui.language import tr, translate_message
-from labapp.ui.participant.picture import USUAL, WindowPicture
+from labapp.ui.language import N_, tr, translate_message, veiled
+from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.part_words import PartWords, every_mark, words_of
+from labapp.ui.participant.looks import USUAL, WindowPicture
 from labapp.ui.participant.view import Cover, SessionView
+from labapp.ui.replay.controller import shown_time
 from labapp.ui.strings import strings_of
+from labapp.ui.widgets.controls import Button
+from labapp.videos import decoding
+from labapp.videos.decoding import OpenVideo
+from labapp.videos.feed import ShownPicture, VideoFeed
 
 TRAIL_NS = 5 * NS
 """How long a movement of a dial stays to be seen."""
@@ -363,3 +395,343 @@ def still(
         past.close()
         # Nobody goes back to the event loop between two pictures.
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+LEAST = (120, 68)
+"""Of the picture, in logical pixels."""
+TENTH = 8
+"""Digits of nanoseconds below a tenth of a second."""
+ROOM_STEP = 32
+"""A picture is decoded for a room of whole steps of so many pixels, so that pulling a border does
+not decode each anew."""
+
+
+class VideoPanel(QWidget):
+    """The videos of a session, one of them at a time.
+
+    Parameters
+    ----------
+    videos : sequence of (PlacedVideo, callable)
+        Each with what opens its file.
+    redactions : of the session.
+
+    Attributes
+    ----------
+    view : VideoScreen
+        Where it is shown.
+    tabs : list of Button
+        One a video, where there are several.
+    """
+
+    def __init__(
+        self,
+        videos: Sequence[tuple[PlacedVideo, OpenVideo]],
+        redactions: Sequence[Redaction] = (),
+    ) -> None:
+        super().__init__()
+        self.view = VideoScreen(videos, redactions)
+        layout = bits.column(self, theme.SPACE_XS)
+        self.tabs = [Button(veiled(placed.video.id), "page-tab") for placed, _ in videos]
+        if len(videos) > 1:
+            row = bits.row(None, theme.SPACE_S)
+            for tab in self.tabs:
+                tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+                row.addWidget(tab)
+            row.addStretch(1)
+            layout.addLayout(row)
+            bits.turn_pages(self.tabs, self.view.choose)
+        layout.addWidget(self.view, 1)
+
+    def show_time(self, t_ns: int) -> None:
+        """Show a session time."""
+        self.view.show_time(t_ns)
+
+    def close_videos(self) -> None:
+        """Let the files go."""
+        self.view.close_videos()
+
+
+class VideoScreen(QWidget):
+    """The picture of a video at a session time, or why there is none.
+
+    Attributes
+    ----------
+    text : str
+        What stands in its place; empty while there is a picture.
+    shown : what is on the screen.
+    """
+
+    _came = Signal(int, object)
+
+    def __init__(
+        self,
+        videos: Sequence[tuple[PlacedVideo, OpenVideo]],
+        redactions: Sequence[Redaction] = (),
+    ) -> None:
+        super().__init__()
+        self._redactions = redactions
+        self._feeds = [
+            VideoFeed(placed, open_video, partial(self._came.emit, number))
+            for number, (placed, open_video) in enumerate(videos)
+        ]
+        self._chosen = 0
+        self._t_ns = 0
+        self._image = QImage()
+        self.shown: ShownPicture | None = None
+        self.text = ""
+        self._failure = ""
+        self._came.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self.setMinimumSize(*LEAST)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName(tr("Video of the participant"))
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 180)
+
+    def withhold(self, redaction: Redaction) -> None:
+        """Show nothing of a stretch from now on."""
+        self._redactions = (*self._redactions, redaction)
+        self._drop()
+        self.show_time(self._t_ns)
+
+    @property
+    def placed(self) -> PlacedVideo:
+        """The video that is shown."""
+        return self._feeds[self._chosen].placed
+
+    def choose(self, number: int) -> None:
+        """Show another video; number: its place among them."""
+        self._chosen = number
+        self._failure = ""
+        self._drop()
+        self.show_time(self._t_ns)
+
+    def show_time(self, t_ns: int) -> None:
+        """Show a session time: the picture comes as soon as it is decoded."""
+        self._t_ns = t_ns
+        if not self.isVisible():
+            return
+        if why := self._why_not(t_ns):
+            self._drop()
+            self._say(why)
+            return
+        if self.shown is None:
+            self._say(self._failure or tr("Loading the video …"))
+        self._feeds[self._chosen].want(t_ns, self._room())
+
+    def _why_not(self, t_ns: int) -> str:
+        """Why nothing is shown at a time; empty where the video is."""
+        if not decoding.installed():
+            return " ".join(
+                (
+                    tr("Videos cannot be shown: PyAV is not installed."),
+                    tr("Get it by: {command}", command=decoding.INSTALL),
+                )
+            )
+        if is_redacted(t_ns, t_ns, self._redactions):
+            return tr("Redacted: the video is not shown here.")
+        if not self.placed.covers(t_ns):
+            begins, ends = self.placed.stretch_ns
+            return tr(
+                "No video at this time: it goes from {begin} to {end}.",
+                begin=shown_time(round(begins, -TENTH), 0),
+                end=shown_time(round(ends, -TENTH), 0),
+            )
+        return ""
+
+    def _take(self, number: int, shown: ShownPicture) -> None:
+        """A picture came, by the thread's own time: it is shown where it is still right to."""
+        if number != self._chosen or self._why_not(self._t_ns):
+            return
+        if shown.picture is None:
+            assert shown.problem is not None
+            self._failure = " ".join(
+                translate_message(part) for part in (shown.problem.what, shown.problem.todo) if part
+            )
+            self._drop()
+            self._say(self._failure)
+            return
+        self._failure = ""
+        if is_redacted(shown.begins_ns, shown.begins_ns, self._redactions):
+            self._drop()
+            self._say(tr("Redacted: the video is not shown here."))
+            return
+        pixels = shown.picture.pixels
+        height, width, _ = pixels.shape
+        # The image does not own its bytes: `shown` does, as long as it is on the screen.
+        self._image = QImage(
+            pixels.data, width, height, pixels.strides[0], QImage.Format.Format_RGB888
+        )
+        self.shown = shown
+        self._say("")
+        self.update()
+
+    def _drop(self) -> None:
+        self._image = QImage()
+        self.shown = None
+
+    def _say(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self.setAccessibleDescription(text)
+            self.update()
+
+    def _room(self) -> tuple[int, int]:
+        ratio = self.devicePixelRatioF()
+        width, height = (
+            max(ROOM_STEP, -(-round(side * ratio) // ROOM_STEP) * ROOM_STEP)
+            for side in (self.width(), self.height())
+        )
+        return width, height
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self._image.isNull():
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(self.rect(), flags, self.text)
+        else:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            size = self._image.size().scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
+            left = (self.width() - size.width()) / 2
+            painter.drawImage(QRectF(left, 0, size.width(), size.height()), self._image)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.show_time(self._t_ns)
+
+    def showEvent(self, event: object) -> None:
+        super().showEvent(event)  # type: ignore[arg-type]
+        self.show_time(self._t_ns)
+
+    def close_videos(self) -> None:
+        """Let the files go."""
+        for feed in self._feeds:
+            feed.close()
+
+
+TITLES: Mapping[str, str] = {
+    "sound": N_("Voice"),
+    "screen": N_("Screen"),
+    "dials": N_("Dial moves"),
+    "alignment": N_("Alignment"),
+    "notes": N_("Notes"),
+}
+HELD: Mapping[str, str] = {
+    "break": N_("Break"),
+    "gap": N_("Gap: the program was not running"),
+    "skip": N_("A skip could be taken back"),
+    "leave": N_("The participant was asked whether to leave"),
+    "end": N_("The session had ended"),
+}
+HEARD: Mapping[str, str] = {
+    "silent": N_("silence"),
+    "zeros": N_("no signal at all"),
+    "clipping": N_("too loud"),
+}
+ABSENT: Mapping[str, str] = {
+    "missing": N_("its file is missing"),
+    "unreadable": N_("its file cannot be read"),
+    "other_file": N_("its file is another than was recorded"),
+    "cut_off": N_("its file ends too early"),
+}
+"""Why there is no sound, besides what happened while it was recorded."""
+
+Parts = Mapping[str, PlannedPart]
+"""The parts of a session's plan by their ids."""
+
+
+def title(lane: str) -> str:
+    """What a row is called."""
+    return tr(TITLES[lane])
+
+
+def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
+    """What stands in or beside an item; outcomes: whether it says how something ended."""
+    return veiled(_label(item, parts, outcomes=outcomes))
+
+
+def _label(item: LaneItem, parts: Parts, *, outcomes: bool) -> str:
+    match item.kind:
+        case "trial" | "part":
+            ended = wording.OUTCOMES.get(item.outcome) if outcomes else None
+            label = screen_label(item, parts)
+            return f"{label} · {tr(ended)}" if ended else label
+        case "lost":
+            return tr("sound lost")
+        case "unrecorded":
+            return tr("not recorded")
+        case "flag.added":
+            return tr("Flag {number} {meaning}", number=item.payload["number"], meaning=item.text)
+        case "deviation.noted":
+            return tr("Deviation: {said}", said=item.text)
+        case "pause":
+            return wording.paused(str(item.payload.get("reason", "")))
+        case "stall":
+            return wording.stalled(item.payload)
+        case "skip.taken_back":
+            return tr("A skip was taken back")
+        case "audio.gap":
+            return tr("Sound was lost: {cause}", cause=wording.gap(str(item.payload["cause"])))
+        case kind if item.payload and (text := wording.alarm_text(kind, item.payload)):
+            return text
+        case kind if kind in HELD:
+            return tr(HELD[kind])
+        case kind if kind in HEARD:
+            return tr(HEARD[kind])
+        case kind if (words := every_mark().get(kind)) is not None and item.payload:
+            part = parts.get(item.part_id or "")
+            return item.text if part is None else words.mark(part, item.payload)
+    return item.text
+
+
+def moved_label(dials: Sequence[int], part: PlannedPart | None) -> str:
+    """What was moved in a part, by the numbers of its dials, from 0."""
+    return veiled((PartWords[Any]() if part is None else words_of(part)).moved(part, dials))
+
+
+def item_tip(item: LaneItem, parts: Parts) -> str:
+    """The same in full, where a pointer rests on it."""
+    if item.kind == "lost":
+        cause = tr(ABSENT[item.text]) if item.text in ABSENT else wording.gap(item.text)
+        return tr("Sound was lost: {cause}", cause=cause)
+    return item_label(item, parts)
+
+
+def screen_label(item: LaneItem, parts: Parts) -> str:
+    """A part or a trial as the console's timeline calls it."""
+    part = parts.get(item.part_id or "")
+    if part is None:
+        return item.part_id or ""
+    if item.kind == "part":
+        return wording.part_title(part.title)
+    return words_of(part).trial(part, item.trial or 1)
+
+
+def shorter_labels(item: LaneItem, parts: Parts) -> tuple[str, ...]:
+    """What a part or a trial is called where there is less room; of a trial also its number."""
+    label = veiled(screen_label(item, parts))
+    number = re.search(r"\d+", label) if item.kind == "trial" else None
+    return (label,) if number is None else (label, number[0])
+
+
+def joined_screen(lane: Lane, parts: Parts) -> Sequence[LaneItem]:
+    """The items of the lane of the screen; trials that are many and short are one item where their
+    task joins them."""
+    items: list[LaneItem] = []
+    for item in lane.items:
+        part = parts.get(item.part_id or "")
+        last = items[-1] if items else None
+        if (
+            item.kind == "trial"
+            and part is not None
+            and words_of(part).joins
+            and last is not None
+            and last.kind == "trial"
+            and (last.part_id, screen_label(last, parts))
+            == (item.part_id, screen_label(item, parts))
+        ):
+            items[-1] = replace(last, t1_ns=item.t1_ns, outcome=item.outcome)
+        else:
+            items.append(item)
+    return items

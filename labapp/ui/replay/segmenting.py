@@ -16,7 +16,7 @@ from labapp.annotations.model import SPEAKERS, Speaker, Text, Unit
 from labapp.annotations.units import UnitsFile
 from labapp.errors import LabappError
 from labapp.ui.language import N_, tr
-from labapp.ui.replay.coding_rows import divided, merged
+from labapp.ui.replay.coding_state import divided, merged
 
 if TYPE_CHECKING:
     from labapp.ui.replay.coding import Coding

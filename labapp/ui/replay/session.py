@@ -1,8 +1,13 @@
-"""Opening a recorded session for its replay, and saying what of it cannot be had."""
+"""Opening a recorded session for its replay, and saying what of it cannot be had.
+
+Pictures of the participant's screen at times of a session, without a window.
+"""
 
 from __future__ import annotations
 
+import errno
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,22 +15,24 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from labapp import durable, leftovers
+from labapp.annotations.handed_out import note_handed_out, session_folders
 from labapp.annotations.model import SessionAnnotations
-from labapp.errors import LabappError, RecordError
+from labapp.errors import LabappError, RecordError, UsageError
+from labapp.journal.layout import refuse_inside
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.journal.tree import ZipTree
+from labapp.replay.history import History
+from labapp.replay.times import time_text
 from labapp.ui.language import in_words, tr
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.controller import Player, shown_time
 
 if TYPE_CHECKING:
     from labapp.annotations.video_files import PlacedVideo
-    from labapp.replay.history import History
-    from labapp.replay.lane_fold import LaneFold
-    from labapp.replay.lanes import Lane
-    from labapp.replay.peaks import Peaks
-    from labapp.replay.sound import SessionSound
+    from labapp.replay.lanes import Lane, LaneFold
+    from labapp.replay.sound import Peaks, SessionSound
     from labapp.videos.decoding import OpenVideo
 
 
@@ -69,7 +76,7 @@ class OpenedSession:
     @cached_property
     def peaks(self) -> Peaks | None:
         """The waveform; None where there is no sound."""
-        from labapp.replay.peaks import Peaks
+        from labapp.replay.sound import Peaks
 
         return Peaks(self.sound) if self.sound.spans else None
 
@@ -137,7 +144,7 @@ def _opened(record: Record) -> OpenedSession:
     from labapp.audio.player import DEFAULT
     from labapp.audio.player import Player as SoundPlayer
     from labapp.replay.history import History
-    from labapp.replay.lane_fold import LaneFold
+    from labapp.replay.lanes import LaneFold
     from labapp.replay.sound import SessionSound
 
     folded = LaneFold(every_mark())
@@ -202,3 +209,63 @@ def _states(record: Record, history: History) -> list[str]:
             tr("This is a de-identified copy: what people wrote is left out, and sound if it was.")
         )
     return result
+
+
+def write_still(
+    record: Record, t_ns: int, path: Path, width: int, height: int, *, trails: bool = False
+) -> tuple[str, ...]:
+    """Write the participant's screen at a session time as a PNG that is not there yet.
+
+    It is drawn on no display, so that it is the same picture on every one.
+
+    Parameters
+    ----------
+    t_ns : session time.
+    width, height : of the participant's window and of the picture, in pixels.
+    trails : with the movements of the dials in the last seconds.
+
+    Returns
+    -------
+    What may look otherwise than it was, a sentence each.
+
+    Raises
+    ------
+    UsageError : the file is there already, or the time is not in the session.
+    LabappError : there is no such screen.
+    """
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    refuse_inside(path)
+    leftovers.clear_of(session_folders(record))
+    if path.exists():
+        raise UsageError(
+            f"{path} exists already.", safe="It was not changed.", todo="Name another."
+        )
+    with History(record) as history:
+        if not history.begin_ns <= t_ns <= history.end_ns:
+            raise UsageError(
+                f"{time_text(t_ns)} is not in the session, which goes from "
+                f"{time_text(history.begin_ns)} to {time_text(history.end_ns)}.",
+                safe="No picture was written.",
+                todo="Name a time between these.",
+            )
+        from PySide6.QtCore import QSize
+
+        from labapp.ui.qtapp import make_app
+        from labapp.ui.replay.picture import still
+
+        make_app()
+        image = still(history, t_ns, QSize(width, height), trails=trails)
+        folders = session_folders(record)
+        for folder in folders:
+            note_handed_out(folder.parent, "still", path, [folder.name], t_ns=t_ns)
+        try:
+            with leftovers.on_its_way(folders, path) as (draft,):
+                if not image.save(str(draft), "PNG"):  # type: ignore[call-overload]
+                    raise OSError(errno.EIO, "the picture could not be written")
+                durable.take_name(draft, path)
+        except OSError as error:
+            raise LabappError(
+                f"{path} cannot be written ({error.strerror or error}).",
+                todo="Make room, or name another place.",
+            ) from error
+        return history.problems

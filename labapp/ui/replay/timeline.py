@@ -37,15 +37,17 @@ from labapp.plugins.part import PlannedPart
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
-from labapp.ui.replay import time_drawing as drawing
-from labapp.ui.replay.lane_words import item_label, item_tip, title
-from labapp.ui.replay.time_drawing import TimeScale, View, exact_time
+from labapp.ui.replay import timeline_rows as drawing
+from labapp.ui.replay.picture import item_label, item_tip, title
 from labapp.ui.replay.timeline_rows import (
     CodeLane,
     CodeRow,
     Row,
+    TimeScale,
+    View,
     code_rows,
     draw_title,
+    exact_time,
     recorded_rows,
 )
 from labapp.ui.theme import Palette

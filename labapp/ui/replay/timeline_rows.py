@@ -1,23 +1,34 @@
-"""The rows below the voice: what was on the screen, moves, the alignment, notes, and codes."""
+"""The rows below the voice: what was on the screen, moves, the alignment, notes, and codes.
+
+What the rows of a timeline draw with: columns of sound, bars, hatching and signs.
+
+Whatever is thinner than a pixel or two is first brought together by numpy and drawn as one picture
+of its row, so that ten thousand marks cost no more than the pixels they lie on.
+
+Which stretch of a session a timeline shows, and where a time lies in it.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from heapq import heappop, heappush
-from typing import NamedTuple
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
 from labapp.clock import NS
 from labapp.plugins.part import PlannedPart
 from labapp.replay.lanes import Lane, LaneItem
+from labapp.ui import theme
 from labapp.ui.language import counted, number
-from labapp.ui.replay import time_drawing as drawing
-from labapp.ui.replay.lane_words import (
+from labapp.ui.moderator.wording import short_time
+from labapp.ui.replay.picture import (
     Parts,
     item_label,
     item_tip,
@@ -26,9 +37,14 @@ from labapp.ui.replay.lane_words import (
     shorter_labels,
     title,
 )
-from labapp.ui.replay.time_drawing import TimeScale, View
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.painting import color, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from labapp.ui.theme import Palette
+
 
 BAR_PX, GAP_PX = 16, 4
 """A bar of a row, and what lies between two."""
@@ -159,12 +175,12 @@ class _Bars:
     ) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         colours = np.full(self._t0.size, color(ground).rgba(), dtype=np.uint32)
-        wide = drawing.draw_bars(painter, view, band, self._t0, self._t1, colours)
+        wide = draw_bars(painter, view, band, self._t0, self._t1, colours)
         if ink:
             for place in wide.tolist():
                 rect = _room(view.scale, band, int(self._t0[place]), int(self._t1[place]))
                 words, shorter = self._labels[place], self._shorter[place]
-                drawing.draw_label(painter, rect, words, color(ink), shorter)
+                draw_label(painter, rect, words, color(ink), shorter)
 
     def tip(self, t_ns: int) -> str:
         place = int(np.searchsorted(self._t0, t_ns, "right")) - 1
@@ -173,8 +189,8 @@ class _Bars:
 
 def _room(scale: TimeScale, band: tuple[float, float], t0_ns: int, t1_ns: int) -> QRectF:
     """Where the words of a bar stand: in the part of it that is in view."""
-    left = max(scale.x(t0_ns), scale.x0) + drawing.TEXT_PX
-    right = min(scale.x(t1_ns), scale.x0 + scale.width) - drawing.TEXT_PX
+    left = max(scale.x(t0_ns), scale.x0) + TEXT_PX
+    right = min(scale.x(t1_ns), scale.x0 + scale.width) - TEXT_PX
     return QRectF(left, band[0], right - left, band[1])
 
 
@@ -211,7 +227,7 @@ class MoveRow(Row):
         last = int(np.searchsorted(times, int(scale.right_ns), "right"))
         x = scale.places(times[first:last])
         band = (top, float(self.height))
-        drawing.draw_dots(painter, view, band, x, heights[first:last], view.palette.color("accent"))
+        draw_dots(painter, view, band, x, heights[first:last], view.palette.color("accent"))
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         first = int(np.searchsorted(self._times, int(t_ns - near_ns), "left"))
@@ -245,7 +261,7 @@ class CurveRow(Row):
         painter.setPen(pen(p.hairline))
         painter.drawLine(QPointF(scale.x0, bottom), QPointF(scale.x0 + scale.width, bottom))
         band, ink = (top + 2, self.height - 4.0), p.color("accent")
-        drawing.draw_curve(painter, view, band, self._times, self._values, ink)
+        draw_curve(painter, view, band, self._times, self._values, ink)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         place = int(np.searchsorted(self._times, t_ns, "right")) - 1
@@ -291,13 +307,13 @@ class _Points:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for at, point in zip(xs, points, strict=True):
             value = point.colour if point.colour[0] == "#" else getattr(p, point.colour)
-            drawing.fill(painter, drawing.sign(point.shape), at, middle, value)
+            fill(painter, sign(point.shape), at, middle, value)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for at, until, point in zip(xs, [*xs[1:], scale.x0 + scale.width], points, strict=False):
             left = at + SIGN_PX / 2 + 2
             if until - left > 3 * SIGN_PX:
                 room = QRectF(left, middle - 9, until - left - SIGN_PX, 18)
-                drawing.draw_label(painter, room, point.label, color(p.ink))
+                draw_label(painter, room, point.label, color(p.ink))
 
     def tip(self, t_ns: int, near_ns: float) -> str:
         first = int(np.searchsorted(self._times, int(t_ns - near_ns), "left"))
@@ -379,13 +395,13 @@ class _Level:
 
     def paint(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        wide = drawing.draw_bars(painter, view, band, self._t0, self._t1, self._colours, 3.0)
-        if band[1] < metrics(drawing.SMALL_PX).height() - 4:
+        wide = draw_bars(painter, view, band, self._t0, self._t1, self._colours, 3.0)
+        if band[1] < metrics(SMALL_PX).height() - 4:
             return
         for place in wide.tolist():
             rect = _room(view.scale, band, int(self._t0[place]), int(self._t1[place]))
-            ink = drawing.ink_on(int(self._colours[place]))
-            drawing.draw_label(painter, rect, self._items[place].label, ink)
+            ink = ink_on(int(self._colours[place]))
+            draw_label(painter, rect, self._items[place].label, ink)
 
     def tip(self, t_ns: int) -> str:
         place = int(np.searchsorted(self._t0, t_ns, "right")) - 1
@@ -449,13 +465,448 @@ def code_rows(lanes: Sequence[CodeLane], known: Sequence[CodeRow]) -> list[CodeR
 
 def draw_title(painter: QPainter, row: Row, rect: QRectF, palette: Palette) -> None:
     """What stands left of a row: its title, and how many codes are in it."""
-    painter.setFont(font(drawing.SMALL_PX))
+    painter.setFont(font(SMALL_PX))
     painter.setPen(color(palette.secondary))
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     room = rect.width()
     if row.total:
         painter.drawText(rect, right, row.total)
-        room -= metrics(drawing.SMALL_PX).horizontalAdvance(row.total) + 6
+        room -= metrics(SMALL_PX).horizontalAdvance(row.total) + 6
     left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    shown = drawing.elided(row.title, int(room))
+    shown = elided(row.title, int(room))
     painter.drawText(rect, left, shown)
+
+
+LEAST_SPAN_NS = NS // 2
+TICK_PX = 90
+_STEPS_NS = (
+    *(NS // 100, NS // 50, NS // 20, NS // 10, NS // 5, NS // 2),
+    *(s * NS for s in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600)),
+)
+
+
+class TimeScale:
+    """A window of time over some pixels; it never leaves the session.
+
+    Attributes
+    ----------
+    begin_ns, end_ns : int
+        Session time at which the session begins and ends.
+    left_ns, span_ns : float
+        What is shown: from where, and how long.
+    x0, width : float
+        Logical pixels: where it is shown, and how wide; at least 1.
+    """
+
+    def __init__(self) -> None:
+        self.begin_ns, self.end_ns = 0, NS
+        self.left_ns, self.span_ns = 0.0, float(NS)
+        self.x0, self.width = 0.0, 1.0
+
+    @property
+    def right_ns(self) -> float:
+        """Session time at the right edge."""
+        return self.left_ns + self.span_ns
+
+    @property
+    def ns_per_px(self) -> float:
+        """Nanoseconds a logical pixel."""
+        return self.span_ns / self.width
+
+    @property
+    def whole(self) -> bool:
+        """Whether the whole session is shown."""
+        return self.span_ns >= self.end_ns - self.begin_ns
+
+    def x(self, t_ns: float) -> float:
+        """Where a time lies."""
+        return self.x0 + (t_ns - self.left_ns) / self.ns_per_px
+
+    def places(self, times: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Where times lie, in logical pixels from the left edge, shape (n,)."""
+        shares: NDArray[np.float64] = (times.astype(np.float64) - self.left_ns) / self.ns_per_px
+        return shares
+
+    def t(self, x: float) -> int:
+        """The time at a place, within the session."""
+        t_ns = round(self.left_ns + (x - self.x0) * self.ns_per_px)
+        return min(max(t_ns, self.begin_ns), self.end_ns)
+
+    def set_session(self, begin_ns: int, end_ns: int) -> None:
+        """Another session, all of it shown."""
+        self.begin_ns, self.end_ns = begin_ns, max(end_ns, begin_ns + 1)
+        self.show(self.begin_ns, self.end_ns)
+
+    def resize(self, x0: float, width: float) -> None:
+        """Show the same time on other pixels."""
+        self.x0, self.width = x0, max(1.0, width)
+
+    def show(self, t0_ns: float, t1_ns: float) -> None:
+        """Show a stretch, no shorter than can be told apart and no longer than the session."""
+        whole = float(self.end_ns - self.begin_ns)
+        self.span_ns = min(max(t1_ns - t0_ns, LEAST_SPAN_NS), whole)
+        rest = (t1_ns - t0_ns) - self.span_ns
+        self.left_ns = self._within(t0_ns + rest / 2)
+
+    def zoom(self, factor: float, x: float) -> None:
+        """Show 1/factor of the time; what is at x stays there."""
+        share = (x - self.x0) / self.width
+        fixed = self.left_ns + share * self.span_ns
+        whole = float(self.end_ns - self.begin_ns)
+        self.span_ns = min(max(self.span_ns / factor, LEAST_SPAN_NS), whole)
+        self.left_ns = self._within(fixed - share * self.span_ns)
+
+    def pan(self, px: float) -> None:
+        """Show what lies so many pixels later."""
+        self.left_ns = self._within(self.left_ns + px * self.ns_per_px)
+
+    def _within(self, left_ns: float) -> float:
+        return max(float(self.begin_ns), min(left_ns, self.end_ns - self.span_ns))
+
+    def ticks(self) -> list[tuple[int, str]]:
+        """Round times in view, so far apart that there is room for their words."""
+        least = self.ns_per_px * TICK_PX
+        longest = _STEPS_NS[-1]
+        step = next((s for s in _STEPS_NS if s >= least), ceil(least / longest) * longest)
+        first = ceil(self.left_ns / step) * step
+        times = range(first, int(self.right_ns) + 1, step)
+        return [(t_ns, exact_time(t_ns, step)) for t_ns in times]
+
+
+def exact_time(t_ns: int, step_ns: int = NS // 10) -> str:
+    """A time as exactly as steps ask for: 12:34, 12:34.5, 12:34.56."""
+    digits = 0 if step_ns % NS == 0 else 1 if step_ns % (NS // 10) == 0 else 2
+    if not digits:
+        return short_time(t_ns)
+    hundredths = max(0, t_ns) * 100 // NS
+    return short_time(t_ns) + number(f".{hundredths % 100:02d}"[: digits + 1])
+
+
+SMALL_PX = theme.SECONDARY_PX - 1
+"""Of words within rows."""
+THIN_PX = 24
+"""Bars that are narrower, which have no room for words, are drawn together."""
+TEXT_PX = 6
+"""Left of words in a bar."""
+LEAST_LETTERS = 5
+"""Of words that are cut off, with the dots."""
+QUIET = 0.8
+"""Exponent of the height of sound: quiet words are seen beside loud ones."""
+
+
+class View(NamedTuple):
+    """What is painted with: where times lie, the colours, and device pixels a logical one."""
+
+    scale: TimeScale
+    palette: Palette
+    ratio: float
+
+
+class PeakSource(Protocol):
+    """The heights of a session's sound; see `labapp.replay.sound.Peaks`."""
+
+    def between(
+        self, t0_ns: int, t1_ns: int, columns: int
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """The lowest and highest sample of each of some columns of equal length."""
+        ...
+
+
+class WaveColumns:
+    """The columns of sound that were drawn last: while a view moves, only new ones are asked for.
+
+    Columns lie on a grid from session time 0, so that a moved view finds its own again.
+    """
+
+    def __init__(self, peaks: PeakSource) -> None:
+        self._peaks = peaks
+        self._per_column = 0.0
+        self._first = 0
+        self._low = self._high = np.empty(0, dtype=np.int16)
+
+    def between(
+        self, first: int, count: int, ns_per_column: float
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """Lowest and highest sample of `count` columns from the column `first` on."""
+        last, known = first + count, self._first + self._low.size
+        same = ns_per_column == self._per_column
+        if not same or first >= known or last <= self._first:
+            self._low, self._high = self._ask(first, count, ns_per_column)
+        else:
+            lows, highs = [self._low], [self._high]
+            if first < self._first:
+                low, high = self._ask(first, self._first - first, ns_per_column)
+                lows, highs = [low, *lows], [high, *highs]
+            if last > known:
+                low, high = self._ask(known, last - known, ns_per_column)
+                lows, highs = [*lows, low], [*highs, high]
+            begin = max(0, first - self._first)
+            self._low = np.concatenate(lows)[begin : begin + count]
+            self._high = np.concatenate(highs)[begin : begin + count]
+        self._first, self._per_column = first, ns_per_column
+        return self._low, self._high
+
+    def _ask(
+        self, first: int, count: int, ns_per_column: float
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        t0_ns, t1_ns = round(first * ns_per_column), round((first + count) * ns_per_column)
+        return self._peaks.between(t0_ns, max(t1_ns, t0_ns + 1), count)
+
+
+def gain_of(low: NDArray[np.int16], high: NDArray[np.int16]) -> float:
+    """How much louder a recording is drawn, so that a quiet microphone is seen: 1 to 16."""
+    tall = np.maximum(high.astype(np.int32), -low.astype(np.int32))
+    tall = tall[tall > 0]
+    if not tall.size:
+        return 1.0
+    return float(np.clip(0.8 * 32767 / max(1.0, float(np.quantile(tall, 0.995))), 1.0, 16.0))
+
+
+def wave_pixels(
+    low: NDArray[np.int16], high: NDArray[np.int16], height: int, ink: QColor, gain: float
+) -> NDArray[np.uint32]:
+    """Columns of sound as ARGB device pixels, transparent around them."""
+    middle = (height - 1) / 2
+    tops = middle - _tall(high, gain) * middle
+    bottoms = middle - _tall(low, gain) * middle
+    rows = np.arange(height, dtype=np.float32)[:, None]
+    inside = (rows >= np.floor(tops)) & (rows <= np.ceil(bottoms))
+    return np.where(inside, np.uint32(ink.rgba()), np.uint32(0))
+
+
+def _tall(samples: NDArray[np.int16], gain: float) -> NDArray[np.float32]:
+    share = np.clip(samples.astype(np.float32) * (gain / 32767), -1, 1)
+    tall: NDArray[np.float32] = np.sign(share) * np.abs(share) ** QUIET
+    return tall
+
+
+def draw_pixels(
+    painter: QPainter, x: float, y: float, pixels: NDArray[np.uint32], ratio: float
+) -> None:
+    """Draw ARGB pixels, shape (height, width), each as one device pixel: nothing is scaled."""
+    height, width = pixels.shape
+    lines = np.ascontiguousarray(pixels)
+    image = QImage(lines.data, width, height, 4 * width, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(ratio)
+    painter.drawImage(QPointF(x, y), image)
+
+
+def draw_bars(
+    painter: QPainter,
+    view: View,
+    band: tuple[float, float],
+    t0: NDArray[np.int64],
+    t1: NDArray[np.int64],
+    colours: NDArray[np.uint32],
+    radius: float = 2.0,
+) -> NDArray[np.intp]:
+    """Bars of a row, which do not overlap, in order; band: top and height.
+
+    Returns the places of those that are wide enough to be told apart.
+    """
+    scale = view.scale
+    first = int(np.searchsorted(t1, int(scale.left_ns), "right"))
+    last = int(np.searchsorted(t0, int(scale.right_ns), "left"))
+    if first >= last:
+        return np.empty(0, dtype=np.intp)
+    left, right = scale.places(t0[first:last]), scale.places(t1[first:last])
+    wide = right - left >= THIN_PX
+    top, height = band
+    if not wide.all():
+        _draw_thin(painter, view, band, left[~wide], right[~wide], colours[first:last][~wide])
+    edge = scale.width + radius + 1
+    for place in np.flatnonzero(wide).tolist():
+        begin, end = max(left[place], -radius - 1), min(right[place], edge)
+        painter.setBrush(argb_brush(int(colours[first + place])))
+        rect = QRectF(scale.x0 + begin, top, max(1.0, end - begin - 1), height)
+        painter.drawRoundedRect(rect, radius, radius)
+    return np.flatnonzero(wide) + first
+
+
+def _draw_thin(
+    painter: QPainter,
+    view: View,
+    band: tuple[float, float],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    colours: NDArray[np.uint32],
+) -> None:
+    """Narrow bars as one picture of the row."""
+    scale, ratio = view.scale, view.ratio
+    width, height = int(scale.width * ratio), max(1, round(band[1] * ratio))
+    line = np.zeros(width, dtype=np.uint32)
+    begin = np.floor(left * ratio).astype(np.int64)
+    # A pixel of ground between two.
+    end = np.maximum(np.ceil(right * ratio).astype(np.int64) - round(ratio), begin + 1)
+    for offset in range(int((end - begin).max())):
+        at = begin + offset
+        drawn = (at < end) & (at >= 0) & (at < width)
+        line[at[drawn]] = colours[drawn]
+    pixels = np.broadcast_to(line, (height, width))
+    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
+
+
+def draw_dots(
+    painter: QPainter,
+    view: View,
+    band: tuple[float, float],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    ink: QColor,
+) -> None:
+    """Dots of two pixels; x and y: logical pixels from the row's left and top."""
+    scale, ratio = view.scale, view.ratio
+    width, height = max(1, int(scale.width * ratio)), max(1, int(band[1] * ratio))
+    pixels = np.zeros((height, width), dtype=np.uint32)
+    size = max(2, round(2 * ratio))
+    columns, rows = (x * ratio).astype(np.int64), (y * ratio).astype(np.int64)
+    value = np.uint32(ink.rgba())
+    for down in range(size):
+        for across in range(size):
+            at_x, at_y = columns + across, rows + down
+            inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
+            pixels[at_y[inside], at_x[inside]] = value
+    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
+
+
+def draw_curve(
+    painter: QPainter,
+    view: View,
+    band: tuple[float, float],
+    times: NDArray[np.int64],
+    values: NDArray[np.float32],
+    ink: QColor,
+) -> None:
+    """A curve in steps from 0 to 1 that breaks off at NaN; of each pixel from its lowest to its
+    highest value."""
+    scale, ratio = view.scale, view.ratio
+    width, height = max(1, int(scale.width * ratio)), max(1, round(band[1] * ratio))
+    low, high = step_columns(scale, times, values, width)
+    thick = max(1.0, 1.25 * ratio)
+    tops = (1.0 - high) * (height - 1 - thick)
+    bottoms = (1.0 - low) * (height - 1 - thick) + thick
+    rows = np.arange(height, dtype=np.float32)[:, None]
+    inside = (rows >= np.floor(tops)) & (rows < np.floor(bottoms) + 1e-3)  # NaN is nowhere
+    pixels = np.where(inside, np.uint32(ink.rgba()), np.uint32(0))
+    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
+
+
+def step_columns(
+    scale: TimeScale, times: NDArray[np.int64], values: NDArray[np.float32], columns: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The lowest and highest value in each column of a view of what stays until it changes; NaN
+    where there is none."""
+    # Whole numbers: for others all times would be changed into such.
+    edges = (scale.left_ns + np.arange(columns + 1) * (scale.span_ns / columns)).astype(np.int64)
+    places = np.searchsorted(times, edges, "left")
+    carried = np.full(columns, np.nan, dtype=np.float32)
+    known = places[:-1] > 0
+    carried[known] = values[places[:-1][known] - 1]
+    low, high = carried.copy(), carried.copy()
+    first, last = int(places[0]), int(places[-1])
+    if last > first:
+        column = np.repeat(np.arange(columns), np.diff(places))
+        begins = np.flatnonzero(np.r_[True, np.diff(column) != 0])
+        at = column[begins]
+        low[at] = np.fmin(low[at], np.fmin.reduceat(values[first:last], begins))
+        high[at] = np.fmax(high[at], np.fmax.reduceat(values[first:last], begins))
+    return low, high
+
+
+@cache
+def argb_brush(argb: int) -> QBrush:
+    """A brush of one colour as numpy holds it."""
+    return QBrush(QColor.fromRgba(argb))
+
+
+@cache
+def hatch(value: str, alpha: int = 150) -> QBrush:
+    """Slanted lines on nothing."""
+    ink = QColor(color(value))
+    ink.setAlpha(alpha)
+    tile = QImage(8, 8, QImage.Format.Format_ARGB32_Premultiplied)
+    tile.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(ink, 2.0))
+    for shift in (-8, 0, 8):
+        painter.drawLine(QPointF(shift - 1, 9), QPointF(shift + 9, -1))
+    painter.end()
+    return QBrush(tile)
+
+
+def mixed(ink: str, ground: str, share: float) -> QColor:
+    """An opaque colour between two; share: of the first."""
+    a, b = color(ink), color(ground)
+    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    return QColor(*(round(share * first + (1 - share) * second) for first, second in pairs))
+
+
+def translucent(value: str, alpha: int) -> QColor:
+    """A colour that lets through what is below it."""
+    made = QColor(color(value))
+    made.setAlpha(alpha)
+    return made
+
+
+@lru_cache(maxsize=4096)
+def elided(text: str, width: int, px: int = SMALL_PX) -> str:
+    """A text as far as there is room for it; empty where no word would be read."""
+    if width < px / 2:
+        return ""
+    shown = metrics(px).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    return shown if shown == text or len(shown) >= LEAST_LETTERS else ""
+
+
+def draw_label(
+    painter: QPainter, rect: QRectF, text: str, ink: QColor, shorter: Sequence[str] = ()
+) -> None:
+    """Words in a bar; where there is no room for all, the first of some shorter ones that fits,
+    else as far as there is room."""
+    room = int(rect.width())
+    shown = elided(text, room)
+    if shown != text:
+        shown = next((words for words in shorter if elided(words, room) == words), shown)
+    if shown:
+        painter.setFont(font(SMALL_PX))
+        painter.setPen(ink)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+
+@cache
+def ink_on(ground: int) -> QColor:
+    """Black or white, whichever is read better on a colour."""
+    red, green, blue = (ground >> 16) & 255, (ground >> 8) & 255, ground & 255
+    linear = [(part / 255) ** 2.2 for part in (red, green, blue)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    dark = luminance > 0.18
+    return color(theme.LIGHT.ink if dark else theme.LIGHT.card)
+
+
+@cache
+def sign(shape: str) -> QPainterPath:
+    """The sign of a mark, 9 px wide about its middle: shape tells as well as colour."""
+    path, r = QPainterPath(), 4.5
+    shapes: dict[str, list[tuple[float, float]]] = {
+        "square": [(-4, -4), (4, -4), (4, 4), (-4, 4)],
+        "flag": [(-3.5, -r), (r, 0), (-3.5, r)],
+        "diamond": [(0, -5), (5, 0), (0, 5), (-5, 0)],
+        "triangle": [(0, -r), (5, 4), (-5, 4)],
+        "hexagon": [(-2.5, -r), (2.5, -r), (5, 0), (2.5, r), (-2.5, r), (-5, 0)],
+    }
+    corners = shapes.get(shape)
+    if corners is None:
+        path.addEllipse(QPointF(0, 0), 4.0, 4.0)
+    else:
+        path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
+        path.closeSubpath()
+    return path
+
+
+def fill(painter: QPainter, path: QPainterPath, x: float, y: float, value: str) -> None:
+    """A sign at a place."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(brush(value))
+    painter.translate(x, y)
+    painter.drawPath(path)
+    painter.translate(-x, -y)

@@ -4,18 +4,29 @@ The keys of the replay window: the shipped ones, those of the user's own file, a
 
 A key is written as Qt writes it (`Ctrl+Shift+R`). Signs are matched by what they are, not by
 where they lie: on one keyboard `<` is Shift and the comma, on another a key of its own.
+
+The bar above the replay: whose session it is, in a few words what is to be known of it. The right
+of the window: the text, and panels beside it, or as tabs below it.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QKeyCombination, Qt, QTimer, Signal
+from PySide6.QtCore import QKeyCombination, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QStackedWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QSplitter,
+    QStackedWidget,
+    QWidget,
+)
 
 from labapp import resources
 from labapp.documents import Located, Problem, parse_yaml, refused
@@ -26,7 +37,7 @@ from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.controller import shown_time
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 
 NOTICE_MS, READ_MS = 4000, 70
 """So long a sentence is shown at least, and for each of its characters."""
@@ -616,3 +627,301 @@ def _unknown(located: Located, at: tuple[str, ...], allowed: object) -> Problem:
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     kind = "section" if len(at) == 1 else "action"
     return _problem(located, at, f"unknown {kind} {at[-1]!r}{hint}; allowed: {', '.join(names)}")
+
+
+MOST_CHIP_PX = 220
+CHIP_EDGE_PX = 6
+TRYING_MS = 2500
+"""So long it takes at most until a loudspeaker is open, or is not."""
+
+
+class Header(QFrame):
+    """The title, chips, and on the right what is added to it."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.setProperty("role", "bar")
+        self.title = bits.label(title, "brand")
+        self._chips: list[Chip] = []
+        self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
+        self._row.addWidget(self.title)
+        self._row.addStretch(1)
+        self.set_low(False)
+
+    @property
+    def chips(self) -> list[str]:
+        """The texts of the chips."""
+        return [chip.full() for chip in self._chips]
+
+    def set_chips(self, texts: Sequence[str]) -> None:
+        """Show these chips instead of those that are there."""
+        if list(texts) == self.chips:
+            return
+        for chip in self._chips:
+            self._row.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        self._chips = [Chip(text) for text in texts]
+        for place, chip in enumerate(self._chips, start=1):
+            self._row.insertWidget(place, chip)
+
+    def set_low(self, low: bool) -> None:
+        """Whether it is as low as can be."""
+        edge = theme.SPACE_XS if low else theme.SPACE_S
+        self._row.setContentsMargins(theme.SPACE_L, edge, theme.SPACE_L, edge)
+        self.setMinimumHeight(theme.TARGET_HEIGHT + 2 * edge)
+
+    def add(self, widget: QWidget) -> None:
+        """Put something on the right."""
+        self._row.addWidget(widget)
+
+
+class Chip(bits.ElidedLabel):
+    """A few words in a frame; shortened where there is no room."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "pill")
+        policy = self.sizePolicy()
+        policy.setHorizontalPolicy(policy.Policy.Preferred)
+        self.setSizePolicy(policy)
+
+    def sizeHint(self) -> QSize:
+        wide = self.fontMetrics().horizontalAdvance(self.full()) + 2 * theme.SPACE_S + CHIP_EDGE_PX
+        return QSize(min(wide, MOST_CHIP_PX), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.SPACE_XXL, super().minimumSizeHint().height())
+
+
+def without_sound(why: str) -> str:
+    """What is told where no loudspeaker is open, in the language that is spoken."""
+    safe = tr("The replay goes on by the computer’s clock, without sound.")
+    todo = tr("Plug in a loudspeaker or choose one in the system’s sound settings, then try again.")
+    return f"{why} {safe} {todo}"
+
+
+class Notices(QFrame):
+    """Sentences on what cannot be shown, until they are put away; in a low window one line of them,
+    until more is asked for.
+
+    Signals
+    -------
+    again_pressed()
+        What went wrong is to be tried again.
+    """
+
+    again_pressed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._low = False
+        self.setProperty("role", "band")
+        self.setProperty("tone", "warn")
+        self.text = bits.label(role="secondary", wrap=True)
+        self.line = bits.ElidedLabel(role="secondary")
+        self.again = Button(tr("Try again"), "compact")
+        self.again.hide()
+        self._trying = QTimer(self)
+        self._trying.setSingleShot(True)
+        self._trying.setInterval(TRYING_MS)
+        self.more = Button(tr("More"), "compact")
+        self.more.setCheckable(True)
+        self.away = Button(tr("Hide"), "compact")
+        self._row = bits.row(self, theme.SPACE_M)
+        self._row.addWidget(self.text, 1)
+        self._row.addWidget(self.line, 1)
+        for button in (self.again, self.more, self.away):
+            self._row.addWidget(button)
+        self.more.toggled.connect(self._fold)
+        self.away.clicked.connect(self.hide)
+        self.again.clicked.connect(self._try)
+        self._trying.timeout.connect(lambda: self.again.setEnabled(True))
+        self._fold()
+        self.hide()
+
+    def set_sentences(self, sentences: Sequence[str], *, can_try: bool = False) -> None:
+        """Show these; nothing where there are none. can_try: whether something of it can be tried
+        again."""
+        self.again.setVisible(can_try)
+        bits.set_text(self.text, " ".join(dict.fromkeys(sentences)))
+        self.line.set_full(self.text.text())
+        self.setVisible(bool(sentences))
+
+    def set_low(self, low: bool) -> None:
+        """Whether there is room for one line alone."""
+        self._low = low
+        self._fold()
+
+    def _try(self) -> None:
+        self.again.setEnabled(False)  # until it is known what came of it
+        self._trying.start()
+        self.again_pressed.emit()
+
+    def _fold(self) -> None:
+        folded = self._low and not self.more.isChecked()
+        self.line.setVisible(folded)
+        self.text.setVisible(not folded)
+        self.more.setVisible(self._low)
+        self.more.setText(tr("Less") if self.more.isChecked() else tr("More"))
+        edge = 0 if self._low else theme.SPACE_XS
+        self._row.setContentsMargins(theme.SPACE_M, edge, theme.SPACE_M if edge else 0, edge)
+
+
+PANEL_WIDTH = 236
+"""Of the column of panels, in logical pixels."""
+LEAST_TEXT = 260
+
+
+class Card(QFrame):
+    """A card with a heading on the left and a remark on the right of it."""
+
+    def __init__(self, title: str, body: QWidget, remark: str = "") -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.heading = bits.label(title.upper(), "section")
+        self.remark = bits.ElidedLabel(remark, "section")
+        self.remark.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._body = body
+        layout = self._layout = bits.column(self, theme.SPACE_S)
+        head = bits.row(None, theme.SPACE_S)
+        head.addWidget(self.heading)
+        head.addWidget(self.remark, 1)
+        layout.addLayout(head)
+        layout.addWidget(body, 1)
+        self.set_low(False)
+
+    def set_low(self, low: bool) -> None:
+        """Whether there is little room: then it has no heading, and less round what it holds."""
+        self.heading.setVisible(not low)
+        self.remark.setVisible(not low)
+        edge = theme.SPACE_XS if low else theme.SPACE_S
+        self._layout.setContentsMargins(theme.SPACE_M, edge, theme.SPACE_M, edge)
+
+    def set_remark(self, text: str) -> None:
+        """Say something on the right of the heading."""
+        self.remark.set_full(text.upper())
+
+    @property
+    def body(self) -> QWidget:
+        """What the card holds."""
+        return self._body
+
+    def replace(self, title: str, body: QWidget) -> QWidget:
+        """Hold something else; returns what it held."""
+        before, self._body = self._body, body
+        self._layout.replaceWidget(before, body)
+        before.hide()
+        before.setParent(None)
+        self.heading.setText(title.upper())
+        return before
+
+
+class Side(QWidget):
+    """The text, and panels: beside it where there is room, else as tabs below it.
+
+    Attributes
+    ----------
+    text : Card
+        The units with their text.
+    """
+
+    def __init__(self, text: QWidget) -> None:
+        super().__init__()
+        self.text = Card(tr("Said"), text)
+        self._panels: list[tuple[str, QWidget]] = []
+        self._cards: list[Card] = []
+        self._wide: bool | None = None
+        self._tabs: list[Button] = []
+        self.split = QSplitter(Qt.Orientation.Vertical)
+        self.split.setChildrenCollapsible(False)
+        self.split.addWidget(self.text)
+        self._below = QFrame()
+        self._below.setProperty("role", "card")
+        below = bits.column(self._below, theme.SPACE_XS, (theme.SPACE_M, 0) + (theme.SPACE_M,) * 2)
+        self._tab_row = bits.row(None, theme.SPACE_S)
+        self._stack = QStackedWidget()
+        below.addLayout(self._tab_row)
+        below.addWidget(self._stack, 1)
+        self.split.addWidget(self._below)
+        self._beside = QWidget()
+        self._column = bits.column(self._beside, theme.SPACE_M)
+        self._beside.setFixedWidth(PANEL_WIDTH)
+        row: QHBoxLayout = bits.row(self, theme.SPACE_M)
+        row.addWidget(self.split, 1)
+        row.addWidget(self._beside)
+        self.split.setMinimumWidth(LEAST_TEXT)
+        self.set_wide(True)
+
+    @property
+    def wide(self) -> bool:
+        """Whether the panels stand beside the text."""
+        return bool(self._wide)
+
+    @property
+    def panels(self) -> list[QWidget]:
+        """The panels, in their order."""
+        return [widget for _, widget in self._panels]
+
+    def set_text(self, title: str, widget: QWidget) -> QWidget:
+        """Show something else in the place of the text; returns what was there."""
+        return self.text.replace(title, widget)
+
+    def set_panels(self, panels: list[tuple[str, QWidget]]) -> None:
+        """Show these panels, each with its title, instead of those that are there.
+
+        Those that are not shown any more belong to the caller.
+        """
+        self._clear()
+        for _, widget in self._panels:
+            if widget not in [other for _, other in panels]:
+                widget.setParent(None)
+        self._panels = panels
+        self._fill()
+
+    def set_wide(self, wide: bool) -> None:
+        """Whether there is room for the panels beside the text."""
+        if wide != self._wide:
+            self._clear()
+            self._wide = wide
+            self._fill()
+
+    def show_panel(self, widget: QWidget) -> None:
+        """Turn to a panel where they are tabs."""
+        if not self._wide and widget in self.panels:
+            self._tabs[self.panels.index(widget)].click()
+
+    def _clear(self) -> None:
+        """Take the panels out of wherever they are; they go on living."""
+        for _, widget in self._panels:
+            widget.hide()
+            widget.setParent(self)
+        for card in self._cards:
+            card.setParent(None)
+            card.deleteLater()
+        for tab in self._tabs:
+            self._tab_row.removeWidget(tab)
+            tab.deleteLater()
+        while self._tab_row.count():
+            self._tab_row.takeAt(0)
+        self._cards, self._tabs = [], []
+
+    def _fill(self) -> None:
+        self._beside.setVisible(bool(self._wide and self._panels))
+        self._below.setVisible(bool(not self._wide and self._panels))
+        for title, widget in self._panels:
+            if self._wide:
+                card = Card(title, widget)
+                self._cards.append(card)
+                self._column.addWidget(card, 1)
+                widget.show()
+            else:
+                tab = Button(title, "page-tab")
+                tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+                self._tabs.append(tab)
+                self._tab_row.addWidget(tab)
+                self._stack.addWidget(widget)
+        if self._tabs:
+            self._tab_row.addStretch(1)
+            bits.turn_pages(self._tabs, self._stack.setCurrentIndex)
+            self._stack.setCurrentIndex(0)
+            self._panels[0][1].show()  # the stack leaves it as it was hidden

@@ -32,7 +32,7 @@ from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.painting import color, font, metrics, pen
 
 LEAST_HEIGHT = 120

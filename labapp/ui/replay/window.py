@@ -47,9 +47,9 @@ from labapp.replay.lanes import Lane, LaneItem, next_after, previous_before
 from labapp.ui import theme
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, in_words, tr, translate_message
-from labapp.ui.moderator import bits, style
+from labapp.ui.moderator import bits
 from labapp.ui.remembered import read_choices, write_choices
-from labapp.ui.replay.coding_rows import doubtful
+from labapp.ui.replay.coding_state import doubtful
 from labapp.ui.replay.controller import (
     BACK_S,
     LITTLE_NS,
@@ -60,23 +60,24 @@ from labapp.ui.replay.controller import (
     ReplayController,
     shown_time,
 )
-from labapp.ui.replay.header import Header, Notices, without_sound
-from labapp.ui.replay.lane_words import Parts, item_label, joined_screen
-from labapp.ui.replay.picture import ReplayPicture
+from labapp.ui.replay.picture import Parts, ReplayPicture, VideoPanel, item_label, joined_screen
 from labapp.ui.replay.session import OpenedSession, no_collection, open_session
-from labapp.ui.replay.side import Card, Side
 from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import (
     ACTIONS,
     REPEATING,
+    Card,
+    Header,
     KeyMap,
+    Notices,
+    Side,
     Transport,
     read_keys,
     stroke_of_event,
+    without_sound,
 )
 from labapp.ui.replay.units_list import UnitRow, UnitsList
-from labapp.ui.replay.video_panel import VideoPanel
-from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.controls import Button
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -188,7 +189,7 @@ class ReplayWindow(Fitted, QWidget):
         self.setWindowTitle(tr("Replay: {session}", session=self.session.title))
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(style.stylesheet(self.palette_))
+        self.setStyleSheet(bits.stylesheet(self.palette_))
         self.setMinimumSize(*LEAST_SIZE)
         self.seen = Card(tr("What the participant saw"), self.picture)
         self.shown = _splitter(Qt.Orientation.Horizontal, self.seen)

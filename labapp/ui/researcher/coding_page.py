@@ -30,13 +30,12 @@ from labapp.annotations.status import SessionProgress
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.combo import Combo
+from labapp.ui.moderator.bits import Combo
 from labapp.ui.replay.coding_bar import ROUND_NAMES
 from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.flow import FlowLayout
+from labapp.ui.widgets.controls import Button, FlowLayout
 from labapp.ui.widgets.row_table import RowModel, RowTable
 
 ROW_PX = 34

@@ -2,6 +2,8 @@
 
 Results belong to the sessions they were computed from: when these change while the page is looked
 at, they are computed again. Nothing runs while a session does.
+
+The page *Coding* at work: what it shows and does is what the commands `labapp code …` say.
 """
 
 from __future__ import annotations
@@ -9,20 +11,33 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from labapp import leftovers
+from labapp.annotations.codebook import Codebook, codebooks_of
+from labapp.annotations.status import RaterProgress, SessionProgress
 from labapp.errors import LabappError
 from labapp.journal.sessions import SessionSummary
 from labapp.reading.values import json_value
+from labapp.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
 from labapp.ui import mistakes
-from labapp.ui.language import counted, tr
+from labapp.ui.language import counted, in_words, number, tr, translate_message
 from labapp.ui.outside import open_outside
-from labapp.ui.researcher.job import Ended, Job
+from labapp.ui.remembered import read_choices, write_choices
+from labapp.ui.replay.exchange_panel import Bench, ExchangeWork
+from labapp.ui.researcher.coding_page import (
+    CodingPage,
+    CodingWanted,
+    Draw,
+    SpeechPanel,
+    SpeechWanted,
+)
+from labapp.ui.researcher.job import Ended, Job, Progress
 from labapp.ui.researcher.page import ExportRequest, ResearcherPage, Results, read_results, usable
 
 Stand = tuple[tuple[str, str, int], ...]
@@ -308,3 +323,456 @@ def _problems(path: Path, ended: Ended) -> list[str]:
     except (ValueError, KeyError, TypeError):
         return [f"{path.name}: {_said(ended)}"]
     return problems
+
+
+FILE = "coding.json"
+WINDOW = "page for coding"
+
+
+@dataclass(frozen=True)
+class CodingChoices:
+    """The last choices on the page.
+
+    Attributes
+    ----------
+    rater : who coded last on this machine.
+    model : the path of the speech model that was chosen last.
+    """
+
+    rater: str = ""
+    model: str = ""
+
+
+class CodingWork(QObject):
+    """Feeds the page with the sessions that the home lists, and does what it asks for."""
+
+    def __init__(self, page: CodingPage, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.page = page
+        self._sessions: tuple[SessionSummary, ...] = ()
+        self._study = ""
+        self._shown = False
+        self._windows: dict[tuple[str, str], Job] = {}
+        self._status = Job(self)
+        self._status.ended.connect(self._show_status)
+        self._again = False
+        self._work = Job(self)
+        self._work.ended.connect(self._worked)
+        self._out: Path | None = None
+        page.study_chosen.connect(self.choose)
+        self._choices = CodingChoices()
+        try:
+            self._choices = read_choices(FILE, self._choices, WINDOW)
+        except LabappError as error:
+            self._tell(error)
+        page.rater.setText(self._choices.rater)
+        page.rater_changed.connect(
+            lambda rater: self._remember(replace(self._choices, rater=rater))
+        )
+        self.speech = SpeechWork(page.speech, self._path, self._choices.model, self)
+        self.speech.changed.connect(self.refresh)
+        self.speech.model_changed.connect(
+            lambda model: self._remember(replace(self._choices, model=model))
+        )
+        page.transcribe_opened.connect(self.speech.look)
+        self.exchange = ExchangeWork(page.panel, self._bench, parent=self)
+        self.exchange.changed.connect(self.refresh)
+        page.exchange_opened.connect(self.exchange.show)
+        page.open_requested.connect(self.open)
+        page.segment_requested.connect(partial(self._segment, freeze=False))
+        page.freeze_requested.connect(partial(self._segment, freeze=True))
+        page.assign_requested.connect(self.assign)
+        page.pack_requested.connect(self.pack)
+        page.receive_requested.connect(self.receive)
+        page.agreement_requested.connect(self.agree)
+        page.units_shown.connect(self._show_units)
+        page.units.failed.connect(self._tell)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the page is looked at."""
+        return self._shown
+
+    def set_sessions(self, sessions: Sequence[SessionSummary]) -> None:
+        """Every session under the data folder, newest first."""
+        self._sessions = tuple(session for session in sessions if not session.withdrawn)
+        studies = sorted({session.study for session in self._sessions})
+        if self._study not in studies:
+            self._study = self._sessions[0].study if self._sessions else ""
+        self.page.set_studies(studies, self._study)
+        self.refresh()
+
+    def set_shown(self, shown: bool) -> None:
+        """Whether the page is looked at: only then it is read how far the sessions are."""
+        self._shown = shown
+        if shown:
+            self.refresh()
+        else:
+            self.page.units.rest()
+
+    def _remember(self, choices: CodingChoices) -> None:
+        if choices == self._choices:
+            return
+        self._choices = choices
+        try:
+            write_choices(FILE, self._choices, WINDOW)
+        except LabappError as error:
+            self._tell(error)
+
+    def choose(self, study: str) -> None:
+        """Show another study."""
+        self._study = study
+        self.page.set_about("")
+        self.refresh()
+        if self.page.pages.currentIndex() == 1:
+            self._show_units()
+
+    def refresh(self) -> None:
+        """Read how far the sessions are, in a process of its own."""
+        folder = self._folder()
+        if not self._shown or folder is None:
+            if folder is None:
+                self.page.set_sessions(())
+            return
+        if self._status.running:
+            self._again = True
+            return
+        self._again = False
+        self.page.set_codebooks(self._codebooks(folder))
+        self._status.start(["code", "status", str(folder), "--json"])
+
+    def stop(self) -> None:
+        """A session begins: the machine is its own."""
+        self._shown = False
+        for job in (self._status, self._work, *self._windows.values()):
+            job.stop()
+        self._windows.clear()
+        self.speech.stop()
+        self.exchange.close()
+        self.page.units.close_all()
+        self.page.set_working(False)
+
+    def close(self) -> None:
+        """The program ends."""
+        self.stop()
+
+    # --- what the page asks for -------------------------------------------------------------------
+
+    def open(self, wanted: CodingWanted) -> None:
+        """Open a session to be coded, in a process of its own; an open one stays as it is."""
+        path, key = self._path(wanted.session), (wanted.session, wanted.rater)
+        if path is None or key in self._windows:
+            return
+        job = self._windows[key] = Job(self)
+        job.ended.connect(partial(self._coded, key))
+        arguments = ["code", "open", str(path), "--rater", wanted.rater, "--round", wanted.round]
+        job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
+        self.page.set_about(tr("{session} is being opened …", session=wanted.session))
+
+    def _bench(self) -> Bench | None:
+        wanted = self.page.wanted
+        path = None if wanted is None else self._path(wanted.session)
+        if wanted is None or path is None:
+            return None
+        return Bench(path, wanted.rater, wanted.codebook, wanted.round)  # type: ignore[arg-type]
+
+    def _segment(self, session: str, rater: str, *, freeze: bool) -> None:
+        path = self._path(session)
+        if path is not None:
+            arguments = ["code", "segment", str(path), "--by", rater]
+            doing = tr("Units are being frozen …") if freeze else tr("Speech is being found …")
+            self._do([*arguments, "--freeze"] if freeze else arguments, doing)
+
+    def assign(self, wanted: Draw) -> None:
+        """Draw who codes what."""
+        if (folder := self._folder()) is not None:
+            self._do(
+                [
+                    *("code", "assign", str(folder), "--raters", wanted.raters),
+                    *("--both", wanted.both, "--seed", wanted.seed),
+                ],
+                tr("Sessions are being assigned …"),
+            )
+
+    def pack(self, rater: str, out: Path) -> None:
+        """Pack what a rater codes on another computer."""
+        if (folder := self._folder()) is not None:
+            arguments = ["code", "pack", str(folder), "--rater", rater, "--out", str(out)]
+            self._do(arguments, tr("A pack is being written …"))
+
+    def receive(self, file: Path) -> None:
+        """Take in what came back from another computer."""
+        self._do(["code", "receive", str(file)], tr("A pack is being read …"))
+
+    def agree(self, out: Path) -> None:
+        """Work out how far raters agree, and show the folder."""
+        if (folder := self._folder()) is not None:
+            self._out = out
+            arguments = ["code", "agree", str(folder), "--out", str(out)]
+            self._do(arguments, tr("Agreement is being computed …"))
+
+    # --- what came of it --------------------------------------------------------------------------
+
+    def _do(self, arguments: Sequence[str], doing: str) -> None:
+        if self._work.running:
+            self.page.set_about(tr("Wait until what is being done has ended."), "warn")
+            return
+        self.page.set_about(doing)
+        self.page.set_working(True)
+        self._work.start(arguments)
+
+    def _worked(self, ended: Ended) -> None:
+        self.page.set_working(False)
+        out, self._out = self._out, None
+        if ended.ok:
+            self.page.set_about(ended.output.strip())
+            if out is not None:
+                open_outside(out, lambda text: self.page.set_about(text, "warn"))
+        else:
+            text = ended.error.strip() or tr("It was ended from outside.")
+            self.page.set_about(text, "alarm")
+        self.refresh()
+
+    def _coded(self, key: tuple[str, str], ended: Ended) -> None:
+        job = self._windows.pop(key, None)
+        if job is not None:
+            job.deleteLater()
+        if not ended.ok:
+            self.page.set_about(ended.error.strip() or tr("It was ended from outside."), "alarm")
+        else:
+            self.page.set_about("")
+        self.refresh()
+
+    def _show_status(self, ended: Ended) -> None:
+        if ended.ok:
+            try:
+                self.page.set_sessions([_progress(row) for row in json_value(ended.output)])
+            except (ValueError, TypeError, KeyError) as error:
+                self.page.set_about(tr("How far sessions are cannot be read: {why}", why=error))
+        else:
+            self.page.set_about(ended.error.strip(), "alarm")
+        if self._again:
+            self.refresh()
+
+    def _show_units(self) -> None:
+        folder = self._folder()
+        if folder is not None:
+            books = self._codebooks(folder)
+            chosen = self.page.codebook.currentData()
+            book = next((book for book in books if book.id == chosen), None)
+            self.page.units.show_study(folder, book)
+
+    def _codebooks(self, folder: Path) -> tuple[Codebook, ...]:
+        try:
+            return codebooks_of(folder)
+        except LabappError as error:
+            self._tell(error)
+            return ()
+
+    def _tell(self, error: LabappError) -> None:
+        self.page.set_about(in_words(error), "alarm")
+
+    def _folder(self) -> Path | None:
+        own = (session.path.parent for session in self._sessions if session.study == self._study)
+        return next(own, None)
+
+    def _path(self, session: str) -> Path | None:
+        named = (line.path for line in self._sessions if line.path.name == session)
+        return next(named, None)
+
+
+def _progress(row: dict[str, object]) -> SessionProgress:
+    """A session of `labapp code status --json`."""
+    raters = tuple(RaterProgress(**rater) for rater in row.pop("raters"))  # type: ignore[attr-defined]
+    return SessionProgress(raters=raters, **row)  # type: ignore[arg-type]
+
+
+STOPPED = 130
+"""The exit status of a command that was asked to end."""
+
+
+class SpeechWork(QObject):
+    """Does what the line for it asks for.
+
+    Signals
+    -------
+    changed() : something was written down.
+    model_changed(str) : another model is to be remembered.
+    """
+
+    changed = Signal()
+    model_changed = Signal(str)
+
+    def __init__(
+        self,
+        panel: SpeechPanel,
+        path_of: Callable[[str], Path | None],
+        model: str = "",
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.panel, self._path_of, self._model = panel, path_of, model
+        self._at = ""
+        self._job = Job(self)
+        self._job.ended.connect(self._ended)
+        self._job.progressed.connect(self._progressed)
+        panel.wanted.connect(self.begin)
+        panel.model_chosen.connect(self.choose)
+        panel.stop_requested.connect(self._ask_to_stop)
+
+    @property
+    def running(self) -> bool:
+        """Whether something is being written down."""
+        return self._job.running
+
+    def look(self) -> None:
+        """Say which models and engines are here, and what to get where none are."""
+        if self._job.running:
+            return
+        tools = speech_tools()
+        known = [str(model.path) for model in tools.models]
+        if self._model and self._model not in known:
+            known.append(self._model)
+        if not self._model and tools.usable:
+            self._model = str(tools.usable[0].path)
+        self.panel.set_models(known, self._model)
+        try:
+            model = model_at(Path(self._model)) if self._model else None
+        except LabappError as error:
+            self.panel.set_state(in_words(error), "warn")
+            return
+        if model is None:
+            self.panel.set_state(missing(tools), "warn")
+        else:
+            engine = f"{model.engine.package} {model.engine.version}"
+            self.panel.set_state(
+                tr(
+                    "{model} by {engine}, on this computer: nothing is sent or fetched. Texts that "
+                    "are there stay.",
+                    model=model.name,
+                    engine=engine,
+                )
+            )
+
+    def choose(self, path: str) -> None:
+        """Take a model from now on."""
+        self._model = path
+        self.model_changed.emit(path)
+        self.look()
+
+    def begin(self, wanted: SpeechWanted) -> None:
+        """Write sessions down; units that have a text keep it."""
+        paths = [str(path) for name in wanted.sessions if (path := self._path_of(name))]
+        if self._job.running or not paths:
+            return
+        arguments = ["transcribe", *paths, "--model", wanted.model, "--json"]
+        if wanted.language:
+            arguments += ["--language", wanted.language]
+        if wanted.words:
+            arguments += ["--words", wanted.words]
+        self._at = ""
+        self.panel.set_working(True)
+        self.panel.set_share(None)
+        self.panel.set_state(tr("The speech model is being opened …"))
+        self._job.start(arguments)
+
+    def stop(self) -> None:
+        """A session begins, or the program ends: what was written down is stored."""
+        if self._job.running:
+            self._job.stop()
+            self.panel.set_working(False)
+            self.panel.set_state(stopped(), "warn")
+
+    def _ask_to_stop(self) -> None:
+        self.panel.stop.setEnabled(False)
+        self._job.ask_to_end()
+
+    def _progressed(self, progress: Progress) -> None:
+        self.panel.set_share(progress.share)
+        if not progress.share:
+            return
+        percent = number(f"{100 * progress.share:.0f}")
+        if progress.left_s is None:
+            text = tr("{percent} % written down · {what}", percent=percent, what=progress.what)
+        else:
+            text = tr(
+                "{percent} % written down · about {left} left · {what}",
+                percent=percent,
+                left=duration(progress.left_s),
+                what=progress.what,
+            )
+        self.panel.set_state(text)
+        session = progress.what.partition(",")[0]
+        if session != self._at:
+            self._at = session
+            self.changed.emit()
+
+    def _ended(self, ended: Ended) -> None:
+        self.panel.set_working(False)
+        if ended.status == STOPPED:
+            self.panel.set_state(stopped(), "warn")
+        else:
+            told = [*summary(ended.output), *ended.error.strip().splitlines()]
+            if ended.status is None:
+                told.append(tr("It was ended from outside."))
+            self.panel.set_state("\n".join(told), "" if ended.ok else "alarm")
+        self.changed.emit()
+
+
+def stopped() -> str:
+    """What is told where the work was stopped."""
+    return tr("Stopped. What was written down is stored; begun again, it goes on from there.")
+
+
+def missing(tools: SpeechTools) -> str:
+    """What to get so that something can be written down, in words."""
+    sentences = []
+    if not tools.models:
+        sentences.append(
+            tr("There is no speech model in {folder}: choose one below.", folder=tools.folder)
+        )
+        sentences += [
+            tr(
+                "{engine}: {model}; to be had as {get}.",
+                engine=engine.package,
+                model=translate_message(engine.model),
+                get=translate_message(engine.get),
+            )
+            for engine in ENGINES.values()
+        ]
+        sentences.append(translate_message(WHICH))
+    if (engine := tools.missing) is not None:
+        sentences.append(
+            tr("Install {engine}: {command}", engine=engine.package, command=engine.install)
+        )
+    return "\n".join(sentences)
+
+
+def duration(seconds: float) -> str:
+    """About how long, in words."""
+    if seconds < 60:
+        return counted(max(1, round(seconds)), "{n} second", "{n} seconds")
+    if seconds < 5400:
+        return counted(round(seconds / 60), "{n} minute", "{n} minutes")
+    return tr("{n} hours", n=number(f"{seconds / 3600:.1f}"))
+
+
+def summary(output: str) -> list[str]:
+    """What came of it: a line of `labapp transcribe --json` for each session."""
+    try:
+        rows = json_value(output) if output.strip() else []
+        return [_line(row) for row in rows]
+    except (ValueError, TypeError, KeyError) as error:
+        return [tr("What was written down cannot be told: {why}", why=error)]
+
+
+def _line(row: dict[str, object]) -> str:
+    counts = {name: value for name, value in row.items() if isinstance(value, int)}
+    parts = [tr("{n} of {of} units written down", n=row["written"], of=row["units"])]
+    if n := counts["doubtful"]:
+        parts.append(tr("{n} perhaps invented", n=n))
+    if n := counts["kept"] + counts["overtaken"]:
+        parts.append(tr("{n} had text", n=n))
+    if n := counts["silent"]:
+        parts.append(tr("{n} without a voice", n=n))
+    return f"{row['session']}: {', '.join(parts)}."

@@ -41,13 +41,12 @@ from labapp.text_tables import original
 from labapp.ui import theme
 from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, translate_phrase
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.combo import Combo
-from labapp.ui.moderator.session_table import ID, LENGTH, STATE, Column, SessionView
+from labapp.ui.moderator.bits import Combo
+from labapp.ui.moderator.sessions_page import ID, LENGTH, STATE, Column, SessionView
 from labapp.ui.outside import open_outside
 from labapp.ui.replay_process import menu_of, replayable
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.flow import FlowLayout
+from labapp.ui.widgets.controls import Button, FlowLayout
 
 LEAST_HEIGHT = 72
 

@@ -6,14 +6,19 @@ numbers (they would bias) and the wheel does nothing unless the dial has the foc
 
 As published, a dial is what a slider on a web page is: no fine dragging and no wheel, and a Page
 key moves a tenth of the range.
+
+The thin bar on top and the bar at the bottom: the same place on every screen. Series as charts: a
+dashed line at 0, and the band of allowed disagreement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log10
+from typing import Literal
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QEnterEvent,
@@ -22,14 +27,19 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPixmap,
+    QPolygonF,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QSizePolicy, QWidget
 
-from labapp.representations.space import Continuous
+from labapp.representations.distance import TOLERANCE
+from labapp.representations.space import PUBLISHED_CHART, Chart, Continuous, Display
 from labapp.ui import theme
-from labapp.ui.widgets.hands import device_of
-from labapp.ui.widgets.painting import brush, pen
+from labapp.ui.widgets.composing import Array
+from labapp.ui.widgets.controls import Button, PlainLabel, announce
+from labapp.ui.widgets.painting import brush, color, device_of, pen, restyle
+from labapp.ui.widgets.segments import ImageView, StimulusView
 
 HANDLE_R = 10.0
 RING_R = 14.0
@@ -332,3 +342,359 @@ class DialSlider(QAbstractSlider):
         painter.setBrush(brush(p.accent if self._drag is not None else p.card))
         painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
         painter.end()
+
+
+TOP_HEIGHT = 48
+BOTTOM_HEIGHT = 68
+DOT_R = 4.5
+DOT_PITCH = 15.0
+MOST_DOTS = 24
+BUTTON_WIDTH = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the top bar says. done and of count questions or pages; of = 0 for none. help: what the
+    button says that opens a description; empty for none."""
+
+    stage: str = ""
+    question: str = ""
+    done: int = 0
+    of: int = 0
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Foot:
+    """What the bottom bar offers; an empty text leaves the place free.
+
+    enabled: whether the right button can be pressed. ready: False where it looks unready although
+    it can be pressed to be told what is missing. note: said between the buttons; warn: in the
+    warning tone. leaves: the left button leaves a question or the study, so that the focus comes to
+    it last, and never by itself.
+    """
+
+    left: str = ""
+    right: str = ""
+    enabled: bool = True
+    ready: bool = True
+    note: str = ""
+    warn: bool = False
+    leaves: bool = False
+
+
+class Dots(QWidget):
+    """Progress as dots: full for what is done and what is on the screen."""
+
+    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colors = palette
+        self._done, self._of = 0, 0
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def show_progress(self, done: int, of: int) -> None:
+        if (done, of) != (self._done, self._of):
+            self._done, self._of = done, of if of <= MOST_DOTS else 0
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(self._of * DOT_PITCH), 16)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = self._colors
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for index in range(self._of):
+            full = index < self._done
+            painter.setPen(pen(p.accent if full else p.secondary, 1.2))
+            painter.setBrush(brush(p.accent if full else p.card))
+            centre = QPointF(DOT_PITCH * index + DOT_PITCH / 2, self.height() / 2)
+            painter.drawEllipse(centre, DOT_R, DOT_R)
+        painter.end()
+
+
+class RecordingMark(QWidget):
+    """A red disc while sound is recorded, a hollow one while not; the word stands beside it."""
+
+    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colors = palette
+        self._on = False
+        self.setFixedSize(14, 14)
+
+    def show_on(self, on: bool) -> None:
+        self._on = on
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        mark = self._colors.alarm if self._on else self._colors.secondary
+        painter.setPen(pen(mark, 1.4))
+        painter.setBrush(brush(mark if self._on else self._colors.card))
+        painter.drawEllipse(QRectF(2, 2, 10, 10))
+        painter.end()
+
+
+class _Bar(QWidget):
+    """A card-coloured bar with a hairline towards the content."""
+
+    def __init__(
+        self,
+        palette: theme.Palette,
+        *,
+        towards: Literal["top", "bottom"],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._colors = palette
+        self._towards = towards
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), brush(self._colors.card))
+        line = 0 if self._towards == "top" else self.height() - 1
+        painter.fillRect(0, line, self.width(), 1, brush(self._colors.hairline))
+        painter.end()
+
+
+class TopBar(_Bar):
+    """Where one is, and whether sound is recorded; nothing else, but for what can be opened at any
+    time: help_pressed."""
+
+    help_pressed = Signal()
+
+    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
+        super().__init__(palette, towards="bottom", parent=parent)
+        self.setFixedHeight(TOP_HEIGHT)
+        self._stage, self._question, self._recording = PlainLabel(), PlainLabel(), PlainLabel()
+        for label in (self._stage, self._question, self._recording):
+            label.setProperty("role", "secondary")
+        self._dots = Dots(palette)
+        self._mark = RecordingMark(palette)
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.SPACE_XXL, 0, theme.SPACE_XXL, 0)
+        row.setSpacing(theme.SPACE_XL)
+        for widget in (self._stage, self._question, self._dots):
+            row.addWidget(widget)
+        self.help = Button(role="link")
+        self.help.hide()
+        self.help.clicked.connect(self.help_pressed)
+        self.keyboard = PlainLabel()
+        self.keyboard.setProperty("role", "secondary")
+        self.keyboard.hide()
+        row.addStretch(1)
+        row.addWidget(self.keyboard)
+        row.addWidget(self.help)
+        row.addWidget(self._mark)
+        row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
+        row.addWidget(self._recording)
+        self.setLayout(row)
+        self._head = Head()
+
+    def show_head(self, head: Head) -> None:
+        if head == self._head:
+            return
+        self._head = head
+        self._stage.setText(head.stage)
+        self._stage.setVisible(bool(head.stage))
+        self._question.setText(head.question)
+        self._question.setVisible(bool(head.question))
+        self._dots.show_progress(head.done, head.of)
+        self.help.setText(head.help)
+        if self.help.hasFocus() and not head.help:
+            self.help.clearFocus()
+        self.help.setVisible(bool(head.help))
+
+    def hide_help(self) -> None:
+        """Offer nothing to open, until the next head is shown."""
+        self.show_head(replace(self._head, help=""))
+
+    def show_keyboard(self, text: str) -> None:
+        """Say that the keyboard is away; nothing for empty words."""
+        self.keyboard.setText(text)
+        self.keyboard.setVisible(bool(text))
+
+    def show_recording(self, on: bool, text: str) -> None:
+        self._mark.show_on(on)
+        self._recording.setText(text)
+
+
+class BottomBar(_Bar):
+    """Skip, Back or a way out on the left, the way on on the right."""
+
+    left_pressed = Signal()
+    right_pressed = Signal()
+
+    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
+        super().__init__(palette, towards="top", parent=parent)
+        self.setFixedHeight(BOTTOM_HEIGHT)
+        self.left = Button(role="quiet")
+        self.left.setProperty("side", "left")
+        self.right = Button(role="primary")
+        self.note = PlainLabel()
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.note.setWordWrap(True)
+        self.note.setProperty("role", "secondary")
+        self.left.clicked.connect(self.left_pressed)
+        self.right.clicked.connect(self.right_pressed)
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.SPACE_L, 0, theme.SPACE_XXL, 0)
+        row.setSpacing(theme.SPACE_XL)
+        for button in (self.left, self.right):
+            button.setMinimumWidth(BUTTON_WIDTH)
+            button.setFixedHeight(theme.TARGET_HEIGHT + theme.SPACE_S)
+            policy = button.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            button.setSizePolicy(policy)
+            button.hide()
+        row.addWidget(self.left)
+        row.addWidget(self.note, 1)
+        row.addWidget(self.right)
+        self.setLayout(row)
+        self._foot = Foot()
+
+    @property
+    def foot(self) -> Foot:
+        return self._foot
+
+    def show_foot(self, foot: Foot) -> None:
+        if foot == self._foot:
+            return
+        before, self._foot = self._foot, foot
+        for button, text in ((self.left, foot.left), (self.right, foot.right)):
+            if text and button.text() != text:
+                button.setText(text)
+            usable = bool(text) and (foot.enabled or button is self.left)
+            if button.hasFocus() and not usable:
+                button.clearFocus()  # else Qt would move the focus on to some dial
+            button.setVisible(bool(text))
+        self.right.setEnabled(foot.enabled)
+        restyle(self.right, "unready", not foot.ready)
+        if before.note != foot.note:
+            self.note.setText(foot.note)
+        if foot.warn and (before.warn, before.note) != (True, foot.note):
+            announce(self.note, foot.note, urgent=True)
+        restyle(self.note, "tone", "warn" if foot.warn else "")
+
+
+LINE_PX = 2.4
+AXIS_PX = 1.0
+PUBLISHED_OPACITY = 0.5
+
+
+class SeriesView(StimulusView):
+    """Own series, target series, or both over one another.
+
+    chart: its limits. band: whether the band within which points agree is drawn round a target.
+    two_styles: in an overlay the target's line is dashed and lies under the own one (False: both
+    plain at 50 % opacity, as published).
+    """
+
+    def __init__(
+        self,
+        palette: theme.Palette,
+        name: str,
+        *,
+        two_styles: bool,
+        chart: Chart | None = None,
+        band: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(palette, name, parent)
+        self._two_styles = two_styles
+        self._chart = chart or PUBLISHED_CHART
+        self._band = band
+        self._own: Array | None = None
+        self._target: Array | None = None
+        self._ground: QPixmap | None = None
+
+    def show_picture(self, picture: Array) -> None:
+        """Show the own series, float32 of shape (points,)."""
+        self._own = picture
+        self.update()
+
+    def show_target(self, target: Array | None) -> None:
+        """Show the target with its band; drawn once and kept."""
+        self._target = target
+        self._ground = None
+        self.update()
+
+    def show_overlay(self, own: Array, target: Array) -> None:
+        if target is not self._target:
+            self.show_target(target)
+        self.show_picture(own)
+
+    def points(self, series: Array) -> list[QPointF]:
+        """A series in the widget's pixels; far outside the chart it is cut off."""
+        x = np.linspace(1.0, self.width() - 1.0, series.size)
+        half = self.height() / 2
+        y = half - self._chart.above_middle(series, half - 1)
+        return [QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+
+    def paint(self, painter: QPainter) -> None:
+        ratio = self.devicePixelRatioF()
+        size = self.size() * ratio
+        if self._ground is None or self._ground.size() != size:
+            self._ground = self._draw_ground(ratio)
+        painter.drawPixmap(0, 0, self._ground)
+        if self._own is None:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setClipRect(QRectF(1, 1, self.width() - 2, self.height() - 2))
+        if self._target is not None and not self._two_styles:
+            painter.setOpacity(PUBLISHED_OPACITY)
+        painter.setPen(pen(theme.SERIES_OWN, LINE_PX))
+        painter.drawPolyline(self.points(self._own))
+
+    def _draw_ground(self, ratio: float) -> QPixmap:
+        """Everything that stays while the dials move."""
+        ground = QPixmap(self.size() * ratio)
+        ground.setDevicePixelRatio(ratio)
+        ground.fill(color(theme.SERIES_GROUND))
+        painter = QPainter(ground)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width, height = float(self.width()), float(self.height())
+        painter.save()
+        painter.setClipRect(QRectF(1, 1, width - 2, height - 2))
+        if self._target is not None and self._band:
+            upper = self.points(self._target + np.float32(TOLERANCE))
+            lower = self.points(self._target - np.float32(TOLERANCE))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(brush(theme.SERIES_BAND))
+            painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+        if (zero := self._chart.zero) is not None:
+            y = height / 2 - zero * (height / 2 - 1)
+            painter.setPen(pen(theme.SERIES_AXIS, AXIS_PX, dashed=True))
+            painter.drawLine(QPointF(1, y), QPointF(width - 1, y))
+        if self._target is not None:
+            if not self._two_styles:
+                painter.setOpacity(PUBLISHED_OPACITY)
+            painter.setPen(pen(theme.SERIES_TARGET, LINE_PX, dashed=self._two_styles))
+            painter.drawPolyline(self.points(self._target))
+        painter.restore()
+        painter.setPen(pen(self._colors.hairline))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(QRectF(0.5, 0.5, width - 1, height - 1))
+        painter.end()
+        return ground
+
+
+def view_of(
+    display: Display,
+    picture: Array,
+    palette: theme.Palette,
+    name: str,
+    *,
+    improved: bool,
+    chart: Chart | None = None,
+    band: bool = True,
+) -> ImageView | SeriesView:
+    """The view for pictures of this kind. chart, band: of a series."""
+    if display == "series":
+        return SeriesView(palette, name, two_styles=improved, chart=chart, band=band)
+    rows, columns = picture.shape[:2]
+    return ImageView(
+        (rows, columns), palette, name, binary=display == "binary_image", two_hues=improved
+    )

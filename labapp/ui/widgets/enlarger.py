@@ -10,7 +10,7 @@ from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout
 
 from labapp.ui import theme
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.painting import color, draw_focus_ring, font, metrics, pen
 from labapp.ui.widgets.photo_view import WHOLE, Box, PhotoView
 

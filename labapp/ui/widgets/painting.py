@@ -1,11 +1,23 @@
-"""What the painted widgets share: pens, fonts and colours made once, not per paint."""
+"""What the painted widgets share: pens, fonts and colours made once, not per paint.
+
+What a hand used: mouse, touch or keyboard.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QInputDevice,
+    QPainter,
+    QPen,
+    QPointerEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from labapp.ui import theme
@@ -59,3 +71,13 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
         widget.setProperty(name, value)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
+
+
+KEYBOARD = "keyboard"
+TOUCH = (QInputDevice.DeviceType.TouchScreen, QInputDevice.DeviceType.Stylus)
+
+
+def device_of(event: QPointerEvent) -> str:
+    """Mouse or touch. What no control takes as a touch, Qt makes a press of the mouse, which still
+    knows the device that it came from."""
+    return "touch" if event.device().type() in TOUCH else "mouse"

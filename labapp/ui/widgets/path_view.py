@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
+from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
-from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import restyle
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.row_view import (

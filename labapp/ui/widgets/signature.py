@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPainterPath, QPaintEvent
 
 from labapp.ui import theme
-from labapp.ui.widgets.heard import Picture
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import brush, color, font, pen
 
 HEIGHT = 112

@@ -15,7 +15,7 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
 from labapp.analysis.design.rows import rows
 from labapp.analysis.design.sections import sections
-from labapp.analysis.effects import Effect
+from labapp.analysis.inference import Effect
 from labapp.analysis.tables import Tables, typed
 from labapp.report.page import joined
 from tests.analysis.design.studies import MODELS, cells, study

@@ -22,8 +22,7 @@ from labapp.analysis.design.rows import rows as statistics_rows
 from labapp.analysis.design.sections import sections
 from labapp.analysis.design.sections import tested_pair as pair_of
 from labapp.analysis.design.summary import _outcome
-from labapp.report.language import Translation, speaking
-from labapp.report.page import joined
+from labapp.report.page import Translation, joined, speaking
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN, OPPOSITE
 

@@ -12,12 +12,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from labapp.analysis.analyze import write
 from labapp.analysis.design.contents import REPORT
 from labapp.analysis.design.r_script import SCRIPT
 from labapp.analysis.design.rows import rows
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
-from labapp.analysis.writing import write
 from tests.analysis.design.studies import MODELS, study
 from tests.analysis.design.test_analyses import AGAINST, DESIGN, OPPOSITE
 from tests.analysis.design.test_equal_to_r import r_is_missing

@@ -11,8 +11,7 @@ import statsmodels.formula.api as smf
 
 from labapp.analysis.design import mixed
 from labapp.analysis.design.mixed import wald
-from labapp.analysis.inference import FEW, SAME
-from labapp.analysis.variance import Matrix
+from labapp.analysis.inference import FEW, SAME, Matrix
 
 
 def gaps(n: int, spread: float = 1.0, seed: int = 2) -> Matrix:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from labapp.agreement.continuum import Continuum, Span, unit_alpha
+from labapp.agreement.coefficients import Continuum, Span, unit_alpha
 from labapp.annotations.codebook import parse
 from labapp.annotations.model import Assignment
 from labapp.annotations.reliability.gathering import CodedSession, Gathered, gather

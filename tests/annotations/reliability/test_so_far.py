@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from labapp.agreement.continuum import Continuum, Span, unit_alpha
+from labapp.agreement.coefficients import Continuum, Span, unit_alpha
 from labapp.annotations.model import Mark
 from labapp.annotations.reliability.so_far import SoFar, agreement_so_far
 from tests.annotations.reliability.coded import BOOK, session, span_marks, unit_marks

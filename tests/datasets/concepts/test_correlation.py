@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.datasets.concepts.correlation import binary, correlated
+from labapp.datasets.concepts.rows import binary, correlated
 from labapp.datasets.split import Int64
 
 SIZES = (3, 6, 8, 5)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.datasets.concepts.rows import drawn, part, validation
-from labapp.datasets.concepts.tabular import tabular_toy
+from labapp.datasets.concepts.rows import drawn, part, tabular_toy, validation
 
 
 def test_validation_rows_are_a_tenth_by_the_seed() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from labapp.datasets.concepts import shapes, shapes_official
+from labapp.datasets.concepts import shapes
 from labapp.datasets.concepts.rows import ConceptSplit
 from labapp.errors import DatasetError
 
@@ -33,14 +33,14 @@ def write(path: Path, **changed: Any) -> Path:
 def test_pictures_come_in_the_order_that_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shapes_official, "_BLOCK", 10)
-    path = write(tmp_path / shapes_official.NAME)
+    monkeypatch.setattr(shapes, "_BLOCK", 10)
+    path = write(tmp_path / shapes.NAME)
     rows = np.array([143, 0, 17, 18, 9, 10, 0])
-    pictures, sha256 = shapes_official.read(path, rows, INDICES)
+    pictures, sha256 = shapes.read(path, rows, INDICES)
     with h5py.File(path) as file:
         np.testing.assert_array_equal(pictures, file["images"][:][rows])
     assert len(sha256) == 64
-    part = shapes_official.Official(pictures, INDICES[rows].astype(np.float64))
+    part = shapes.Official(pictures, INDICES[rows].astype(np.float64))
     x = part.instances(np.array([1, 3]))
     assert x.shape == (2, 3, 64, 64)
     assert x.dtype == np.float32
@@ -61,20 +61,20 @@ def test_pictures_come_in_the_order_that_was_asked_for(
 def test_another_file_is_refused(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
     path = write(tmp_path / "other.h5", **changed)
     with pytest.raises(DatasetError, match=told):
-        shapes_official.read(path, np.array([0]), INDICES)
+        shapes.read(path, np.array([0]), INDICES)
 
 
 def test_no_file_and_a_damaged_one(tmp_path: Path) -> None:
-    path = tmp_path / shapes_official.NAME
+    path = tmp_path / shapes.NAME
     with pytest.raises(DatasetError, match="There is no"):
-        shapes_official.read(path, np.array([0]), INDICES)
+        shapes.read(path, np.array([0]), INDICES)
     path.write_bytes(b"no HDF5")
     with pytest.raises(DatasetError, match="cannot be read"):
-        shapes_official.read(path, np.array([0]), INDICES)
+        shapes.read(path, np.array([0]), INDICES)
 
 
 def test_without_h5py_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path / shapes_official.NAME)
+    path = write(tmp_path / shapes.NAME)
     real = builtins.__import__
 
     def without(name: str, *rest: Any) -> Any:
@@ -84,12 +84,12 @@ def test_without_h5py_the_package_is_named(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(DatasetError, match=r"pip install h5py"):
-        shapes_official.read(path, np.array([0]), INDICES)
+        shapes.read(path, np.array([0]), INDICES)
 
 
 def test_a_task_from_a_file_of_the_published_size(tmp_path: Path) -> None:
     # Chunks that are never written take no room: 6 GB of pictures in 6 MB. One picture has content.
-    path = tmp_path / shapes_official.NAME
+    path = tmp_path / shapes.NAME
     rendered = shapes.shapes(0)
     row = 17
     grid_row = np.ravel_multi_index(
@@ -108,7 +108,7 @@ def test_a_task_from_a_file_of_the_published_size(tmp_path: Path) -> None:
         file.create_dataset("labels", data=every, compression="gzip", compression_opts=1)
     split = shapes.shapes(0, official=path)
     assert split.origin == "official"
-    assert list(split.files) == [shapes_official.NAME]
+    assert list(split.files) == [shapes.NAME]
     np.testing.assert_array_equal(split.train.labels_of, rendered.train.labels_of)
     np.testing.assert_array_equal(factors_of(split, row), factors_of(rendered, row))
     picture, other = split.train.instances(np.array([row, row + 1]))

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from labapp.datasets.concepts.rows import ConceptRows
-from labapp.datasets.concepts.tabular import inputs, tabular_toy
+from labapp.datasets.concepts.rows import ConceptRows, inputs, tabular_toy
 from labapp.datasets.split import Float64
 
 

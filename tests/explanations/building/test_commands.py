@@ -13,7 +13,7 @@ from labapp.cli.main import app
 from labapp.errors import StimuliError
 from labapp.explanations import package
 from labapp.explanations.building import sets
-from labapp.explanations.building.selection import SetSize
+from labapp.explanations.building.sets import SetSize
 from labapp.explanations.classifier import Classifier
 from labapp.stimuli import importing, library
 

@@ -20,9 +20,7 @@ from labapp.explanations.building.heatmaps import (
     GradcamExplainer,
     HeatmapExplainer,
 )
-from labapp.explanations.building.selection import Candidate, SetSize
-from labapp.explanations.building.set_photos import class_id
-from labapp.explanations.building.sets import specs
+from labapp.explanations.building.sets import Candidate, SetSize, class_id, specs
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FacesData
 from labapp.explanations.photos import UInt8

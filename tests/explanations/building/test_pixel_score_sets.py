@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labapp.datasets.averaging import average_blocks
 from labapp.datasets.faces.dataset import CLASSES, faces
+from labapp.datasets.painter import average_blocks
 from labapp.errors import ModelError, StimuliError, UsageError
 from labapp.explanations import package, pixel_scores
 from labapp.explanations.building import commands
@@ -19,8 +19,7 @@ from labapp.explanations.building.pixel_score_sets import scored_of, select
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.card import ClassTest
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.data import FacesData, ids_of
-from labapp.explanations.methods import METHODS, SCORINGS
+from labapp.explanations.data import METHODS, SCORINGS, FacesData, ids_of
 from labapp.stimuli import importing, library, pictures, score_files
 from labapp.stimuli.manifest import Manifest, Photo
 from tests.helpers.installed import on_path, write_package
@@ -149,7 +148,7 @@ def test_a_model_of_another_kind_is_refused(resnet: Classifier, data: FacesData)
 
 OURS = """
 import numpy as np
-from labapp.explanations.methods import ExplanationMethod
+from labapp.explanations.data import ExplanationMethod
 def brightness(classifier, pictures, classes):
     return {gives}
 IT = ExplanationMethod("brightness", scores="ours:brightness", label="Brightness")

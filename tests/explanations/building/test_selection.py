@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.datasets.birds.dataset import BirdRows
-from labapp.explanations.building.selection import (
+from labapp.explanations.building.sets import (
+    BirdPhotos,
     Candidate,
     Selection,
     SetSize,
@@ -19,7 +20,6 @@ from labapp.explanations.building.selection import (
     options,
     select,
 )
-from labapp.explanations.building.set_photos import BirdPhotos
 
 BIRDS = BirdPhotos(BirdRows("test", 1, 1), [""] * 20, "birds")
 

@@ -10,8 +10,7 @@ import pytest
 from labapp.explanations import package
 from labapp.explanations.building import build
 from labapp.explanations.building.explainer import ExplanationJob
-from labapp.explanations.building.set_photos import photo_id, photos_of
-from labapp.explanations.building.sets import specs
+from labapp.explanations.building.sets import photo_id, photos_of, specs
 from labapp.stimuli import importing, library, pictures
 from labapp.stimuli.manifest import Manifest, Photo
 from tests.helpers import shipped_stimuli

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from labapp.metrics.evaluation import figures
 from labapp.metrics.evaluation.scores import MetricOutcome, compute_all
+from labapp.metrics.inputs import Score
 from labapp.metrics.registry import METRICS
-from labapp.metrics.score import Score
 
 CODES, FACTORS = ("c1", "c2", "c3"), ("shape", "a $very$ long name of a factor")
 

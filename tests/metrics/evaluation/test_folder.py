@@ -11,8 +11,8 @@ import pytest
 from labapp.errors import MetricError
 from labapp.metrics.evaluation import folder
 from labapp.metrics.evaluation.scores import MetricOutcome
+from labapp.metrics.inputs import Score
 from labapp.metrics.registry import METRICS
-from labapp.metrics.score import Score
 
 NAMES = ("c1", "c2"), ("z1", "z2")
 

@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from labapp.metrics.evaluation.terminal import show_progress
+from labapp.metrics.evaluation.scores import show_progress
 
 
 def shown(terminal: bool) -> str:

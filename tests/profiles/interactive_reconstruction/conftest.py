@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables, load
+from labapp.analysis.analyze import write
 from labapp.analysis.task_report import Findings
-from labapp.analysis.writing import write
 from labapp.profiles.interactive_reconstruction.profile import PROFILE, Comparisons
 from labapp.profiles.interactive_reconstruction.results import Found
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 
 MODELS = ("sinelines/ae", "sinelines/vae", "sinelines/gt")
 HEAD = """

@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis import load
 from labapp.profiles.interactive_reconstruction.figures import changes
 from labapp.profiles.interactive_reconstruction.profile import findings
-from labapp.tasks.reconstruction.report.metrics import METRICS
+from labapp.tasks.reconstruction.report.contents import METRICS
 from tests.analysis.test_report import quiet_session
 from tests.helpers.compared import group_of
 

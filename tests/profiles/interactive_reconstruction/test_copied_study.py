@@ -10,16 +10,16 @@ from collections.abc import Iterator
 import pytest
 
 from labapp import resources
+from labapp.analysis.analyze import statistics
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, load, typed
 from labapp.analysis.task_report import Findings, ReportedStudy
-from labapp.analysis.writing import statistics
-from labapp.planning.people import People
-from labapp.planning.pools import planned_groups
-from labapp.profiles.interactive_reconstruction import published
+from labapp.planning.power import planned_groups
+from labapp.planning.thresholds import People
+from labapp.profiles.interactive_reconstruction import results
 from labapp.profiles.interactive_reconstruction.profile import PROFILE
 from labapp.report.page import joined
-from labapp.simulation.jobs import simulate_study
+from labapp.simulation.simulation_job import simulate_study
 
 COPIES = {"sinelines/ae": "zz/first", "sinelines/vae": "aa/second", "sinelines/gt": "mm/third"}
 """Other data folders, and in another alphabetical order."""
@@ -88,7 +88,7 @@ def test_its_rows_tests_and_published_values_are_the_originals(simulated: Tables
     assert own == rows_of(as_original(simulated))
     assert sum("repeated-measures ANOVA" in line for line in own) >= 3
     text = "\n".join(own)
-    known = published.rows()
+    known = results.rows()
     printed = next(
         row for row in known
         if (row.study, row.model, row.quantity, row.measure)

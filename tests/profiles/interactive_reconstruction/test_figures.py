@@ -36,7 +36,7 @@ from labapp.profiles.interactive_reconstruction.figures import (
     shares,
 )
 from labapp.profiles.interactive_reconstruction.results import Found
-from labapp.report import axis_names
+from labapp.report import drawing
 from labapp.report.drawing import ReportFigure, with_ids
 from tests.helpers.compared import (
     DIALS,
@@ -420,11 +420,11 @@ def laid_out(figure: Figure) -> list[Axes]:
 
 
 def test_long_names_are_broken_where_they_have_joints() -> None:
-    assert axis_names.wrap("beta-vae-annealed", 0.6) == "beta-vae-\nannealed"
-    assert axis_names.wrap("factorvae", 0.1) == "factorvae"
-    assert "".join(axis_names.wrap(LONG[1], 0.5).split("\n")) == LONG[1]
-    assert axis_names.names_of(["m/ae", "m/gt"], 0.5).upright is False
-    turned = axis_names.names_of(["m/a_long_name_in_a_narrow_place", "m/gt"], 0.3)
+    assert drawing.wrap("beta-vae-annealed", 0.6) == "beta-vae-\nannealed"
+    assert drawing.wrap("factorvae", 0.1) == "factorvae"
+    assert "".join(drawing.wrap(LONG[1], 0.5).split("\n")) == LONG[1]
+    assert drawing.names_of(["m/ae", "m/gt"], 0.5).upright is False
+    turned = drawing.names_of(["m/a_long_name_in_a_narrow_place", "m/gt"], 0.3)
     assert turned.upright
     assert turned.lines <= 2
 

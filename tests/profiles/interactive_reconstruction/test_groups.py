@@ -13,8 +13,7 @@ from labapp.analysis.column import Column
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import typed
 from labapp.profiles.interactive_reconstruction import sections
-from labapp.profiles.interactive_reconstruction.comparisons import comparisons
-from labapp.profiles.interactive_reconstruction.groups import groups_of
+from labapp.profiles.interactive_reconstruction.groups import comparisons, groups_of
 from labapp.profiles.interactive_reconstruction.profile import PROFILE, findings
 from labapp.profiles.interactive_reconstruction.results import Group
 from tests.profiles.interactive_reconstruction.conftest import MODELS, Analysed

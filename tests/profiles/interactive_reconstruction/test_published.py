@@ -14,7 +14,7 @@ from scipy import stats
 from labapp import resources
 from labapp.analysis import Tables
 from labapp.analysis.columns import Metric
-from labapp.profiles.interactive_reconstruction import published as paper
+from labapp.profiles.interactive_reconstruction import results as paper
 from labapp.profiles.interactive_reconstruction import statistics
 from labapp.profiles.interactive_reconstruction.groups import (
     EXEMPLARS,
@@ -23,14 +23,18 @@ from labapp.profiles.interactive_reconstruction.groups import (
     TRAVERSALS,
     in_order,
 )
-from labapp.profiles.interactive_reconstruction.model_cards import not_published, published_name
 from labapp.profiles.interactive_reconstruction.profile import findings
-from labapp.profiles.interactive_reconstruction.published import Printed, rows
-from labapp.profiles.interactive_reconstruction.results import Group
+from labapp.profiles.interactive_reconstruction.results import (
+    Group,
+    Printed,
+    not_published,
+    published_name,
+    rows,
+)
 from labapp.profiles.interactive_reconstruction.sections import about_models
 from labapp.representations.card import UNKNOWN, dataset_of
-from labapp.tasks.reconstruction.report.metrics import METRICS
-from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
+from labapp.tasks.reconstruction.report.contents import METRICS
+from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 
 SYNTHETIC = ("ae", "vae", "gt")
 MNIST = ("ae5", "vae5", "ig5", "tc5", "ss5", "ae10", "ss10")

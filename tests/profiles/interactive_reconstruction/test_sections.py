@@ -11,9 +11,8 @@ import pytest
 
 from labapp.analysis.inference import SAME, Outcome
 from labapp.analysis.report import report
-from labapp.profiles.interactive_reconstruction import sections, words
-from labapp.profiles.interactive_reconstruction.model_cards import Facts, facts
-from labapp.profiles.interactive_reconstruction.results import Found
+from labapp.profiles.interactive_reconstruction import sections
+from labapp.profiles.interactive_reconstruction.results import Facts, Found, facts
 from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
 from tests.helpers.pages import problems
 from tests.profiles.interactive_reconstruction.conftest import Analysed
@@ -43,12 +42,12 @@ def test_each_metric_has_values_tests_and_effects(whole: Analysed) -> None:
     assert f"{summary.mean:.1f} ± {summary.sd:.1f} median {summary.median:.1f}" in said
     assert f"σ {summary.sd_population:.1f}" in said
     assert one.omnibus is not None
-    assert words.statistic(one.omnibus.outcome) in said
-    assert words.effect(one.omnibus.effect) in said
+    assert sections.statistic(one.omnibus.outcome) in said
+    assert sections.effect(one.omnibus.effect) in said
     pair = one.pair("sinelines/gt", "sinelines/ae")
     assert pair is not None
-    assert f"{words.statistic(pair.outcome)}, n = 5" in said
-    assert words.effect(pair.effect) in said
+    assert f"{sections.statistic(pair.outcome)}, n = 5" in said
+    assert sections.effect(pair.effect) in said
     assert f"{found.n_tests} tests (analyses of variance and t tests) were made" in said
     assert "ours, not the paper's" in said
     assert "All participants here are simulated" in said
@@ -157,13 +156,13 @@ def test_checks_are_folded_away(gapped: Analysed) -> None:
 
 
 def test_a_test_without_value_says_why() -> None:
-    assert words.test(Outcome("paired t", why=SAME)) == (
+    assert sections.test(Outcome("paired t", why=SAME)) == (
         "none: there is no variation to test against"
     )
-    assert words.test(Outcome("paired t")) == "–"
+    assert sections.test(Outcome("paired t")) == "–"
     fitted = Outcome("linear mixed model, Wald chi-square", 3.0, 2, 0.0000123, why="no variance")
-    assert words.test(fitted) == "χ²(2) = 3.00, p = 1.2e-05 (no variance)"
-    assert words.p_value(0.0) == words.p_value(7.8e-16) == "p < 1e-15"
+    assert sections.test(fitted) == "χ²(2) = 3.00, p = 1.2e-05 (no variance)"
+    assert sections.p_value(0.0) == sections.p_value(7.8e-16) == "p < 1e-15"
 
 
 def test_models_without_a_card_have_no_facts() -> None:

@@ -13,8 +13,8 @@ import pytest
 from labapp import resources
 from labapp.representations import card as cards
 from labapp.representations import load_package
-from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
 from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
+from labapp.representations.recipe import ARCHITECTURES, TrainedNetwork
 from labapp.representations.tfjs.importing import LAYOUTS, import_package
 from tests.representations.tfjs import published
 from tests.representations.tfjs.published import Network

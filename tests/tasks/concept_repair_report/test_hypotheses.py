@@ -18,8 +18,7 @@ from labapp.tasks.concept_repair.report.hypotheses import (
     OPPOSITE,
     Prediction,
 )
-from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MATCHED, Rows
-from labapp.tasks.concept_repair.report.models import Models
+from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MATCHED, Models, Rows
 
 PEOPLE, MODELS, PICTURES = 24, 6, 10
 OIS = np.linspace(0.05, 0.55, MODELS)

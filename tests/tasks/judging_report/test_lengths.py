@@ -14,7 +14,7 @@ from labapp.stimuli import library
 from labapp.stimuli.manifest import Manifest, Method
 from labapp.study.loading import load
 from labapp.tasks.judging.report import published as paper
-from labapp.tasks.judging.report.groups import lengths, of_set, remark, sentence
+from labapp.tasks.judging.report.statistics import lengths, of_set, remark, sentence
 
 NONE = pd.DataFrame({"set": [], "photo": [], "of": [], "prototype": []})
 SHIPPED = {

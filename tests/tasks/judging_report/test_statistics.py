@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from labapp.analysis.writing import write
+from labapp.analysis.analyze import write
 from tests.helpers.cohort import RISKS, STUDIES, cohort
 from tests.helpers.statistics_table import of_task
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.resources import assets
 from labapp.stimuli import library
-from labapp.stimuli.references import reference_pairs
+from labapp.stimuli.check import reference_pairs
 from labapp.tasks.concept_repair.screen.examples import LEAST_SIDE, ExampleSheet, ExamplesScreen
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers import concepts

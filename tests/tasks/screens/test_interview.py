@@ -22,7 +22,7 @@ from labapp.tasks.interview.plan import InterviewPart
 from labapp.tasks.interview.screen import InterviewScreen
 from labapp.ui import theme
 from labapp.ui.consent_pdf import text_of
-from labapp.ui.moderator import style
+from labapp.ui.moderator import bits
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
@@ -153,7 +153,7 @@ def test_no_question_of_a_guide_is_cut(qtbot: QtBot) -> None:
     words = "Was there a moment at which you changed your mind about what a dial does? " * 2
     questions = tuple(words[: 20 + 7 * n].strip() for n in range(12))
     mirror = InterviewPanel(theme.DARK, lambda command: None)
-    mirror.setStyleSheet(style.stylesheet(theme.DARK))
+    mirror.setStyleSheet(bits.stylesheet(theme.DARK))
     qtbot.addWidget(mirror)
     mirror.show()
     for width in range(420, 1000, 116):

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from labapp.events.commands import Next
-from labapp.stimuli import colour
+from labapp.stimuli import masking
 from labapp.tasks.judging.events import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
     AGREEMENT,
@@ -120,7 +120,7 @@ def test_heatmaps_are_the_kept_ones_in_the_colours_of_the_plan(stage):
     photo, rgb = room.runner.part.photos[0], room.runner.gallery.rgb
     assert len(screen.heatmaps) == len(photo.heatmaps) == 4
     for place, heat in zip(screen.heatmaps, photo.heatmaps, strict=True):
-        expected = colour.overlay(rgb(photo.photo), rgb(heat), "positive", "inferno")
+        expected = masking.overlay(rgb(photo.photo), rgb(heat), "positive", "inferno")
         assert place.view.image == image_of(expected)
     assert screen.photo_place.view.image == image_of(np.array(rgb(photo.photo)))
 

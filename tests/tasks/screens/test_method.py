@@ -23,8 +23,8 @@ from labapp.tasks.judging.screen.description import (
 )
 from labapp.tasks.judging.screen.worked import Heatmaps, WorkedExample
 from labapp.ui import theme
+from labapp.ui.widgets.photo_view import ZoomView
 from labapp.ui.widgets.row_view import RowList
-from labapp.ui.widgets.zoom_view import ZoomView
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to
 from tests.ui.hearing import taken

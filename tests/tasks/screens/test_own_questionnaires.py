@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme
-from labapp.ui.widgets.scale import Look, Scale
+from labapp.ui.widgets.choice import Look, Scale
 from tests.helpers.questionnaires import own_study
 from tests.tasks.screens.test_questionnaires import WORDS
 from tests.ui.hearing import announcements, interface_of

@@ -15,8 +15,8 @@ from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets import textfield
-from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
+from labapp.ui.widgets import controls
+from labapp.ui.widgets.dial import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.questionnaires import ALL, questionnaire_study
 from tests.helpers.reach import out_of_reach
 from tests.helpers.rooms import Room
@@ -210,8 +210,8 @@ def test_a_written_answer_is_recorded_when_it_is_kept(asked, qapp, qtbot):
 
 
 def test_whoever_writes_without_a_rest_is_kept_too(asked, qapp, monkeypatch):
-    monkeypatch.setattr(textfield, "LONGEST_MS", 600)
-    monkeypatch.setattr(textfield, "QUIET_MS", 60_000)  # a busy machine is no rest
+    monkeypatch.setattr(controls, "LONGEST_MS", 600)
+    monkeypatch.setattr(controls, "QUIET_MS", 60_000)  # a busy machine is no rest
     room, _ = asked("comments")
     written = ""
     while not room.count("response.changed"):

@@ -14,7 +14,7 @@ from labapp.clock import FakeClock
 from labapp.events.commands import ConfirmSkip, Pause, Resume
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.ui.widgets.pictures import LEAST_SIDE
+from labapp.ui.widgets.segments import LEAST_SIDE
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
 from tests.ui.hearing import announcements

@@ -14,8 +14,7 @@ from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import decode_one
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
-from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
-from labapp.tasks.single_dimension.screen.tutorial import ExampleScreen
+from labapp.tasks.single_dimension.screen.questions import ExampleScreen, SingleDimensionScreen
 from labapp.ui.moderator.console import ConsoleWindow
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import FormulaDecoder, decoder_of, skip_to

@@ -10,7 +10,7 @@ import pytest
 
 from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import curves
-from labapp.tasks.unmasking.report.cells import Cells
+from labapp.tasks.unmasking.report.curves import Cells
 from tests.helpers.observers import World, annotated, cells_of, group_of, observed, tables_with
 
 

@@ -22,7 +22,7 @@ from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import figures
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found
-from labapp.tasks.unmasking.report.words import of_people
+from labapp.tasks.unmasking.report.sections import of_people
 from tests.helpers.unmasked import METHODS, found, nobody
 
 DRAWN = True

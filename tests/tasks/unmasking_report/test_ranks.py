@@ -12,7 +12,6 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from labapp.tasks.unmasking.report import contents
-from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.contents import (
     KENDALL,
     OVERALL,
@@ -22,6 +21,7 @@ from labapp.tasks.unmasking.report.contents import (
     ranked,
 )
 from labapp.tasks.unmasking.report.contents import ranks as ranks_of
+from labapp.tasks.unmasking.report.curves import Cells
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, Ranks
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with, with_frames
 

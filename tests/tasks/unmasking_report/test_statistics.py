@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from labapp.analysis.analyze import STATISTICS
 from labapp.analysis.tables import typed
-from labapp.analysis.writing import STATISTICS
 from labapp.tasks.unmasking.report.contents import FIT, FRIEDMAN, MIXED, WILCOXON, findings, rows
 from labapp.tasks.unmasking.report.results import LABEL, Found
 from tests.helpers.observers import World, observed

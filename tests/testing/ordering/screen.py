@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel
 
 from labapp.events.commands import Next
 from labapp.ui.participant.screen import Screen
-from labapp.ui.widgets.bars import Foot
+from labapp.ui.widgets.dial import Foot
 
 
 class Card(QLabel):

@@ -29,7 +29,7 @@ from labapp.tasks.concept_repair.events import (
     TickPair,
     UndoChange,
 )
-from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.preview import opened_preview
 from labapp.ui.replay.picture import PastWindow, still

@@ -20,11 +20,11 @@ from labapp.errors import LabappError
 from labapp.journal.opening import open_record
 from labapp.replay.history import History
 from labapp.session import opening
-from labapp.session.scheduling import VirtualScheduler
+from labapp.session.runner import VirtualScheduler
 from labapp.simulation.at_scale import simulate_at_scale
-from labapp.simulation.decoders import Decoders
 from labapp.simulation.driver import Driver
-from labapp.simulation.pace import FAST
+from labapp.simulation.person import FAST
+from labapp.simulation.simulation_job import Decoders
 from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import load
 from labapp.ui.bridge import Bridge

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from labapp.journal.opening import open_record
 from labapp.replay.history import History
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.replay.picture import PastWindow
 from tests.helpers.hands import key

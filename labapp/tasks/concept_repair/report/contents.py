@@ -17,10 +17,8 @@ import pandas as pd
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedSlope, ReportedStudy, TaskReport
-from labapp.report.formats import count, decimal
-from labapp.report.language import Verbatim
 from labapp.report.listing import NONE, records
-from labapp.report.page import Html, heading, paragraph, table, two_lines
+from labapp.report.page import Html, Verbatim, count, decimal, heading, paragraph, table, two_lines
 from labapp.tasks.concept_repair.plan import GRID, TASK
 from labapp.tasks.concept_repair.report.findings import RepairResults, findings
 from labapp.tasks.concept_repair.report.hypotheses import (
@@ -31,24 +29,22 @@ from labapp.tasks.concept_repair.report.hypotheses import (
 )
 from labapp.tasks.concept_repair.report.measures import (
     CONCEPT_PARTICIPANTS,
+    LEAST_MODELS,
     MATCHED,
     MEASURES,
     MODEL,
+    OIS,
     PERSON,
+    PREDICTORS,
     PROMPTED_S,
     SAMPLES,
     SESSION,
+    SHARES,
     SURPRISE,
     WITHIN_S,
     Measure,
     Rows,
     by_person,
-)
-from labapp.tasks.concept_repair.report.models import (
-    LEAST_MODELS,
-    OIS,
-    PREDICTORS,
-    SHARES,
     models_of,
 )
 

@@ -14,17 +14,17 @@ from labapp.analysis.bootstrap import interval, weights
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, shortened
-from labapp.report.formats import count
+from labapp.report.page import count
 from labapp.tasks.concept_repair.report.findings import RepairResults
 from labapp.tasks.concept_repair.report.measures import (
     BUILT_IN,
     MATCHED,
     MEASURES,
     MODEL,
+    OIS,
     PERSON,
     SAMPLES,
 )
-from labapp.tasks.concept_repair.report.models import OIS
 
 HEIGHT_IN = 3.2
 ACROSS = 3

@@ -12,8 +12,15 @@ import pandas as pd
 from labapp.analysis.tables import Tables
 from labapp.tasks.concept_repair.report import hypotheses
 from labapp.tasks.concept_repair.report.hypotheses import Prediction
-from labapp.tasks.concept_repair.report.measures import MEASURES, SAMPLES, Rows, by_person
-from labapp.tasks.concept_repair.report.models import Correlation, Models, models_of
+from labapp.tasks.concept_repair.report.measures import (
+    MEASURES,
+    SAMPLES,
+    Correlation,
+    Models,
+    Rows,
+    by_person,
+    models_of,
+)
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure

@@ -26,8 +26,19 @@ from scipy import stats
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import NORMAL, Float64, Int64
 from labapp.analysis.inference import holm, varies
-from labapp.tasks.concept_repair.report.measures import MATCHED, MODEL, PERSON, SAMPLES, TRAPS, Rows
-from labapp.tasks.concept_repair.report.models import COMMON, NIS, OIS, PREDICTORS, Models
+from labapp.tasks.concept_repair.report.measures import (
+    COMMON,
+    MATCHED,
+    MODEL,
+    NIS,
+    OIS,
+    PERSON,
+    PREDICTORS,
+    SAMPLES,
+    TRAPS,
+    Models,
+    Rows,
+)
 
 Expected = Literal["rises", "falls", "nothing"]
 SLOPE_BOUND = 0.5

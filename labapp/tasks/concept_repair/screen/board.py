@@ -23,9 +23,8 @@ from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedClass
 from labapp.tasks.concept_repair.screen.switches import SwitchPanel, TimeLeft
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.choice import Choice
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import Button, PlainLabel
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.segments import broken_width

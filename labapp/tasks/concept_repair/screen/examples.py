@@ -15,8 +15,8 @@ from labapp.tasks.concept_repair.examples import ConceptExamplesPart, PlannedExa
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.segments import broken_width

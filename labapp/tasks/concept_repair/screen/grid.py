@@ -19,10 +19,9 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.choice import COMMANDS, Choice
-from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.option_list import OptionList
+from labapp.ui.widgets.choice import COMMANDS, Choice, OptionList
+from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 
 LEAST_CELL, MOST_CELL = 44, 64

@@ -29,8 +29,8 @@ from labapp.tasks.concept_repair.screen.switches import SETS, ConceptSwitch, Tim
 from labapp.tasks.concept_repair.state import SAME, Change, Repair, RepairState
 from labapp.ui.participant.screen import DialControl, Screen, stage_words
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.choice import COMMANDS
+from labapp.ui.widgets.dial import Foot, Head
 
 TITLES = {
     "repair": "concept_title_repair",

@@ -20,8 +20,7 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import DialControl
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import COMMANDS, Choice
-from labapp.ui.widgets.heard import Picture
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import Picture, PlainLabel
 from labapp.ui.widgets.painting import (
     brush,
     color,

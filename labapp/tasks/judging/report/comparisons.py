@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING
 from labapp.analysis import inference
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
-from labapp.tasks.judging.report.groups import Group, groups_of, plain
 from labapp.tasks.judging.report.opinions import of_study, people, understanding
 from labapp.tasks.judging.report.results import Quantity, Result, result_of
-from labapp.tasks.judging.report.statistics import PERCENT, RIGHT, accuracy, noted, of_group
+from labapp.tasks.judging.report.statistics import (
+    PERCENT,
+    RIGHT,
+    Group,
+    accuracy,
+    groups_of,
+    noted,
+    of_group,
+    plain,
+)
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure

@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.formats import decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, heading, paragraph, stacked, strong, table, two_lines
+from labapp.report.page import Html, decimal, heading, paragraph, stacked, strong, table, two_lines
 from labapp.stimuli.manifest import Manifest
 from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.comparisons import Findings, findings
-from labapp.tasks.judging.report.groups import Group, of_set, per_session, plain
 from labapp.tasks.judging.report.opinions import RISK_ITEMS
 from labapp.tasks.judging.report.results import MEAN, Quantity, Result, of_item
-from labapp.tasks.judging.report.statistics import RIGHT, first_wrong_steps
+from labapp.tasks.judging.report.statistics import (
+    RIGHT,
+    Group,
+    first_wrong_steps,
+    of_set,
+    per_session,
+    plain,
+)
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure

@@ -16,14 +16,17 @@ from labapp.figure_style import ACCENT, INK, SECONDARY, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.judging.report import published as paper
-from labapp.tasks.judging.report.groups import WHO, Group, per_session, plain
 from labapp.tasks.judging.report.opinions import least_accuracy, understandings
 from labapp.tasks.judging.report.statistics import (
     NEUTRAL,
     RIGHT,
+    WHO,
+    Group,
     accuracy,
     chance,
     other_chance,
+    per_session,
+    plain,
     rank_means,
 )
 

@@ -16,9 +16,8 @@ from labapp.analysis import inference
 from labapp.analysis.item_sections import not_touched
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
-from labapp.tasks.judging.report.groups import WHO, Group, joined, plain
 from labapp.tasks.judging.report.results import Quantity, Result, result_of, summary
-from labapp.tasks.judging.report.statistics import noted
+from labapp.tasks.judging.report.statistics import WHO, Group, joined, noted, plain
 
 UNDERSTANDING = "understanding"
 """Item that is asked after the introduction, after the task and after the results."""

@@ -28,7 +28,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A mean, or a test; see `labapp.analysis.writing.STATISTICS`. ours: not in the
+    """A mean, or a test; see `labapp.analysis.analyze.STATISTICS`. ours: not in the
     paper."""
 
     of: Quantity

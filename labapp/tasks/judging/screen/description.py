@@ -33,16 +33,13 @@ from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.tasks.judging.task import SCREENS
 from labapp.ui import theme
-from labapp.ui.participant.body import PageStack
-from labapp.ui.participant.pages import PagedScreen
-from labapp.ui.participant.screen import Opened
+from labapp.ui.participant.screen import Opened, PagedScreen, PageStack
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.choice import COMMANDS
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import Button, PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.photo_view import FACTOR, KEYS, ZoomView
 from labapp.ui.widgets.segments import Views
-from labapp.ui.widgets.zoom_view import FACTOR, KEYS, ZoomView
 
 
 class Description(Opened):

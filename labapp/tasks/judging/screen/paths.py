@@ -47,12 +47,11 @@ from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.cards import ClassTabs
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.path_view import PathList
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.row_view import Columns, Row, RowList
+from labapp.ui.widgets.row_view import ClassTabs, Columns, Row, RowList
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 LEFT_LEAST = 440

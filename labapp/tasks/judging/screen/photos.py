@@ -31,8 +31,8 @@ from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui.images import Images
 from labapp.ui.participant.screen import Opened, Screen, stage_words
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.choice import COMMANDS, Choice
+from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.row_view import Columns, Row

@@ -46,12 +46,11 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK
-from labapp.ui.widgets.heard import Picture
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen, restyle
+from labapp.ui.widgets.row_view import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 LEFT_WIDTH, PHOTO_WIDTH = 540, 190

@@ -15,7 +15,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.stimuli import colour
+from labapp.stimuli import masking
 from labapp.tasks.judging.plan import (
     DISTINCTION,
     DISTINCTION_CONFIDENCE,
@@ -39,9 +39,8 @@ from labapp.tasks.judging.screen.photos import (
 from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.participant.view import SessionView
+from labapp.ui.widgets.controls import Picture, PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
-from labapp.ui.widgets.heard import Picture
-from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.painting import pen
 from labapp.ui.widgets.path_view import PathList
@@ -239,7 +238,7 @@ def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | 
     else:
         ends = words("judging_bar_positive_low"), words("judging_bar_positive_high")
     return HeatmapBar(
-        colour.table(explained.colour_map),
+        masking.table(explained.colour_map),
         session.palette,
         *ends,
         middle=words("judging_bar_signed_middle") if signed else "",

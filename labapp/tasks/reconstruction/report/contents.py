@@ -1,6 +1,8 @@
 """What the report has of reconstruction, with and without a target (paper 000).
 
 What the marks and times of calibrations suggest, see `labapp.analysis.calibration`.
+
+The metrics of stages of reconstruction, as reports show them.
 """
 
 from __future__ import annotations
@@ -17,18 +19,21 @@ import pandas as pd
 
 from labapp.analysis.by_task import metrics_by_model
 from labapp.analysis.calibration import Suggestion, separation, skip_after_s
+from labapp.analysis.columns import Metric
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.formats import decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, heading, paragraph, table, two_lines
+from labapp.report.page import Html, decimal, heading, paragraph, table, two_lines
 from labapp.representations.card import dataset_of
 from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
 from labapp.tasks.reconstruction.report.labels import sections
-from labapp.tasks.reconstruction.report.labels.frames import LABEL_TABLES, frames
-from labapp.tasks.reconstruction.report.labels.ratings import check_files
-from labapp.tasks.reconstruction.report.labels.results import Found, find
-from labapp.tasks.reconstruction.report.metrics import CALIBRATION_METRICS
+from labapp.tasks.reconstruction.report.labels.sheet import (
+    LABEL_TABLES,
+    Found,
+    check_files,
+    find,
+    frames,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -294,3 +299,23 @@ def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
             )
         )
     return result
+
+
+METRICS = (
+    Metric("completion_rate", "Completion rate", "% of questions", 100.0, 0, (0, 100)),
+    Metric("response_time_s", "Response time", "s a question"),
+    Metric("slide_distance", "Slide distance", "slider widths a question", decimals=2),
+    Metric("error_auc_sum", "Error AUC, sum", "sum of squares × s, a stage", by_dataset=True),
+    Metric(
+        "error_auc_mean",
+        "Error AUC, mean",
+        "mean of squares × s, a stage",
+        decimals=2,
+        by_dataset=True,
+    ),
+    Metric("seq", "Difficulty (SEQ)", "1 very easy – 7 very difficult", limits=(1, 7)),
+)
+"""In the order of the figures and tables of the report."""
+
+CALIBRATION_METRICS = METRICS[1:]
+"""A calibration has no questions that are completed."""

@@ -11,11 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, 
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from labapp.ui import theme
+from labapp.ui.widgets.choice import Look, Scale
+from labapp.ui.widgets.controls import Limit, comes_back
 from labapp.ui.widgets.dial import DialSlider
-from labapp.ui.widgets.limit import Limit
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
-from labapp.ui.widgets.scale import Look, Scale
-from labapp.ui.widgets.textfield import comes_back
 
 ROW_LEAST, ROW_MOST = 32, 48
 PENCIL = 12.0

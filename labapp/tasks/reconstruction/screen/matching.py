@@ -1,40 +1,59 @@
 """The reconstruction screen: dials on the left, own picture and target on the right.
 
 How near the picture is to the target: a bar, with a target's mark if there is one, and the number.
+
+The tutorial: pages of text, the last one with four pictures and their dials to play with.
+
+The screen of a calibration: reconstruction without a target mark, and two buttons that mark
+where the pictures are "far away" and "close enough" (paper 000, A.2.3).
+
+Buttons that mark something, as often as one likes, with a line that says what was marked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.events.commands import Command, Next, Skip
 from labapp.representations.space import LatentSpace
-from labapp.tasks.reconstruction.events import EditLabel, MoveDial, SelectDial, ToggleOverlay
+from labapp.tasks.reconstruction.events import (
+    EditLabel,
+    MarkAlignment,
+    MoveDial,
+    MoveTutorialDial,
+    SelectDial,
+    ToggleOverlay,
+)
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT, ReconstructionTask
 from labapp.tasks.reconstruction.pictures import Pictures
-from labapp.tasks.reconstruction.plan import ReconstructionPart
+from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart
 from labapp.tasks.reconstruction.screen.dials import DialPanel
 from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.ui import theme
-from labapp.ui.participant.gate import MoveGate
-from labapp.ui.participant.screen import DialControl, Screen, stage_words
+from labapp.ui.participant.screen import DialControl, PagedScreen, Screen, stage_words
 from labapp.ui.participant.view import SessionView
+from labapp.ui.participant.window import MoveGate
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.choice import Scale
 from labapp.ui.widgets.composing import Array
-from labapp.ui.widgets.dial import DialSlider, moves_dial
-from labapp.ui.widgets.hands import KEYBOARD
-from labapp.ui.widgets.heard import Picture
-from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen
-from labapp.ui.widgets.pictures import ImageView, StimulusView
-from labapp.ui.widgets.scale import Scale
-from labapp.ui.widgets.segments import Views
-from labapp.ui.widgets.series import SeriesView, view_of
+from labapp.ui.widgets.controls import Button, Picture, PlainLabel
+from labapp.ui.widgets.dial import DialSlider, Foot, Head, SeriesView, moves_dial, view_of
+from labapp.ui.widgets.markdown import text_width
+from labapp.ui.widgets.painting import KEYBOARD, brush, color, font, metrics, pen
+from labapp.ui.widgets.segments import ImageView, StimulusView, Views
 
 DIALS_LEAST, NAMED_DIALS_LEAST = 344, 384
 """So much width is kept for the dials (with names to edit: the second); the pictures take what is
@@ -560,3 +579,223 @@ class AlignmentBar(Picture):
         painter.setPen(pen(p.on_accent, 2.4))
         x, y = centre.x(), centre.y()
         painter.drawPolyline([QPointF(x - 5, y), QPointF(x - 1.5, y + 4), QPointF(x + 5, y - 4)])
+
+
+COLUMNS = 2
+LARGEST_SIDE = 224.0
+
+
+class Box(QFrame):
+    """A picture with live dials."""
+
+    def __init__(
+        self,
+        session: SessionView,
+        number: int,
+        box: TutorialBox,
+        picture: Array,
+        send: Callable[[Command], None],
+    ) -> None:
+        super().__init__()
+        self.setProperty("role", "box")
+        words = session.words
+        self.view = view_of(
+            box.display,
+            picture,
+            session.palette,
+            words("your_picture"),
+            improved=session.improved,
+            chart=box.chart,
+        )
+        self.dials = DialPanel(
+            LatentSpace.from_json(box.dimensions),
+            lambda n: words("dial", number=n),
+            session.palette,
+            editable=False,
+            improved=session.improved,
+            text_of=words.number,
+        )
+        self.gate = MoveGate(
+            lambda i, value, _device: send(MoveTutorialDial(number, i, value)),
+            lambda: self.view.update(),
+            self,
+        )
+        self.view.painted = self.gate.frame_painted
+        self.dials.moved.connect(self.gate.ask)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_L)
+        row.addWidget(self.view, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.dials, 1)
+        self._picture: Array | None = None
+
+    def show_box(self, dials: tuple[float, ...], picture: Array) -> None:
+        for index, value in enumerate(dials):
+            if not self.gate.waits(index):
+                self.dials.show_value(index, value)
+        if picture is not self._picture:
+            self._picture = picture
+            self.view.show_picture(picture)
+
+
+class TutorialScreen(PagedScreen):
+    def __init__(self, session: SessionView, part: TutorialPart) -> None:
+        super().__init__(session, part, session.pages(part.document, {}))
+        self.boxes = [
+            Box(session, number, box, picture, self.send)
+            for number, (box, picture) in enumerate(zip(part.boxes, session.pictures, strict=True))
+        ]
+        self._play = QWidget()
+        grid = QGridLayout(self._play)
+        grid.setContentsMargins(0, theme.SPACE_L, 0, 0)
+        grid.setHorizontalSpacing(theme.SPACE_XXXL)
+        grid.setVerticalSpacing(theme.SPACE_XL)
+        for number, box in enumerate(self.boxes):
+            grid.addWidget(box, number // COLUMNS, number % COLUMNS)
+        self._column = self.column()
+        self._column.addStretch(1)
+        self._column.addWidget(self.text)
+        self._column.addWidget(self._play)
+        self._column.addStretch(2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        rows = -(-len(self.boxes) // COLUMNS)
+        room = self.height() - 2 * theme.SPACE_XL - self.text.sizeHint().height()
+        side = (room - theme.SPACE_L - theme.SPACE_XL * (rows - 1)) / rows - 2
+        for box in self.boxes:
+            box.view.set_side(box.view.side_for(min(side, LARGEST_SIDE)))
+
+    def render_state(self) -> None:
+        super().render_state()
+        pictures = self.session.pictures
+        for box, dials, picture in zip(self.boxes, self.state.dials, pictures, strict=True):
+            box.show_box(dials, picture)
+
+    def page_turned(self) -> None:
+        self._play.setVisible(self.on_last_page)
+        self.set_column_width(theme.CONTENT_WIDTH if self.on_last_page else text_width())
+        self._fit()
+
+    key_places = (DialSlider, Scale)
+
+    def announces(self, event: QKeyEvent) -> bool:
+        return moves_dial(event)
+
+    def entrance(self) -> QWidget | None:
+        return self.boxes[0].dials.rows[0].control if self.on_last_page else None
+
+
+class MarkRow(QWidget):
+    """marked(name): a button or its key was pressed.
+
+    buttons: by name, the button's words and its key, which is the whole page's (`take_key`). The
+    line's room is kept while it is empty.
+    """
+
+    marked = Signal(str)
+
+    def __init__(self, buttons: Mapping[str, tuple[str, str]]) -> None:
+        super().__init__()
+        self.buttons: dict[str, Button] = {}
+        self._keys: dict[str, Callable[[], None]] = {}
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_M)
+        for name, (words, key) in buttons.items():
+            button = Button(words)
+            mark = partial(self.marked.emit, name)
+            button.clicked.connect(mark)
+            self._keys[key.upper()] = mark
+            self.buttons[name] = button
+            row.addWidget(button, 1)
+        self.line = PlainLabel(" ")
+        self.line.setProperty("role", "secondary")
+        self.line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_S)
+        column.addLayout(row)
+        column.addWidget(self.line)
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Mark something by its key; False for any other key."""
+        mark = self._keys.get(event.text().upper())
+        if mark is None or event.modifiers() != Qt.KeyboardModifier.NoModifier:
+            return False
+        if not event.isAutoRepeat():
+            mark()
+        return True
+
+    def say(self, text: str) -> None:
+        """Show what was marked and what is missing, on one line."""
+        if text != self.line.text():
+            self.line.setText(text)
+
+
+NAMES = {"far": ("mark_far", "mark_far_key"), "close": ("mark_close", "mark_close_key")}
+"""Words and key of each mark."""
+
+
+class CalibrationScreen(ReconstructionScreen):
+    """Nothing locks: the participant goes on, or marks again, when both were marked."""
+
+    marks: MarkRow
+
+    def make_beneath(self) -> QWidget:
+        words = self.session.words
+
+        buttons = {}
+        for mark, (name, key) in NAMES.items():
+            letter = words(key)
+            buttons[mark] = (words("mark_button", mark=words(name), letter=letter), letter)
+        self.marks = MarkRow(buttons)
+        self.marks.marked.connect(self._mark)
+        return self.marks
+
+    def title(self) -> str:
+        return self.session.words("mark_title")
+
+    def instruction(self) -> str:
+        words, part = self.session.words, self.part
+        texts = [words("mark_text")]
+        if part.skip == "after":
+            seconds = words.number(f"{part.skip_after_s:g}")
+            texts.append(words("mark_text_skip_after", skip_after_s=seconds))
+        elif part.skip == "always":
+            texts.append(words("mark_text_skip_always"))
+        return " ".join(texts)
+
+    def may_go_on(self, trial: Trial) -> bool:
+        return not trial.unmarked
+
+    def render_state(self) -> None:
+        super().render_state()
+        if (trial := self.trial) is not None:
+            self.marks.say(self._said(trial))
+
+    def _said(self, trial: Trial) -> str:
+        """What was marked last, and what is missing."""
+        words = self.session.words
+        if not trial.marks:
+            return words("mark_first")
+        last = trial.marks[-1].mark
+        count = sum(mark.mark == last for mark in trial.marks)
+        made = words("mark_made", mark=words(NAMES[last][0]), count=count)
+        if not trial.unmarked:
+            return " ".join([made, words("mark_enough")])
+        missing = words(NAMES[trial.unmarked[0]][0])
+        return " ".join([made, words("mark_missing", mark=missing)])
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        return self.marks.take_key(event) or super().take_key(event)
+
+    def _mark(self, mark: str) -> None:
+        self.gate.flush()
+        self.send(MarkAlignment(mark))
+
+    def right(self) -> None:
+        self.gate.flush()
+        super().right()

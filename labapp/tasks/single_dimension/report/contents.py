@@ -1,4 +1,7 @@
-"""What the report has of questions about single dimensions (paper 000)."""
+"""What the report has of questions about single dimensions (paper 000).
+
+The metrics of stages of the single-dimension task, as reports show them.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from labapp.analysis.columns import Metric
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.formats import decimal
-from labapp.report.page import Html, heading, table, two_lines
+from labapp.report.page import Html, decimal, heading, table, two_lines
 
 DEFINITIONS = {
     "Single-dimension questions": (
@@ -61,3 +64,13 @@ def by_dimension(trials: pd.DataFrame) -> Html:
 
 
 REPORT = SingleDimensionReport()
+
+
+SINGLE_METRICS = (
+    Metric("correctness_rate", "Correctness", "% of questions", 100.0, 0, (0, 100)),
+    Metric("response_time_s", "Response time", "s a question"),
+    Metric("confidence", "Confidence", "1–5", limits=(1, 5), decimals=2),
+    Metric("understanding", "Dial makes sense", "1–5", limits=(1, 5), decimals=2),
+    Metric("seq", "Difficulty (SEQ)", "1 very easy – 7 very difficult", limits=(1, 7)),
+)
+"""In the order of the figures and tables of the report."""

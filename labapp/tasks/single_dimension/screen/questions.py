@@ -4,6 +4,8 @@ The pictures beside a single-dimension question: a traversal, or bins of exempla
 
 Pictures are magnified by a whole number of device pixels, the same for all of them and as large as
 the room allows; series are small charts.
+
+The single-dimension tutorial: pages of text, the last one with the pictures of one dial.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.representations.display import PUBLISHED_CHART, Chart, Display
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.representations.space import PUBLISHED_CHART, Chart, Discrete, Display, LatentSpace
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.pictures import Examples
 from labapp.tasks.single_dimension.plan import (
     STEPS,
+    ExamplePart,
     SingleDimensionPart,
     choices,
     shape_of,
@@ -31,19 +33,18 @@ from labapp.tasks.single_dimension.plan import (
 )
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question
 from labapp.ui import theme
-from labapp.ui.participant.question_screen import QuestionScreen, say
+from labapp.ui.participant.screen import PagedScreen, QuestionScreen, say
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets import composing
-from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.cards import AnswerRow
+from labapp.ui.widgets.choice import AnchorRow, Look, Scale
 from labapp.ui.widgets.composing import Array, Pixels
-from labapp.ui.widgets.heard import Picture
-from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.controls import Button, Picture, PlainLabel
+from labapp.ui.widgets.dial import view_of
+from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
-from labapp.ui.widgets.pictures import made_smaller, magnification, too_large
-from labapp.ui.widgets.scale import AnchorRow, Look, Scale
-from labapp.ui.widgets.series import view_of
+from labapp.ui.widgets.row_view import AnswerRow
+from labapp.ui.widgets.segments import made_smaller, magnification, too_large
 
 WIDTH = 1360
 """Wider than other screens: seven pictures beside the question at twice their size."""
@@ -492,3 +493,38 @@ def _image(picture: Array, *, binary: bool) -> QImage:
     pixels: Pixels = np.empty((rows, columns), dtype=np.uint32)
     (composing.binary if binary else composing.plain)(picture, pixels)
     return QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
+
+
+class ExampleScreen(PagedScreen):
+    def __init__(self, session: SessionView, part: ExamplePart) -> None:
+        examples = session.pictures
+        assert examples is not None  # the window makes a screen when they are there
+        values = {"dial": str(part.dimension + 1)}
+        super().__init__(session, part, session.pages(part.document, values))
+        words = session.words
+        self.sheet = ExampleSheet(
+            part.display, part.visualisation, session.palette, words("examples"), part.chart
+        )
+        space = LatentSpace.from_json(part.dimensions)
+        texts = choice_words(words, space, part.dimension)
+        over = headings(part.visualisation, texts, space, part.dimension)
+        self.sheet.show_rows(examples.rows, over)
+        column = self.column(text_width())
+        column.addStretch(1)
+        column.addWidget(self.text)
+        column.addSpacing(theme.SPACE_L)
+        column.addWidget(self.sheet, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self.height() - 2 * theme.SPACE_XL - self.text.sizeHint().height() - theme.SPACE_L
+        self.sheet.fit(min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH), room)
+
+    def page_turned(self) -> None:
+        self.sheet.setVisible(self.on_last_page)
+        self._fit()
+        self.set_column_width(max(text_width(), self.sheet.width() if self.on_last_page else 0))

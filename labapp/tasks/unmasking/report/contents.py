@@ -59,8 +59,16 @@ from labapp.stimuli.manifest import Confusion
 from labapp.tasks.unmasking.plan import TASK
 from labapp.tasks.unmasking.report import curves, sections
 from labapp.tasks.unmasking.report import published as paper
-from labapp.tasks.unmasking.report.cells import Bool, Cells, places_of, truths
-from labapp.tasks.unmasking.report.curves import IMAGE, by_mask, columns, of_times
+from labapp.tasks.unmasking.report.curves import (
+    IMAGE,
+    Bool,
+    Cells,
+    by_mask,
+    columns,
+    of_times,
+    places_of,
+    truths,
+)
 from labapp.tasks.unmasking.report.fits import fits
 from labapp.tasks.unmasking.report.results import (
     AGREED,

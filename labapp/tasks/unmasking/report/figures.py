@@ -42,7 +42,7 @@ from labapp.tasks.unmasking.report.results import (
     WHOLE,
     Found,
 )
-from labapp.tasks.unmasking.report.words import (
+from labapp.tasks.unmasking.report.sections import (
     AT_EACH_MASK,
     INTERVAL,
     OVER_IMAGES,

@@ -26,8 +26,7 @@ from scipy import stats
 from scipy.special import expit, logit, xlogy
 
 from labapp.analysis.bootstrap import LEVELS, Float64, divided, drawn, interval
-from labapp.tasks.unmasking.report.cells import Cells
-from labapp.tasks.unmasking.report.curves import IMAGE, PERSON
+from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Fits
 
 POOLED = (

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from labapp.agreement.measure import DRAWS, SEED
-from labapp.tasks.reconstruction.report.labels.results import agreement
+from labapp.tasks.reconstruction.report.labels.sheet import agreement
 
 
 def votes(raters: int) -> st.SearchStrategy[list[list[bool]]]:

@@ -12,9 +12,8 @@ from matplotlib.patches import Rectangle
 
 from labapp.events import Source
 from labapp.tasks.reconstruction.report.labels.figures import SIDE_BY_SIDE, plates
-from labapp.tasks.reconstruction.report.labels.ratings import Rating
-from labapp.tasks.reconstruction.report.labels.results import NOTHING, Found, find
 from labapp.tasks.reconstruction.report.labels.sections import of_study
+from labapp.tasks.reconstruction.report.labels.sheet import NOTHING, Found, Rating, find
 from tests.tasks.reconstruction_report.labels.cohort import TC5, TC10, cohort, session, tables
 from tests.tasks.reconstruction_report.labels.test_tables import faint
 

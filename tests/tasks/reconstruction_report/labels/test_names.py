@@ -13,7 +13,7 @@ from labapp.bids.export import export
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import dial_rows
 from labapp.tasks.reconstruction.report.labels.names import NamedModels, named, order
-from labapp.tasks.reconstruction.report.labels.results import coverage, covered
+from labapp.tasks.reconstruction.report.labels.sheet import coverage, covered
 from tests.analysis.sessions import stage_row
 from tests.tasks.reconstruction_report.labels.cohort import (
     TC5,

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from labapp.analysis.analyze import analyze
 from labapp.errors import RatingError
 from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, NamedModels
-from labapp.tasks.reconstruction.report.labels.ratings import WORDS, read_ratings
-from labapp.tasks.reconstruction.report.labels.sheet import COLUMNS, RATED, Sheet, draw, names_in
+from labapp.tasks.reconstruction.report.labels.sheet import (
+    COLUMNS,
+    RATED,
+    WORDS,
+    Sheet,
+    draw,
+    names_in,
+    read_ratings,
+)
 from tests.tasks.reconstruction_report.labels.sheets import filled, rows_of, save
 
 AWKWARD = (

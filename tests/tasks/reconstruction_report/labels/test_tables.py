@@ -19,13 +19,20 @@ from labapp.cli.main import app
 from labapp.errors import ExportExists, RatingError
 from labapp.events import Source
 from labapp.representations.effects import DialEffect
-from labapp.tasks.reconstruction.report.labels import results, sections
-from labapp.tasks.reconstruction.report.labels.frames import LABEL_TABLES, frames
+from labapp.tasks.reconstruction.report.labels import sections, sheet
 from labapp.tasks.reconstruction.report.labels.names import PARTICIPANTS, TEXT, Model, published
-from labapp.tasks.reconstruction.report.labels.ratings import Rating
-from labapp.tasks.reconstruction.report.labels.results import NOTHING, Effects, Found, find
 from labapp.tasks.reconstruction.report.labels.sections import of_study
-from labapp.tasks.reconstruction.report.labels.sheet import HELP, SHEET
+from labapp.tasks.reconstruction.report.labels.sheet import (
+    HELP,
+    LABEL_TABLES,
+    NOTHING,
+    SHEET,
+    Effects,
+    Found,
+    Rating,
+    find,
+    frames,
+)
 from tests.helpers.pages import problems
 from tests.tasks.reconstruction_report.labels.cohort import (
     TC5,
@@ -40,7 +47,7 @@ from tests.tasks.reconstruction_report.labels.sheets import filled, save
 TC = "mnist8k/tc5"
 
 
-def faint(*dials: int) -> results.Measure:
+def faint(*dials: int) -> sheet.Measure:
     """Effects in which these dials (from 1) do little."""
 
     def measured(model: Model) -> Effects:
@@ -236,7 +243,7 @@ def test_raters_with_nothing_to_compare_are_told(tmp_path: Path) -> None:
 
 def test_the_effects_are_those_of_the_installed_model() -> None:
     (model,) = find(tables(cohort({"mnist8k/tc10": TC10})), measured=faint()).models
-    found = results.measure(model)
+    found = sheet.measure(model)
     assert [d.title for d, e in zip(model.dials, found.of, strict=True) if e.little] == [
         "Continuous 3",
         "Continuous 5",
@@ -248,7 +255,7 @@ def test_the_effects_are_those_of_the_installed_model() -> None:
 
 def of_cards(*cards: str, model: str = TC) -> Effects:
     (one,) = find(tables(cohort({TC: TC5})), measured=faint()).models
-    return results.measure(replace(one, model=model, cards=frozenset(cards)))
+    return sheet.measure(replace(one, model=model, cards=frozenset(cards)))
 
 
 def test_of_another_model_under_the_same_id_nothing_is_grey() -> None:
@@ -265,7 +272,7 @@ def test_a_damaged_model_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     shutil.copytree(resources.models() / TC, tmp_path / TC)
     (tmp_path / TC / "decoder.safetensors").write_bytes(b"broken")
     monkeypatch.setattr(resources, "model_roots", lambda: (tmp_path,))
-    found = results.measure(model)
+    found = sheet.measure(model)
     assert found.of == ()
     assert "decoder.safetensors" in found.why_not
 

@@ -11,7 +11,7 @@ from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, points_of, sty
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, add_heading
 from labapp.tasks.reconstruction.report.labels.names import COVERED, Model
-from labapp.tasks.reconstruction.report.labels.results import Effects, Found, coverage
+from labapp.tasks.reconstruction.report.labels.sheet import Effects, Found, coverage
 
 SIDE_BY_SIDE = 3
 """Models in one row of panels; fewer leave room, so that letters are always of one size."""

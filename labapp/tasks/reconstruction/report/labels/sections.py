@@ -12,12 +12,30 @@ from pathlib import Path
 
 from labapp import __version__
 from labapp.agreement.measure import DRAWS
-from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, heading, joined, page, paragraph, render, table, two_lines
+from labapp.report.page import (
+    Html,
+    count,
+    decimal,
+    heading,
+    joined,
+    page,
+    paragraph,
+    render,
+    table,
+    two_lines,
+)
 from labapp.tasks.reconstruction.report.labels.names import TEXT, Model, Name
-from labapp.tasks.reconstruction.report.labels.results import Effects, Found, coverage, covered
-from labapp.tasks.reconstruction.report.labels.sheet import HELP, INSTRUCTIONS, SHEET, quoted
+from labapp.tasks.reconstruction.report.labels.sheet import (
+    HELP,
+    INSTRUCTIONS,
+    SHEET,
+    Effects,
+    Found,
+    coverage,
+    covered,
+    quoted,
+)
 
 AGREED = " ✓"
 LITTLE = "little effect"

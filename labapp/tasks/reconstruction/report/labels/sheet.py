@@ -5,17 +5,61 @@ name dials so (paper 000, Table 1). Each name therefore stands behind an apostro
 could be a formula does in every table (see `labapp.text_tables`): no program takes such a cell for
 anything but text. The apostrophe is taken off again when the sheet is read; whether a program has
 taken it away, or an older sheet has curly quotation marks instead, is the same to the reader.
+
+Names of dials, their coverage and their raters' agreement as tables.
+
+The columns of the tables of the names that dials were given (paper 000, Tables 1 and A.4).
+
+Reading rating sheets back: whatever a spreadsheet program made of them, or a clear refusal.
+
+What the names of dials say: effects, coverage, agreement of raters, consistent names.
+
+Agreement is given in per cent, and as Cohen's or Fleiss's kappa. The paper says only that
+experimenters identified consistent names (Tables 1 and A.4); how many they were, and how far they
+agreed, is ours to add.
+
+The effect of each dial, where the model that the sessions met is installed here.
+
+The tables of sessions hold no pictures; the decoder has to draw some. Models are looked up by id,
+and taken only where the hash of the model card is the one that the sessions recorded.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, NamedModels
+import numpy as np
+import pandas as pd
+
+from labapp.agreement.coefficients import CohenKappa, FleissKappa
+from labapp.agreement.measure import DRAWS, SEED, resample
+from labapp.agreement.ratings import Ratings
+from labapp.analysis.column import number, text, whole, yes
+from labapp.analysis.tables import Tables, typed
+from labapp.errors import ModelError, RatingError
+from labapp.reading import files, tables
+from labapp.report.page import count
+from labapp.tasks.reconstruction.report.labels.names import (
+    COVERED,
+    Dial,
+    Model,
+    Name,
+    NamedModels,
+    named,
+)
 from labapp.text_tables import MARK, AsItIs, write_csv
+
+if TYPE_CHECKING:
+    from labapp.report.drawing import ReportFigure
+    from labapp.representations.effects import DialEffect
+
 
 SHEET = "labels_to_rate.csv"
 HELP = "labels_to_rate.txt"
@@ -154,3 +198,520 @@ def _key(model: Model, dial: Dial, name: Name) -> str:
 
 def _hash(*parts: str) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()
+
+
+Row = dict[str, Any]
+
+
+def frames(result: Found) -> dict[str, pd.DataFrame]:
+    """By name, in the order they are written; without names they have no rows."""
+    rows: dict[str, list[Row]] = {
+        "label_names": [
+            _name(result, model, dial, name)
+            for model in result.models
+            for dial in model.dials
+            for name in dial.names
+        ],
+        "label_dials": list(_dials(result)),
+        "label_models": list(_models(result)),
+        "label_agreement": list(_agreement(result)),
+    }
+    return {name: typed(rows[name], columns) for name, columns in LABEL_TABLES.items()}
+
+
+def _dial(model: Model, dial: Dial) -> Row:
+    return {
+        "study": model.study,
+        "model": model.model,
+        "dimension": dial.number,
+        "dimension_title": dial.title,
+        "dimension_name": dial.own_name,
+    }
+
+
+def _name(result: Found, model: Model, dial: Dial, name: Name) -> Row:
+    votes = [rating.says[name.id] for rating in result.ratings]
+    texts = (f"{r.rater}: {'yes' if r.says[name.id] else 'no'}" for r in result.ratings)
+    return _dial(model, dial) | {
+        "label": name.id,
+        "participant": name.participant,
+        "session": name.session,
+        "text": name.text,
+        "n_others": len(dial.others(name)),
+        "n_raters": len(votes),
+        "n_yes": sum(votes) if votes else None,
+        "consistent": result.consistent(name),
+        "ratings": "; ".join(texts) or None,
+    }
+
+
+def _dials(result: Found) -> Iterator[Row]:
+    for model, effects in zip(result.models, result.effects, strict=True):
+        theirs = model.published
+        for at, dial in enumerate(model.dials):
+            effect = effects.of[at] if effects.of else None
+            known = theirs is not None and len(theirs.names) == len(model.dials)
+            yield _dial(model, dial) | {
+                "effect_distance": effect and effect.distance,
+                "effect_change": effect and effect.change,
+                "effect_share": effect and effect.share,
+                "little_effect": effect and effect.little,
+                "no_effect_because": effects.why_not or None,
+                "n_met": len(model.met),
+                "n_named": len(dial.people),
+                "coverage": coverage(model, dial),
+                "n_names": len(dial.names),
+                "n_consistent": result.n_consistent(dial),
+                "published_names": theirs.names[at] if theirs and known else None,
+            }
+
+
+def _models(result: Found) -> Iterator[Row]:
+    for model, effects in zip(result.models, result.effects, strict=True):
+        theirs = model.published
+        agreed = [result.n_consistent(dial) for dial in model.dials]
+        yield {
+            "study": model.study,
+            "model": model.model,
+            "n_met": len(model.met),
+            "n_named_any": len(model.people),
+            "named_any_share": len(model.people) / len(model.met) if model.met else None,
+            "published_named_any_share": theirs.named_any / 100 if theirs else None,
+            "n_dials": len(model.dials),
+            "n_covered": covered(model),
+            "published_n_covered": theirs.covered if theirs else None,
+            "n_little_effect": sum(effect.little for effect in effects.of) if effects.of else None,
+            "n_names": sum(len(dial.names) for dial in model.dials),
+            "n_consistent": sum(n or 0 for n in agreed) if result.ratings else None,
+        }
+
+
+def _agreement(result: Found) -> Iterator[Row]:
+    if (both := result.agreement) is not None:
+        yield {
+            "n_raters": both.raters,
+            "n_names": both.n,
+            "percent": both.percent,
+            "statistic": both.name,
+            "kappa": both.kappa,
+            "low": both.low,
+            "high": both.high,
+            "no_kappa_because": both.why_not or None,
+        }
+
+
+_DIAL = (
+    text("study", "id of the study"),
+    text("model", "id of the representation"),
+    whole("dimension", "the dial, from 1 as on the screen"),
+    text("dimension_title", "the dial as the paper's tables call it, for example Continuous 3"),
+    text("dimension_name", "the representation's own name of the dimension"),
+)
+
+NAMES = (
+    *_DIAL,
+    text("label", "id of the name in labels_to_rate.csv"),
+    text("participant", "who gave it"),
+    text("session", "label of the session"),
+    text("text", "the name as it was at the end of the stage"),
+    whole("n_others", "names that other participants gave to this dial"),
+    whole("n_raters", "raters"),
+    whole("n_yes", "raters who call it consistent; empty without raters"),
+    yes("consistent", "every rater calls it consistent; empty without raters"),
+    text("ratings", "what each rater says, by the name of the file"),
+)
+"""The names of sessions that count, as they were rated."""
+
+COVERAGE = (
+    *_DIAL,
+    number("effect_distance", "mean distance d between its low and its high end", "0-1"),
+    number("effect_change", "mean sum over pixels of absolute differences between them", "pixels"),
+    number("effect_share", "its effect over that of the model's strongest dial", "0-1"),
+    yes("little_effect", "that share is below 0.05; ours"),
+    text("no_effect_because", "why the effect is not known"),
+    whole("n_met", "participants who met the model"),
+    whole("n_named", "of these, who named the dial"),
+    number("coverage", "the second over the first", "0-1"),
+    whole("n_names", "names"),
+    whole("n_consistent", "of these, consistent; empty without raters"),
+    whole("published_names", "names in the paper's table, of the model that is named alike"),
+)
+"""What each dial is worth a name."""
+
+MODELS = (
+    text("study", "id of the study"),
+    text("model", "id of the representation"),
+    whole("n_met", "participants who met it"),
+    whole("n_named_any", "of these, who named at least one of its dials"),
+    number("named_any_share", "the second over the first", "0-1"),
+    number("published_named_any_share", "in the paper, both D together (6.2.2)", "0-1"),
+    whole("n_dials", "dials"),
+    whole("n_covered", "of these, named by at least 80 % of the participants"),
+    whole("published_n_covered", "likewise, counted in the paper's tables (5 participants)"),
+    whole("n_little_effect", "dials with little effect; empty where effects are not known"),
+    whole("n_names", "names"),
+    whole("n_consistent", "of these, consistent; empty without raters"),
+)
+
+AGREEMENT = (
+    whole("n_raters", "raters"),
+    whole("n_names", "names that can agree with another participant's"),
+    number("percent", "of these, of which all raters say the same", "%"),
+    text("statistic", "Cohen's kappa (two raters) or Fleiss's kappa (more)"),
+    number("kappa", "its value; empty where it is undefined"),
+    number("low", "lower end of its 95 % interval, a percentile bootstrap over names"),
+    number("high", "upper end"),
+    text("no_kappa_because", "why there is none"),
+)
+
+LABEL_TABLES = {
+    "label_names": NAMES,
+    "label_dials": COVERAGE,
+    "label_models": MODELS,
+    "label_agreement": AGREEMENT,
+}
+"""Tables that are computed from the others and from what raters say."""
+
+
+WORDS = {"yes": True, "no": False, "ja": True, "nein": False}
+"""What may stand in the rater's column, in capitals or not."""
+NEEDED = ("sheet", "label", "name", RATED)
+"""The columns that are read; the others are there for the rater."""
+_SHOWN = 3
+_SAFE = "No analysis was made; the file was only read."
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one rater says of each name, by the name's id. rater: the file's name without ending."""
+
+    rater: str
+    says: dict[str, bool]
+
+
+def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
+    """The sheets that raters filled in, held against the names of the sessions.
+
+    Raises RatingError (file, line, column, what was found, what is allowed) when a file cannot be
+    read, is of another analysis, lacks a name or has one that is not of the sessions or was
+    changed, or says something other than yes or no.
+    """
+    check_files(paths)
+    result: list[Rating] = []
+    for path in paths:
+        result.append(Rating(_rater(path, result), _read(path, sheet)))
+    return tuple(result)
+
+
+def check_files(paths: Sequence[Path]) -> None:
+    """Whether these are rating sheets at all, which can be said before the sessions are read.
+
+    Raises RatingError when a file cannot be read, is no sheet, or was given twice.
+    """
+    for place, path in enumerate(paths):
+        if any(path.resolve() == other.resolve() for other in paths[:place]):
+            raise RatingError(
+                f"{path} was given twice.",
+                safe=_SAFE,
+                todo="Give one file for each rater.",
+            )
+        for _ in _rows(path):
+            pass
+
+
+def _rater(path: Path, before: Sequence[Rating]) -> str:
+    """The name of the file; with its folder where another rater's is called the same."""
+    taken = {rating.rater for rating in before}
+    return path.stem if path.stem not in taken else f"{path.parent.name}/{path.stem}"
+
+
+def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
+    expected = sheet.by_label
+    says: dict[str, bool] = {}
+    lines: dict[str, int] = {}
+    for place in _rows(path):
+        label = place.cell("label")
+        if (cell := place.cell("sheet")) != sheet.id:
+            place.refuse(
+                "sheet",
+                cell,
+                f"{sheet.id}, the sheet of these sessions",
+                "It was rated for another analysis: with other sessions, or before names were "
+                f"added. Give the same sessions, or rate the {SHEET} of this analysis.",
+            )
+        if (line := expected.get(label)) is None:
+            place.refuse(
+                "label",
+                label,
+                f"a label of the sheet, {min(expected)} to {max(expected)}",
+                "Remove rows that were added.",
+            )
+        if label in lines:
+            place.refuse(
+                "label",
+                label,
+                f"each label once; it is in line {lines[label]} already",
+                "Remove one of the two rows.",
+            )
+        _same_name(place, line)
+        says[label], lines[label] = _word(place, line), place.line
+    if missing := [label for label in expected if label not in says]:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        raise RatingError(
+            f"{path}, column label: {count(len(missing), 'name')} of {len(expected)} missing "
+            f"({', '.join(missing[:_SHOWN])}{more}); every name of the sheet is needed.",
+            safe=_SAFE,
+            todo=f"Put the missing rows back from {SHEET} and rate them.",
+        )
+    return says
+
+
+def _same_name(place: _Place, line: Line) -> None:
+    cell = place.cell("name")
+    if _plain(line.name.text) not in map(_plain, names_in(cell)):
+        place.refuse(
+            "name",
+            cell,
+            MARK + line.name.text,
+            "A program has changed the name, or somebody has. Put it back from "
+            f"{SHEET}; save as CSV in UTF-8.",
+        )
+
+
+def _word(place: _Place, line: Line) -> bool:
+    """yes or no; a name without others beside it can agree with none."""
+    cell = place.cell(RATED)
+    rating = WORDS.get(cell.casefold())
+    if rating is None:
+        place.refuse(RATED, cell, ", ".join(WORDS), "Every name needs an answer.")
+    if rating and line.alone:
+        place.refuse(
+            RATED,
+            cell,
+            ALONE,
+            "Nobody else named this dial, so that the name can agree with none.",
+        )
+    return rating
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A row of a file. line: number of its first line in the file, from 1."""
+
+    path: Path
+    line: int
+    cells: dict[str, str]
+
+    def cell(self, column: str) -> str:
+        return self.cells[column].strip()
+
+    def refuse(self, column: str, text: str, allowed: str, todo: str) -> NoReturn:
+        raise RatingError(
+            f"{self.path}, line {self.line}, column {column}: found {text or 'nothing'}; "
+            f"allowed: {allowed}.",
+            safe=_SAFE,
+            todo=todo,
+        )
+
+
+def _rows(path: Path) -> Iterator[_Place]:
+    """The rows below the header that are not empty."""
+    try:
+        table = tables.read(files.content(path), padded=True)
+        places = table.columns(NEEDED)
+        for line, cells in table.rows:
+            yield _Place(path, line, {column: cells[at] for column, at in places.items()})
+    except OSError as error:
+        raise RatingError(
+            f"{path} cannot be read: {error.strerror or error}.",
+            safe="No analysis was made.",
+            todo=f"Give the path of the {SHEET} of an earlier analysis as a rater filled it in; is "
+            "the name right, and the folder?",
+        ) from error
+    except tables.TableError as error:
+        raise RatingError(
+            f"{path}: {error.what}.",
+            safe=_SAFE,
+            todo=f"{error.todo}. Rate a copy of {SHEET} and leave its first row as it is.",
+        ) from error
+
+
+def _plain(text: str) -> str:
+    """A name without what programs change unasked: kind of composition, line ends, outer blanks."""
+    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """of: each dial's, in the order of the dials; empty where they are not known, and why_not says
+    why."""
+
+    of: tuple[DialEffect, ...] = ()
+    why_not: str = ""
+
+
+Measure = Callable[[Model], Effects]
+
+
+def measure(model: Model) -> Effects:
+    """Load the model and turn its dials (`representations.effects`)."""
+    from labapp.representations.card import CARD
+    from labapp.representations.package import find, load_package
+
+    if len(model.cards) != 1:
+        why = "several versions of it were met" if model.cards else "its hash was not recorded"
+        return Effects(why_not=why)
+    try:
+        card = find(model.model) / CARD
+        if sha256(files.content(card)).hexdigest() not in model.cards:
+            return Effects(why_not="the model installed here under this id is another one")
+        decoder = load_package(model.model, "cpu")
+    except ModelError as error:
+        return Effects(why_not=error.what.rstrip("."))
+    if len(decoder.space) != len(model.dials):
+        return Effects(why_not="the model installed here has other dials")
+    from labapp.representations.effects import effects
+
+    distances = {dial.distance for dial in model.dials}
+    return Effects(effects(decoder, distances.pop() if len(distances) == 1 else None))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of two raters or more, over the names that can agree with another one.
+
+    n : names. percent : of names on which all raters say the same, 0-100; None without names.
+    kappa : Cohen's of two raters (Cohen 1960), Fleiss's of more (Fleiss 1971); None where it is
+        undefined. low, high : its 95 % interval, percentiles of `DRAWS` bootstrap draws of names;
+        None without kappa, or where it is undefined in more than half of the draws.
+    undefined : draws in which kappa is undefined, left out of the interval. why_not : why there is
+        no kappa.
+    """
+
+    raters: int
+    n: int
+    percent: float | None
+    kappa: float | None
+    low: float | None
+    high: float | None
+    undefined: int
+    why_not: str = ""
+
+    @property
+    def name(self) -> str:
+        return "Cohen's kappa" if self.raters == 2 else "Fleiss's kappa"
+
+
+def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
+    """says: by rater what he or she says of each name, in one order; two raters or more."""
+    votes = np.asarray(says, dtype=bool).reshape(len(says), -1)
+    raters, n = votes.shape
+    if n == 0:
+        return Agreement(raters, 0, None, None, None, None, 0, "there is no name to agree on")
+    percent = 100 * float(np.mean((votes == votes[0]).all(axis=0)))
+    if (votes == votes[0, 0]).all():
+        text = "consistent" if votes[0, 0] else "not consistent"
+        why = f"every rater calls every name {text}, so that agreement by chance is certain"
+        return Agreement(raters, n, percent, None, None, None, 0, why)
+    # A draw of names is a draw of how many there are of each kind of votes.
+    kinds, counts = np.unique(votes.T.astype(np.int64), axis=0, return_counts=True)
+    alone = np.arange(len(kinds))
+    ratings = Ratings(kinds, (False, True), alone, alone)
+    measure = CohenKappa() if raters == 2 else FleissKappa()
+    sums = measure.sums(ratings)
+    kappa = float(measure.value(np.tensordot(counts, sums, 1)))
+    drawn = resample(measure, sums, counts / n, n, DRAWS, SEED)
+    defined = drawn[np.isfinite(drawn)]
+    undefined = DRAWS - defined.size
+    if undefined > DRAWS / 2:
+        return Agreement(raters, n, percent, kappa, None, None, undefined)
+    low, high = (float(end) for end in np.percentile(defined, [2.5, 97.5]))
+    return Agreement(raters, n, percent, kappa, low, high, undefined)
+
+
+@dataclass(frozen=True)
+class Found:
+    """All names of an analysis.
+
+    models: by study, then as the paper's tables list them; effects: of each of these; ratings: one
+    a rater; agreement: where there are two raters or more. withheld: participants, by study, whose
+    names a de-identified copy does not hold.
+    """
+
+    models: tuple[Model, ...]
+    effects: tuple[Effects, ...]
+    sheet: Sheet | None
+    ratings: tuple[Rating, ...]
+    agreement: Agreement | None
+    withheld: dict[str, int]
+
+    @property
+    def studies(self) -> list[str]:
+        """Those in which a dial was named, by id."""
+        named = (model for model in self.models if any(dial.names for dial in model.dials))
+        return sorted({model.study for model in named})
+
+    def of_study(self, study: str) -> list[tuple[Model, Effects]]:
+        """Its models with their effects."""
+        both = zip(self.models, self.effects, strict=True)
+        return [(model, effects) for model, effects in both if model.study == study]
+
+    @cached_property
+    def drawn(self) -> Mapping[str, Sequence[ReportFigure]]:
+        """The figures by study, drawn once for the page and the files. matplotlib is loaded
+        here."""
+        from labapp.tasks.reconstruction.report.labels.figures import of_study
+
+        return {study: of_study(study, self) for study in self.studies}
+
+    def consistent(self, name: Name) -> bool | None:
+        """Where every rater says so; None without raters."""
+        if not self.ratings:
+            return None
+        return all(rating.says[name.id] for rating in self.ratings)
+
+    def disputed(self, name: Name) -> bool:
+        """Whether raters say different things of it."""
+        return len({rating.says[name.id] for rating in self.ratings}) > 1
+
+    def n_consistent(self, dial: Dial) -> int | None:
+        """Its names that count as consistent; None without raters."""
+        return sum(map(bool, map(self.consistent, dial.names))) if self.ratings else None
+
+
+def coverage(model: Model, dial: Dial) -> float:
+    """Share of the participants who met the model that named the dial, 0-1."""
+    return len(dial.people) / len(model.met) if model.met else 0.0
+
+
+def covered(model: Model) -> int:
+    """Dials with a coverage of `COVERED` or more."""
+    return sum(coverage(model, dial) >= COVERED for dial in model.dials)
+
+
+NOTHING = Found((), (), None, (), None, {})
+
+
+def find(counted: Tables, ratings: Sequence[Path] = (), measured: Measure = measure) -> Found:
+    """counted: `Tables.included()`; ratings: files of raters; measured: gives the effects of a
+    model's dials.
+
+    Raises RatingError when a file does not fit the names, see `read_ratings`.
+    """
+    names = named(counted)
+    if not names.names:
+        if ratings:
+            raise RatingError(
+                f"{ratings[0]} was given, but no session that counts holds the name of a dial.",
+                safe="No analysis was made.",
+                todo="Leave --ratings out, or give the sessions that were rated.",
+            )
+        return NOTHING
+    names, sheet = draw(names)
+    says = read_ratings(ratings, sheet)
+    together = None
+    if len(says) > 1:
+        open_ones = [line.name.id for line in sheet.lines if not line.alone]
+        together = agreement([[rating.says[label] for label in open_ones] for rating in says])
+    effects = tuple(measured(model) for model in names.models)
+    return Found(names.models, effects, sheet, says, together, names.withheld)
