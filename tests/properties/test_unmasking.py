@@ -70,6 +70,9 @@ def finish(play: UnmaskingPlay, *, skips: bool) -> None:
         return
     play.paints = True
     play.send(StayHere())  # while leaving is asked about, a skip cannot be taken back
+    if play.state.ended is not None:  # the only stage had been skipped by then
+        valid(play)
+        return
     play.send(TakeBackSkip("part"))
     play.send(Resume("on"))
     play.send(Resume("on"))
