@@ -24,6 +24,8 @@ from labapp.tasks.reconstruction.report.contents import suggestions
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, paired, stage_row
 from tests.helpers.journals import SessionBuilder
 
+DRAWN = True
+
 
 def test_marks_that_do_not_overlap_are_separated_in_the_middle() -> None:
     found = separation([0.1, 0.4, 0.6], [0.8, 0.9])
