@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from labapp.analysis import load
@@ -120,7 +121,7 @@ def cells(path: Path) -> dict[str, str]:
 def test_a_bundle_says_who_counts_also_without_identities(tmp_path: Path) -> None:
     made = session()
     payload = made.rows[0][2].payload
-    object.__setattr__(payload, "assignment", DRAWN)
+    msgspec.structs.force_setattr(payload, "assignment", DRAWN)
     made.at(20.5, PaymentComputed("€", 3.0, 0.5, 3.5, 1, 0))
     folder = decided(made, "min_solved").write(tmp_path / "data")
     bundle = export([folder], tmp_path / "bundle", deidentify=True)

@@ -3,6 +3,7 @@ are."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -286,3 +287,10 @@ def test_marks_beside_each_other_are_centred(count: int) -> None:
     places = figures.centred(count)
     assert places.sum() == pytest.approx(0)
     assert np.diff(places) == pytest.approx(1)
+
+
+def test_ids_in_the_figures_of_several_groups_differ() -> None:
+    shown = plates(found(1))[:2]
+    drawn = "".join(plate.html(anchor) for anchor in ("s1-u1", "s1-u2") for plate in shown)
+    ids = re.findall(r'\bid="([^"]+)"', drawn)
+    assert len(ids) == len(set(ids)) > 0

@@ -244,13 +244,6 @@ def test_several_groups_of_a_study_are_told_apart() -> None:
     said = "".join(of_study(STUDY, [none, other], "s1"))
     assert words(said).count("Unmasked images") == 2
     assert "Unmasked images: fill black" in words(said)
-    drawn = "".join("".join(svgs(one)) for one in ("s1-u1", "s1-u2"))
-    ids = re.findall(r'\bid="([^"]+)"', drawn)
-    assert len(ids) == len(set(ids)) > 0
-
-
-def svgs(anchor: str) -> list[str]:
-    return [plate.html(anchor) for plate in plates(found(1))[:2]]
 
 
 def test_without_an_image_seen_with_every_method_there_are_no_ranks_and_it_is_said() -> None:
