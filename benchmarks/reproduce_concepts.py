@@ -328,7 +328,7 @@ def _overview(figures: Sequence[Reproduction], results: Results) -> str:
     )
     by_set = Table(["data set", *heads])
     for name in (*DATA_SETS, ""):
-        counts = (found[name, v] for found in before_and_now for v in Verdict)
+        counts = (verdicts[name, v] for verdicts in before_and_now for v in Verdict)
         by_set.add(name or "several at once, or none", *map(str, counts))
     table = Table(
         ["figure", *(str(verdict) for verdict in Verdict), "of these with contrary numbers",
@@ -373,15 +373,15 @@ def _verdicts(
 ) -> Counter[tuple[str, Verdict]]:
     """How often there is a verdict on a data set, over all claims of the papers; an empty name for
     claims that name none and are of several."""
-    found: Counter[tuple[str, Verdict]] = Counter()
+    counts: Counter[tuple[str, Verdict]] = Counter()
     for figure in figures:
         own = {str(DATA[asked.data]["dataset"]) for asked in figure.asked(size)}
         alone = NAMES[own.pop()] if len(own) == 1 else ""
         for claim in claims[figure.name]:
             if claim.source == "paper":
                 verdicts = claim.by_data_set or {"": claim.verdict}
-                found.update((name or alone, verdict) for name, verdict in verdicts.items())
-    return found
+                counts.update((name or alone, verdict) for name, verdict in verdicts.items())
+    return counts
 
 
 NAMES = {"toy": "TabularToy", "dsprites": "dSprites", "3dshapes": "3dshapes"}

@@ -94,7 +94,7 @@ class Crew:
             connection, task = self._idle.pop(), heapq.heappop(self._tasks)[-1]
             connection.send(task)
             self._busy[connection] = task
-        found = []
+        results = []
         for ready in wait(list(self._busy), timeout_s):
             connection = cast("Connection", ready)
             result = connection.recv()
@@ -104,8 +104,8 @@ class Crew:
                 print(f"{task.job.asked.name}, seed {task.job.seed}: {result}", flush=True)
                 self._failed.append(task)
             else:
-                found.append(result)
-        return found
+                results.append(result)
+        return results
 
     def unmeasured(self) -> list[Done]:
         """Learners that are trained and not measured yet, the most urgent ones first."""

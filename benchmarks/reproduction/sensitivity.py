@@ -66,7 +66,7 @@ def notes(results: Results, every: Sequence[Asked]) -> dict[str, str]:
 
 def note(claim: Claim, of_tasks: Mapping[str, str]) -> str:
     """What to say next to a verdict; empty where every concept is learnt that it rests on."""
-    tasks = {found[0] for test in claim.tests for found in TASK.finditer(test.label)}
+    tasks = {match[0] for test in claim.tests for match in TASK.finditer(test.label)}
     return ". ".join(text for task, text in of_tasks.items() if not tasks or task in tasks)
 
 

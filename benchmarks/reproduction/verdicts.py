@@ -394,8 +394,8 @@ def _labelled(test: Judged) -> str:
 
 def data_set(label: str) -> str:
     """The data set that a test is of, by its label; empty where that names no task."""
-    found = DATA_SET.search(label)
-    return found[1] if found else ""
+    match = DATA_SET.search(label)
+    return match[1] if match else ""
 
 
 def with_pooled_variance(tests: Sequence[Judged]) -> tuple[Judged, ...]:

@@ -38,6 +38,7 @@ def study(tmp_path: Path, text: str = OWN) -> LoadedStudy:
     put_beside(tmp_path)
     (tmp_path / "instruments/trust.yaml").write_text(TRUST)
     path = tmp_path / "own.yaml"
+    text = text.replace("  within: [model]", "  by_moderator: [dose]\n  within: [model]")
     path.write_text(text + "- questionnaire: trust\n")
     return loading.load(path)
 
