@@ -51,8 +51,11 @@ DECODE = """
 import sys, time
 from labapp.representations.package import load_package
 decoder = load_package("mnist8k/ss5", device="cpu", threads=1)
-from labapp.representations import timing
-print(timing.bench(decoder, 1000)["median_ms"])
+try:
+    from labapp.representations.effects import bench
+except ImportError:  # before they were one module
+    from labapp.representations.timing import bench
+print(bench(decoder, 1000)["median_ms"])
 """
 RECORDED = """
 import sys

@@ -81,7 +81,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 10
+TABLE_FORMAT = 11
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 BIDS_VERSION = "1.10.1"
 README = "README"

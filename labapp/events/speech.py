@@ -8,7 +8,7 @@ from labapp.events.types import Whole
 
 @kind("speech.simulated")
 class SpeechSimulated(Payload):
-    """A simulated participant says what it thinks, see labapp.simulation.driver.
+    """A simulated participant says what it thinks.
 
     Attributes
     ----------

@@ -34,6 +34,7 @@ FORMATS = {
     8: "42c9fa2f31a82ee8",
     9: "2308bc3beaaebde2",
     10: "42ca5f5d7f340c5b",
+    11: "6b48808db40bbdd2",
 }
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 

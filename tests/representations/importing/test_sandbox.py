@@ -9,7 +9,7 @@ import pytest
 TRIED = """
 import ctypes, os, socket, subprocess, threading, sys
 import torch
-from labapp.representations.importing import sandbox
+from labapp.representations.importing import child as sandbox
 path = sys.argv[1]
 libc = ctypes.CDLL(None, use_errno=True)
 
