@@ -2,23 +2,14 @@
 
 The thread of the windows beats a few times a second. Before the program does anything, it looks how
 long ago that was: after more than a second it had stood still, for whatever reason (a stopped
-process, a disk that swaps, a computer that slept). Another process, `labapp.session.heartbeat`,
+process, a disk that swaps, a computer that slept). Another process, `labapp.session.bystander`,
 then says whether it had stood still as well. Two clocks show whether the computer slept: one of
 them goes on during sleep.
-
-The other process of a heartbeat: it remembers when it last stood still itself, and so tells
-whether the whole computer did. It imports nothing of labapp and nothing large, and ends with its
-standard input.
-
-For each byte that it reads it writes a line: from when and until when it last stood still, in ns of
-`time.perf_counter_ns`, 0 for never.
 """
 
 from __future__ import annotations
 
-import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +21,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from labapp.clock import Clock, boot_ns
+from labapp.session import bystander
+from labapp.session.bystander import STILL_NS
 
 BEAT_S = 0.25
 ANSWER_S = 0.5
@@ -66,7 +59,7 @@ class OtherProcess:
     def _start(self) -> subprocess.Popen[bytes]:
         # -I and -S: no packages and nothing from the user's own folders, which takes 10 ms.
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(__file__).resolve())],
+            [sys.executable, "-I", "-S", str(Path(bystander.__file__).resolve())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -215,42 +208,3 @@ class Heartbeat:
         if self._other is not None:
             self._other.close()
             self._other = None
-
-
-TICK_S = 0.25
-STILL_NS = 1_000_000_000
-"""What takes longer between two readings of the clock is a standstill."""
-
-
-class Bystander:
-    """Two threads look at the clock: one that sleeps, and one that waits for questions."""
-
-    def __init__(self) -> None:
-        self.ticked = time.perf_counter_ns()
-        self.still = (0, 0)
-
-    def look(self) -> None:
-        """Note when this process last ran, and whether it had stood still."""
-        now = time.perf_counter_ns()
-        if now - self.ticked > STILL_NS:
-            self.still = (self.ticked, now)
-        self.ticked = now
-
-    def tick(self) -> None:
-        while True:
-            time.sleep(TICK_S)
-            self.look()
-
-
-def main() -> None:
-    """Until the program ends, or is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl+C is for the program
-    bystander = Bystander()
-    threading.Thread(target=bystander.tick, daemon=True).start()
-    while asked := os.read(0, 4096):
-        bystander.look()
-        os.write(1, len(asked) * (b"%d %d\n" % bystander.still))
-
-
-if __name__ == "__main__":
-    main()
