@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.player import RAMP_S, Report, SampleQueue
+from labapp.audio.output import RAMP_S, Report, SampleQueue
 from labapp.clock import NS
 
 BLOCK_S = 0.01

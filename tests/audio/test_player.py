@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.audio import player as players
-from labapp.audio.player import (
-    HeardSamples,
-    Player,
-    Report,
-    SampleQueue,
-    SessionTimes,
-    Stretcher,
-    WallClock,
-)
+from labapp.audio.output import Report, SampleQueue
+from labapp.audio.player import HeardSamples, Player, SessionTimes, Stretcher, WallClock
 from labapp.clock import NS
 from labapp.errors import AudioError
 from tests.audio.loudspeaker import RATE, Loudspeaker, Tone
