@@ -144,7 +144,7 @@ class Located:
             context = error.get("ctx", {})
             field = str(context.get("discriminator", ""))
             if field.startswith("'"):
-                written = difflib.get_close_matches(field.strip("'"), map(str, value), 1)
+                written = difflib.get_close_matches(field.strip("'"), map(str, value), 1, 0.7)
                 at = (*path, *written)
                 path = (*path, field.strip("'"))
                 line = self.lines.get(path, line)

@@ -396,7 +396,8 @@ def _named(reference: str, error: LabappError) -> StudyError:
     """What is wrong with a stimulus set, with its name as the study has it, by whose line it is
     then told once, whatever in the flow shows the set."""
     what = error.what if repr(reference) in error.what else f"{reference!r}: {error.what}"
-    return StudyError(what, todo=error.todo)
+    alone = f" labapp stimuli check {reference} looks at the set alone."
+    return StudyError(what, todo=error.todo + alone * Path(reference).is_dir())
 
 
 OF_EVERY_STUDY = frozenset(

@@ -109,7 +109,7 @@ def test_a_condition_that_nobody_meets_who_is_asked_is_refused(tmp_path: Path) -
 def test_conditions_that_nobody_meets_together_are_refused(tmp_path: Path) -> None:
     """Each of them is met by somebody."""
     study = STUDY.replace(
-        'design:\n  between: {hint: ["with", "without"]}\n',
+        'design:\n  between: {hint: ["with", "without"]}\n  by_moderator: [hint]\n',
         "assignment:\n  cell: {cells: {a: {hint: with, light: 1}, b: {hint: no_, light: 2}}}\n",
     )
     use = USE.replace('{hint: "with"}', '{hint: "with", light: 2}')
@@ -138,7 +138,7 @@ def test_a_rule_on_checks_that_nobody_can_fail_is_refused(
 ) -> None:
     rule = STUDY.replace("failed_checks_above: 0", f"failed_checks_above: {limit}")
     told = faults(tmp_path, study=rule, use=USE.replace(", check: 2", check))
-    assert [(line, key) for _, line, key, _ in told] == [(8, "exclude.read.failed_checks_above")]
+    assert [(line, key) for _, line, key, _ in told] == [(9, "exclude.read.failed_checks_above")]
     assert what in told[0][3]
 
 

@@ -247,7 +247,7 @@ def test_what_does_not_fit_is_refused_at_its_line(
         (
             "heatmap-distinction",
             lambda m: [m["correct_example"].update({k: "owl"}) for k in ("truth", "prediction")],
-            "correct_example.truth: 'owl' is not among the classes (and 1 more)",
+            "correct_example.prediction: 'owl' is not among the classes",
         ),
         (
             "path-agreement",
@@ -263,7 +263,7 @@ def test_a_folder_that_was_never_imported_is_refused_with_its_fault(
     stimuli.edited(made, change)
     with pytest.raises(StudyError) as caught:
         overview.check(write(tmp_path, task, stimuli=str(made.folder)))
-    assert "line 9, stimuli" in caught.value.what
+    assert "line 9, flow[2].stages.stimuli" in caught.value.what
     assert said in caught.value.what
     assert f"labapp stimuli check {made.folder}" in caught.value.todo
 
