@@ -410,7 +410,7 @@ def test_scores_of_different_sizes_are_refused(tmp_path: Path) -> None:
     found = stimuli.write(tmp_path / "sets", "scores")
     coarse = score_files.encode_scores(np.ones((12, 12)))
     (found.folder / "p00-edge.npy").write_bytes(coarse)
-    with pytest.raises(StudyError, match="p00-edge.npy' is of 12 × 12 cells, others of 24"):
+    with pytest.raises(StudyError, match=r"p00-edge\.npy' is of 12 × 12 cells, others of 24"):
         overview.check(write_unmasking_study(tmp_path, library.load(found.folder)))
 
 
