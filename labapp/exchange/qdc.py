@@ -26,7 +26,7 @@ from labapp.messages import Message
 SPACE = "urn:QDA-XML:codebook:1.0"
 TOGETHER = "Codes"
 """The title of the tier of codes that are on top with nothing below."""
-LARGEST = 32 * 1024 * 1024
+LARGEST = 16 * 1024 * 1024
 """Bytes of a codebook of another tool."""
 
 MOST = 3_000
@@ -72,6 +72,10 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
 def made(document: dict[str, Any], path: Path) -> Codebook:
     """A document as a codebook. Raises ExchangeError, AnnotationError."""
     refuse_many(len(document["codes"]), path.name)
+    values = (value for code in document["codes"] for value in code.values())
+    words = sum(len(value) for value in values if isinstance(value, str))
+    if words > codebooks.LARGEST:  # said before YAML, which takes a second for each megabyte
+        raise unreadable(path.name, f"its codes have {words:,} characters, which is too much")
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     content = text.encode("utf-8", "replace")
     if len(content) > codebooks.LARGEST:

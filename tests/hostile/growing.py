@@ -62,8 +62,8 @@ class Growing:
 GROWING: dict[str, Growing] = {}
 MIB = 1024 * 1024
 LARGEST = {
-    **dict.fromkeys(("_captions", "_textgrid", "_csv", "_manifest", "_photos"), 16 * MIB),
-    **dict.fromkeys(("_eaf", "_qde", "_qdc", "_agree", "_metrics"), 32 * MIB),
+    **dict.fromkeys(("_captions", "_textgrid", "_csv", "_manifest", "_photos", "_qdc"), 16 * MIB),
+    **dict.fromkeys(("_eaf", "_qde", "_agree", "_metrics"), 32 * MIB),
     **dict.fromkeys(("_lines", "_received"), 64 * MIB),
     "_map": 4 * MIB,
 }
