@@ -128,7 +128,7 @@ without its concepts. All of them count; “only models that learnt every concep
 **Bottlenecks of dSprites(0)**, with and without the spurious background, are trained at size L
 without dropout, which never acts in the released code: {stopping.RULE}. They were trained on a GPU,
 many at once. The file of results has the epochs and device of each. Where fewer than two models of
-a learner are measured yet, its former models stand in, trained for 15 epochs.
+a learner are measured yet, its former models are used, trained for 15 epochs.
 
 OIS depends on the coordinates of codes: the same information as probabilities or as logits scores
 differently. So it stands here also in common coordinates: of ranks, which any rising function

@@ -213,14 +213,14 @@ class Results:
 
     def of(self, asked: Asked) -> list[Mapping[str, Any]]:
         """Of all seeds, in their order. Where fewer than two are trained until they have learnt
-        every concept, the former models stand in."""
+        every concept, the former models are used in their place."""
         models = self.finished(asked)
         if len(models) < 2 and asked.until_learnt:
             return replace(self, former=True).finished(asked) or models
         return models
 
     def finished(self, asked: Asked) -> list[Mapping[str, Any]]:
-        """Of all seeds, in their order, without those that stand in for others."""
+        """Of all seeds, in their order, without former models used in the place of others."""
         seeds = sorted({seed for _, _, seed in self.every})
         models = (self.result(asked, seed) for seed in seeds)
         return [model for model in models if model is not None]

@@ -1,4 +1,4 @@
-"""The pictures of the part that runs: made anew with each part, by its task type.
+"""The pictures of the part that runs: made for each part by its task type.
 
 The worker that decodes for the runner where a decoder is slow.
 """

@@ -1,6 +1,6 @@
 """What is large is looked at in a sample by `make test`, and whole by `make nightly`.
 
-A test that is long in itself stands in tests/nightly.yaml; see tests/helpers/nightly.py.
+A single test that takes long is listed in tests/nightly.yaml; see tests/helpers/nightly.py.
 """
 
 from __future__ import annotations

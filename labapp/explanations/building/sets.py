@@ -2,7 +2,7 @@
 
 Nothing here needs torch.
 
-What a data set says of its pictures to whoever builds a stimulus set of them.
+What a data set says of its pictures, for building a stimulus set of them.
 
 Which photos are chosen follows from this: which classes are alike, which mistakes are, and what of
 a photo can be seen. Of pictures that say nothing of it, such as a lab's own, each class stands for
