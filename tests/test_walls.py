@@ -10,6 +10,8 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,54 @@ def test_packages_export_nothing_heavy() -> None:
     packages = [m for m in modules("") if (ROOT / m.replace(".", "/")).is_dir()]
     code = "\n".join(f"import {package}" for package in packages)
     assert not loaded_after(code) & {"torch", "PySide6", "pandas", "matplotlib", "sounddevice"}
+
+
+COME_WITH = ("cycler", "markupsafe", "pydantic_core", "shiboken6")
+"""Packages that come with those labapp names: matplotlib, jinja2, pydantic, PySide6."""
+IMPORTED_AS = {
+    "pillow": "PIL", "pyside6_essentials": "PySide6", "python_docx": "docx", "pyyaml": "yaml",
+    "scikit_learn": "sklearn",
+}  # fmt: skip
+
+
+def named(requirements: list[str]) -> set[str]:
+    """The names by which required packages are imported."""
+    names = (re.match(r"[\w.-]+", text).group().replace("-", "_") for text in requirements)  # type: ignore[union-attr]
+    return {IMPORTED_AS.get(name.lower(), name) for name in names}
+
+
+def imports(tree: ast.AST, *, inner: bool = False) -> Iterator[tuple[str, bool]]:
+    """The packages that a module imports, and whether only when one of its functions runs."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                continue
+            case ast.Import(names=aliases):
+                yield from ((alias.name.split(".")[0], inner) for alias in aliases)
+            case ast.ImportFrom(module=str(name), level=0):
+                yield name.split(".")[0], inner
+        function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from imports(node, inner=inner or function)
+
+
+def test_what_an_extra_brings_is_imported_only_where_it_is_used() -> None:
+    """A plain installation has no extra: a module that asked for one at its top could not be
+    imported there, nor could any module that imports it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    always = named(project["dependencies"]) | {"labapp", *COME_WITH, *sys.stdlib_module_names}
+    extras = project["optional-dependencies"]
+    sometimes = set().union(*(named(extra) for name, extra in extras.items() if name != "dev"))
+    # Comes with faster-whisper; asked for only to read the official file of 3dshapes.
+    sometimes |= {"ctranslate2", "h5py"}
+    faults = []
+    for path in PACKAGE.rglob("*.py"):
+        apart = path.is_relative_to(PACKAGE / "testing")
+        for package, inner in imports(ast.parse(path.read_text("utf-8"))):
+            if package in always or (apart and package == "hypothesis"):
+                continue
+            if not inner or package not in sometimes:
+                faults.append(f"{path.relative_to(ROOT)}: {package}")
+    assert faults == []
 
 
 def test_no_module_is_longer_than_1000_lines() -> None:

@@ -61,8 +61,6 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     from distributed.comm.addressing import resolve_address
     from distributed.comm.core import CommClosedError
 
-    from labapp.parallel.processes import NoProfilerPlugin
-
     connect: Any = distributed.Client
     resolve: Any = resolve_address
     try:
@@ -80,7 +78,7 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
         with _quiet(), client:
             threads = _check_workers(client, address)
             with _worker_watch(client, address):
-                client.register_plugin(NoProfilerPlugin())
+                client.register_plugin(_no_profiler())
                 try:
                     yield client, threads
                 except (CancelledError, CommClosedError):
@@ -98,6 +96,28 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
             todo = "Look at the logs of the workers: perhaps memory ran out. Then start them again "
             todo += f"(dask worker {address}), and give the command again."
         raise SetupError(what, safe=safe, todo=todo) from error
+
+
+FAULTY = sys.version_info[:2] == (3, 11)
+"""Whether this Python can hang under the profiler, which asks for the frames of all threads a
+hundred times a second: Python 3.11 can deadlock when it collects garbage meanwhile (CPython issue
+106883). There Dask leaves out the profiler of its own loop, but not the one of the tasks."""
+
+
+def _no_profiler() -> Any:
+    """A plugin that removes the profiler from every worker, also from those that connect later."""
+    from distributed.diagnostics.plugin import WorkerPlugin
+
+    class NoProfilerPlugin(WorkerPlugin):
+        name = "labapp-no-profiler"
+        idempotent = True  # several clients may register it
+
+        def setup(self, worker: Any) -> None:
+            # Removed and stopped: a worker that is starting has not started its callbacks yet.
+            if FAULTY and (profile := worker.periodic_callbacks.pop("profile", None)) is not None:
+                profile.stop()
+
+    return NoProfilerPlugin()
 
 
 @contextmanager

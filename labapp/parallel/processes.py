@@ -1,13 +1,9 @@
-"""Processes of this machine that do long work.
-
-Dask's profiler of the workers, switched off where it can make their interpreter hang.
-"""
+"""Processes of this machine that do long work."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -15,9 +11,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import Any
-
-from distributed.diagnostics.plugin import WorkerPlugin
 
 from labapp.errors import SetupError
 
@@ -101,24 +94,3 @@ def _end_with(line: Connection) -> None:
     with suppress(EOFError, OSError):
         line.recv_bytes()
     os._exit(1)
-
-
-FAULTY = sys.version_info[:2] == (3, 11)
-"""Whether this Python can hang under the profiler, which asks for the frames of all threads a
-hundred times a second: Python 3.11 can deadlock when it collects garbage meanwhile (CPython issue
-106883). There Dask leaves out the profiler of its own loop, but not the one of the tasks."""
-
-
-class NoProfilerPlugin(WorkerPlugin):
-    """Removes the profiler from every worker, also from those that connect later.
-
-    Several clients may register it (`idempotent`).
-    """
-
-    name = "labapp-no-profiler"
-    idempotent = True
-
-    def setup(self, worker: Any) -> None:
-        # Removed and stopped: a worker that is starting has not started its callbacks yet.
-        if FAULTY and (profile := worker.periodic_callbacks.pop("profile", None)) is not None:
-            profile.stop()

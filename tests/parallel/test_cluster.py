@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from labapp.errors import SetupError
-from labapp.parallel import cluster, processes
+from labapp.parallel import cluster
 from tests.helpers.clusters import local_cluster
 from tests.helpers.installed import on_path, write_package
 
@@ -67,7 +67,7 @@ def test_it_computes_on_its_threads(local: Any) -> None:
 def test_where_the_profiler_can_stop_python_no_worker_has_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faulty: bool
 ) -> None:
-    monkeypatch.setattr(processes, "FAULTY", faulty)
+    monkeypatch.setattr(cluster, "FAULTY", faulty)
     with local_cluster(tmp_path, profiled=True) as made:
         (before,) = made.workers.values()
         profile = before.periodic_callbacks["profile"]
