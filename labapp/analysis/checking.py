@@ -11,12 +11,13 @@ from labapp.analysis.column import ends_of
 from labapp.analysis.columns import outcome_columns
 from labapp.documents import dotted
 from labapp.errors import StudyError
+from labapp.stimuli.masking import recorded_outputs
 from labapp.study.design import Place
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import Called, meanings, resolve, scores, unread
 from labapp.study.overview import Checked, check_all
 from labapp.study.schema import Study
-from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
+from labapp.study.stimulus_stages import PredictMasked
 
 
 def check_study(

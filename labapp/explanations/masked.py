@@ -24,8 +24,7 @@ from labapp.explanations.data import ids_of
 from labapp.stimuli import masked_pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import MaskedRef, Masking
-from labapp.study.stimulus_stages import recorded_outputs
+from labapp.stimuli.masking import MaskedRef, Masking, recorded_outputs
 
 if TYPE_CHECKING:
     from labapp.explanations.classifier import Classifier

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import Masking
-from labapp.study.stimulus_stages import recorded_outputs
+from labapp.stimuli.masking import Masking, recorded_outputs
 
 
 def predict_masked(

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.resources import assets
-from labapp.stimuli.manifest import ColourMap, Fill, Scale, Sign
+from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import ColourMap, Fill, Logits, Photo, Scale, Sign
 from labapp.stimuli.pictures import UInt8
 
 Int64 = NDArray[np.int64]
@@ -286,3 +287,18 @@ def _smoothed(grey: Float32) -> Float32:
 def _as_bytes(values: Float32) -> UInt8:
     whole: UInt8 = np.rint(values).clip(0, 255).astype(np.uint8)
     return whole
+
+
+def recorded_outputs(
+    stimuli: StimulusSet, masking: Masking, photo: Photo, method: str
+) -> Sequence[Logits]:
+    """The outputs that the set records for a masked photo; none unless it has them for every
+    mask."""
+    by_percent = {
+        mask.percent: mask.logits
+        for mask in photo.masked
+        if (mask.method, mask.fill, mask.sign) == (method, masking.fill, masking.sign)
+    }
+    if not set(masking.percents) <= by_percent.keys():
+        return ()
+    return tuple(by_percent[percent] for percent in masking.percents)

@@ -23,7 +23,7 @@ from labapp.stimuli import library
 from labapp.stimuli.importing import read_checked
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import Masking
+from labapp.stimuli.masking import Masking, recorded_outputs
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven
@@ -37,7 +37,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.measures import Called, Limits, items, resolve, scores, unread
 from labapp.study.plan import Plan
 from labapp.study.shown_texts import set_faults, text_faults
-from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
+from labapp.study.stimulus_stages import PredictMasked
 
 STAND_IN = "sinelines/gt"
 """A shipped model, for one that is not there."""

@@ -18,6 +18,7 @@ from labapp.plugins.stages import TaskStages
 from labapp.plugins.task_type import Values
 from labapp.representations.package import tasks_of
 from labapp.stimuli import library
+from labapp.stimuli.masking import recorded_outputs
 from labapp.study import allocation, assignment, conditions
 from labapp.study.conditions import Scope
 from labapp.study.design import MODEL
@@ -30,7 +31,7 @@ from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
 from labapp.study.representations import PriorOf, Representations, SpaceOf, TasksOf
 from labapp.study.rules import Incentive
-from labapp.study.stimulus_stages import PredictMasked, StimuliOf, recorded_outputs
+from labapp.study.stimulus_stages import PredictMasked, StimuliOf
 
 
 def participant_number(loaded: LoadedStudy, participant: str) -> int:

@@ -28,21 +28,6 @@ MOST_DIGITS = 9
 """Digits in the number of a set; Python itself refuses more than 4,300."""
 
 
-def recorded_outputs(
-    stimuli: StimulusSet, masking: Masking, photo: Photo, method: str
-) -> Sequence[Logits]:
-    """The outputs that the set records for a masked photo; none unless it has them for every
-    mask."""
-    by_percent = {
-        mask.percent: mask.logits
-        for mask in photo.masked
-        if (mask.method, mask.fill, mask.sign) == (method, masking.fill, masking.sign)
-    }
-    if not set(masking.percents) <= by_percent.keys():
-        return ()
-    return tuple(by_percent[percent] for percent in masking.percents)
-
-
 class IncompatibleStimuliError(ValueError):
     """A stimulus set that a study cannot show. about: the key of `stages` that says so."""
 

@@ -16,8 +16,7 @@ from labapp.cli.stimuli import stimuli_app
 from labapp.explanations.building.black_box import BlackBox, explain
 from labapp.stimuli import importing, library, masked_pictures
 from labapp.stimuli.manifest import Manifest
-from labapp.stimuli.masking import MaskedRef, Masking
-from labapp.study.stimulus_stages import recorded_outputs
+from labapp.stimuli.masking import MaskedRef, Masking, recorded_outputs
 
 SIZE, CELLS = 16, 8
 BRIGHT = (slice(4, 6), slice(10, 12))

@@ -19,10 +19,9 @@ from labapp.explanations.data import FacesData
 from labapp.session.masked_predictions import MaskedPredictor, check_predictable
 from labapp.stimuli import importing, library, mask_export, pictures
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.masking import Masking, first, ranking
+from labapp.stimuli.masking import Masking, first, ranking, recorded_outputs
 from labapp.stimuli.masking import masked as fill_masked
 from labapp.study.overview import check
-from labapp.study.stimulus_stages import recorded_outputs
 from tests.helpers import stimuli
 from tests.helpers.unmasking import write_unmasking_study
 

@@ -11,8 +11,7 @@ import pytest
 
 from labapp.errors import StimuliError
 from labapp.stimuli import importing, library, mask_export, masked_pictures, masking, pictures
-from labapp.stimuli.masking import MaskedRef, Masking
-from labapp.study.stimulus_stages import recorded_outputs
+from labapp.stimuli.masking import MaskedRef, Masking, recorded_outputs
 from tests.helpers import stimuli
 from tests.stimuli.test_sources import as_tables
 

@@ -20,13 +20,13 @@ from labapp.plugins import registry
 from labapp.stimuli import library, score_files
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import MaskedRef, Masking
+from labapp.stimuli.masking import MaskedRef, Masking, recorded_outputs
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.overview import check_all
 from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan, pictures_of, to_rows
-from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
+from labapp.study.stimulus_stages import PredictMasked
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
 from tests.helpers.unmasking import MASKS, made, write_unmasking_study
