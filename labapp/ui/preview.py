@@ -32,7 +32,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -448,14 +447,11 @@ class PreviewWindow(Fitted, QWidget):
         self.screens.itemExpanded.connect(self._show_ways)
         self.screens.itemCollapsed.connect(self._show_ways)
         buttons = QHBoxLayout()
-        buttons.addWidget(self.back)
-        buttons.addWidget(self.following)
+        bits.fill(buttons, self.back, self.following)
         self.told = bits.label("", "secondary", wrap=True)
         side = QWidget()
         side.setMinimumWidth(LEAST)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(*[theme.SPACE_M] * 4)
-        column.setSpacing(theme.SPACE_M)
+        column = bits.column(side, theme.SPACE_M, theme.SPACE_M)
         column.addWidget(bits.label(tr("Nothing is recorded or kept."), "secondary", wrap=True))
         column.addWidget(self.screens, 1)
         column.addWidget(self.told)

@@ -349,7 +349,7 @@ def test_no_title_of_a_study_is_cut(open_home: OpenHome) -> None:
     for wide in (911, 1366):
         home.window.resize(wide, 512)
         for choice in home.shelf.offered():
-            home.view.set_studies(home.shelf.offered(), choice.study)
+            home.view.session.set_studies(home.shelf.offered(), choice.study)
             QApplication.processEvents()
             room = combo.width() - TEXT_MARGIN
             flags = int(Qt.TextFlag.TextWordWrap)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
     QEvent,
@@ -26,7 +26,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QBoxLayout,
     QComboBox,
     QFileDialog,
     QFrame,
@@ -43,7 +42,6 @@ from PySide6.QtWidgets import (
     QStyleOptionComboBox,
     QStyleOptionViewItem,
     QStylePainter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -51,25 +49,18 @@ from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
+from labapp.ui.widgets.layouts import Margins, column, fill, row
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import font, metrics
+from labapp.ui.widgets.painting import font, metrics, restyle, smooth
 
-Box = TypeVar("Box", bound=QBoxLayout)
 ICON_PX = 20
+set_property = restyle
 
 
-def set_text(label: QLabel, text: str) -> None:
-    """Set a label's text only when it is another: setting it lays out anew."""
+def set_text(label: QLabel | QAbstractButton, text: str) -> None:
+    """Set a text only when it is another: setting it lays out anew."""
     if label.text() != text:
         label.setText(text)
-
-
-def set_property(widget: QWidget, name: str, value: str) -> None:
-    """Set a dynamic property that the style sheet looks at, and restyle only when it changed."""
-    if widget.property(name) != value:
-        widget.setProperty(name, value)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "") -> QLabel:
@@ -88,33 +79,10 @@ def start_one() -> str:
     return tr("No session yet: start one on the page “{page}”.", page=tr("New session"))
 
 
-Margins = int | tuple[int, int, int, int]
-"""Logical pixels around what is laid out: left, top, right and bottom, or the same all around."""
-
-
-def row(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QHBoxLayout:
-    """Widgets beside each other, in a widget or in another layout."""
-    return _spaced(QHBoxLayout() if parent is None else QHBoxLayout(parent), spacing, margins)
-
-
-def column(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QVBoxLayout:
-    """Widgets below each other, in a widget or in another layout."""
-    return _spaced(QVBoxLayout() if parent is None else QVBoxLayout(parent), spacing, margins)
-
-
-def _spaced(layout: Box, spacing: int, margins: Margins) -> Box:
-    layout.setContentsMargins(*([margins] * 4 if isinstance(margins, int) else margins))
-    layout.setSpacing(spacing)
-    return layout
-
-
 def readable(words: QLabel) -> QHBoxLayout:
     """Words in lines of at most 70 characters, however wide the window is."""
     words.setMaximumWidth(text_width())
-    made = row(None, 0)
-    made.addWidget(words, 100)
-    made.addStretch(1)
-    return made
+    return fill(row(None, 0), (words, 100), 1)
 
 
 def limit(field: QLineEdit | QPlainTextEdit, longest: int = NOTE_LIMIT) -> None:
@@ -126,16 +94,17 @@ def limit(field: QLineEdit | QPlainTextEdit, longest: int = NOTE_LIMIT) -> None:
     Limit(field, longest, words)
 
 
-def card(title: str = "", *, role: str = "title", margin: int = theme.SPACE_XL) -> QFrame:
-    """A card with a vertical layout, headed by its title."""
-    frame = QFrame()
-    frame.setProperty("role", "card")
-    layout = QVBoxLayout(frame)
-    layout.setContentsMargins(margin, margin, margin, margin)
-    layout.setSpacing(theme.SPACE_M)
-    if title:
-        layout.addWidget(label(title, role))
-    return frame
+class Card(QFrame):
+    """A card, headed by its title; body: what is in it, one below the other."""
+
+    def __init__(
+        self, title: str = "", spacing: int = theme.SPACE_M, margins: Margins = theme.SPACE_XL
+    ) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.body = column(self, spacing, margins)
+        if title:
+            self.body.addWidget(label(title, "title"))
 
 
 def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Path | None:
@@ -148,6 +117,15 @@ def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Pat
     asked = QFileDialog.Option.DontConfirmOverwrite
     path, _ = QFileDialog.getSaveFileName(parent, title, str(Path.home() / name), kinds, "", asked)
     return Path(path) if path else None
+
+
+def line_edit(name: str, placeholder: str = "", longest: int = NOTE_LIMIT) -> QLineEdit:
+    """A field of one line. name: for who hears the screen."""
+    field = QLineEdit()
+    field.setAccessibleName(name)
+    field.setPlaceholderText(placeholder)
+    limit(field, longest)
+    return field
 
 
 def hairline() -> QFrame:
@@ -261,8 +239,7 @@ class StatusIcon(QWidget):
         return QSize(ICON_PX, ICON_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         paint_status(painter, self._palette, self._state, QRectF(self.rect()))
 
 
@@ -594,11 +571,7 @@ class _Finder(QFrame):
         self.list.setItemDelegate(_Entries(palette, self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
-        layout = column(
-            self, theme.SPACE_S, (theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
-        )
-        layout.addWidget(self.search)
-        layout.addWidget(self.list)
+        fill(column(self, theme.SPACE_S, theme.SPACE_S), self.search, self.list)
         self.search.textChanged.connect(self._search)
         self.list.itemClicked.connect(self._pick)
 
@@ -632,8 +605,8 @@ class _Finder(QFrame):
     def _search(self, text: str) -> None:
         words = text.casefold().split()
         heading: QListWidgetItem | None = None
-        for row in range(self.list.count()):
-            item = self.list.item(row)
+        for place in range(self.list.count()):
+            item = self.list.item(place)
             if item.data(_HEADING):
                 heading = item
                 heading.setHidden(True)

@@ -49,7 +49,7 @@ from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.composing import Array, levels
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, font, metrics, pen, smooth
 
 SOUND = {
     "required": N_("sound required"),
@@ -191,7 +191,7 @@ class StudyPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(tr("The study and its models"))
-        about = bits.card()
+        about = bits.Card()
         self.title = bits.label(role="title", wrap=True)
         self.facts = bits.label(role="secondary", wrap=True)
         self.flow = bits.label(wrap=True)
@@ -202,11 +202,8 @@ class StudyPage(QScrollArea):
         self.preview.setEnabled(False)
         self.preview.clicked.connect(self._ask_preview)
         top = QHBoxLayout()
-        top.addWidget(self.title, 1)
-        top.addWidget(self.preview, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(top)
-        head.addWidget(self.facts)
-        head.addWidget(self.flow)
+        bits.fill(top, (self.title, 1), (self.preview, Qt.AlignmentFlag.AlignTop))
+        bits.fill(head, top, self.facts, self.flow)
         self.unblinds = QWidget()
         question = QHBoxLayout(self.unblinds)
         question.setContentsMargins(0, 0, 0, 0)
@@ -217,7 +214,7 @@ class StudyPage(QScrollArea):
         head.addWidget(self.unblinds)
         self.unblinds.hide()
         self._is_blind = False
-        self.blind = bits.card()
+        self.blind = bits.Card()
         body = self.blind.layout()
         assert body is not None
         body.addWidget(bits.label(tr(BLIND), "secondary", wrap=True))
@@ -225,17 +222,13 @@ class StudyPage(QScrollArea):
         self.sheets = QWidget()
         self.stack = bits.column(self.sheets, theme.SPACE_L)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)  # in line with what stands above the page
-        column.setSpacing(theme.SPACE_L)
+        column = bits.column(inside, theme.SPACE_L)
         self.making = StudyMaking(palette)
         # What appeared has its room once the page is laid out again.
         self.making.opened.connect(
             lambda part: QTimer.singleShot(0, part, lambda: self.ensureWidgetVisible(part))
         )
-        for part in (about, self.making, self.blind, self.sheets):
-            column.addWidget(part)
-        column.addStretch(1)
+        bits.fill(column, about, self.making, self.blind, self.sheets, 1)
         self.setWidget(inside)
 
     def set_study(self, study: Study) -> None:
@@ -281,11 +274,10 @@ class StudyPage(QScrollArea):
             card.deleteLater()
         self.stages = []
         for title, facts in wanted:
-            card = bits.card()
+            card = bits.Card()
             inside = card.layout()
             assert inside is not None
-            inside.addWidget(bits.label(title, "title"))
-            inside.addWidget(bits.label(facts, "secondary", wrap=True))
+            bits.fill(inside, bits.label(title, "title"), bits.label(facts, "secondary", wrap=True))
             self.stack.addWidget(card)
             self.stages.append(card)
 
@@ -365,8 +357,7 @@ class TraversalView(QWidget):
         self.placed.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         dirty = QRectF(event.rect())
         p, m = self._colors, self._measures
         top, middle = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignHCenter
@@ -390,7 +381,6 @@ class TraversalView(QWidget):
             box = QRectF(cell.x, cell.y, m.cell_width, m.cell_height)
             if box.intersects(dirty):
                 draw(painter, box, index, cell)
-        painter.end()
 
     def _draw_picture(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
         image = self._images.get(number)
@@ -502,13 +492,10 @@ class StudyMaking(QFrame):
         self._chosen = ""
         self._titles: dict[str, str] = {}
         column = bits.column(self, theme.SPACE_S, theme.SPACE_L)
-        row = bits.row(None, theme.SPACE_S)
-        for button in (self.new, self.copy, self.check, self.folder):
-            row.addWidget(button)
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addWidget(self._form(palette))
-        column.addWidget(self.check_result)
+        row = bits.fill(
+            bits.row(None, theme.SPACE_S), self.new, self.copy, self.check, self.folder, 1
+        )
+        bits.fill(column, row, self._form(palette), self.check_result)
         self.new.clicked.connect(lambda: self._open("quickstart"))
         self.copy.clicked.connect(lambda: self._open(self._chosen))
         self.check.clicked.connect(self.check_requested)
@@ -545,9 +532,7 @@ class StudyMaking(QFrame):
         self.make, self.cancel = Button(tr("Write the study")), Button(tr("Cancel"))
         self.make.clicked.connect(self._make)
         self.cancel.clicked.connect(self.form.hide)
-        row.addWidget(self.make)
-        row.addWidget(self.cancel)
-        row.addStretch(1)
+        bits.fill(row, self.make, self.cancel, 1)
         grid.addLayout(row, 4, 1)
         self.form.hide()
         return self.form

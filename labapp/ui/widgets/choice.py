@@ -45,6 +45,7 @@ from labapp.ui.widgets.painting import (
     font,
     metrics,
     pen,
+    smooth,
 )
 
 COMMANDS = (
@@ -351,10 +352,8 @@ class Choice(Group):
         raise NotImplementedError
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         self.paint(painter)
-        painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.place_options()
@@ -376,8 +375,7 @@ def paint_marked(
     button: QAbstractButton, p: theme.Palette, *, square: bool, strong: bool, right: int
 ) -> None:
     """A mark and the words of a button. strong: with a strong rim; right: room behind the words."""
-    painter = QPainter(button)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter = smooth(button)
     on = button.isChecked()
     box = QRectF(theme.SPACE_XS, (button.height() - MARK) / 2, MARK, MARK)
     painter.setPen(pen(p.accent if on or strong else p.secondary, 1.6))
@@ -400,7 +398,6 @@ def paint_marked(
     painter.drawText(words, int(_WRAPPED), button.accessibleName())
     if button.hasFocus():
         draw_focus_ring(painter, QRectF(button.rect()), theme.RADIUS, p.accent)
-    painter.end()
 
 
 class MarkedOption(Option):
@@ -737,4 +734,3 @@ class AnchorRow(QWidget):
         painter.setPen(color(self._colors.secondary))
         for place, (box, side) in self._boxes().items():
             painter.drawText(box, int(_WRAP | _SIDES[side] | self._upright), self._words[place])
-        painter.end()

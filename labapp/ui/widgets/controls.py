@@ -9,6 +9,8 @@ a picture, and what is said without the focus coming to it. A label for words of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
@@ -326,11 +328,19 @@ def _whole(text: str, place: int) -> int:
 class FlowLayout(QLayout):
     """An item wider than the line takes a line of its own, as high as it needs there."""
 
-    def __init__(self, across: int, down: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        across: int,
+        down: int,
+        parent: QWidget | None = None,
+        widgets: Sequence[QWidget] = (),
+    ) -> None:
         super().__init__(parent)
         self._across, self._down = across, down
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
+        for widget in widgets:
+            self.addWidget(widget)
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)

@@ -31,14 +31,15 @@ from PySide6.QtGui import (
     QPolygonF,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from labapp.representations.distance import TOLERANCE
 from labapp.representations.space import PUBLISHED_CHART, Chart, Continuous, Display
 from labapp.ui import theme
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
-from labapp.ui.widgets.painting import brush, color, device_of, pen, restyle
+from labapp.ui.widgets.painting import brush, color, device_of, pen, restyle, smooth
 from labapp.ui.widgets.segments import ImageView, StimulusView
 
 HANDLE_R = 10.0
@@ -403,15 +404,13 @@ class Dots(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         for index in range(self._of):
             full = index < self._done
             painter.setPen(pen(p.accent if full else p.secondary, 1.2))
             painter.setBrush(brush(p.accent if full else p.card))
             centre = QPointF(DOT_PITCH * index + DOT_PITCH / 2, self.height() / 2)
             painter.drawEllipse(centre, DOT_R, DOT_R)
-        painter.end()
 
 
 class RecordingMark(QWidget):
@@ -428,13 +427,11 @@ class RecordingMark(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         mark = self._colors.alarm if self._on else self._colors.secondary
         painter.setPen(pen(mark, 1.4))
         painter.setBrush(brush(mark if self._on else self._colors.card))
         painter.drawEllipse(QRectF(2, 2, 10, 10))
-        painter.end()
 
 
 class _Bar(QWidget):
@@ -456,7 +453,6 @@ class _Bar(QWidget):
         painter.fillRect(self.rect(), brush(self._colors.card))
         line = 0 if self._towards == "top" else self.height() - 1
         painter.fillRect(0, line, self.width(), 1, brush(self._colors.hairline))
-        painter.end()
 
 
 class TopBar(_Bar):
@@ -473,9 +469,7 @@ class TopBar(_Bar):
             label.setProperty("role", "secondary")
         self._dots = Dots(palette)
         self._mark = RecordingMark(palette)
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.SPACE_XXL, 0, theme.SPACE_XXL, 0)
-        row.setSpacing(theme.SPACE_XL)
+        row = layouts.row(None, theme.SPACE_XL, (theme.SPACE_XXL, 0, theme.SPACE_XXL, 0))
         for widget in (self._stage, self._question, self._dots):
             row.addWidget(widget)
         self.help = Button(role="link")
@@ -484,10 +478,7 @@ class TopBar(_Bar):
         self.keyboard = PlainLabel()
         self.keyboard.setProperty("role", "secondary")
         self.keyboard.hide()
-        row.addStretch(1)
-        row.addWidget(self.keyboard)
-        row.addWidget(self.help)
-        row.addWidget(self._mark)
+        layouts.fill(row, 1, self.keyboard, self.help, self._mark)
         row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
         row.addWidget(self._recording)
         self.setLayout(row)
@@ -539,9 +530,7 @@ class BottomBar(_Bar):
         self.note.setProperty("role", "secondary")
         self.left.clicked.connect(self.left_pressed)
         self.right.clicked.connect(self.right_pressed)
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.SPACE_L, 0, theme.SPACE_XXL, 0)
-        row.setSpacing(theme.SPACE_XL)
+        row = layouts.row(None, theme.SPACE_XL, (theme.SPACE_L, 0, theme.SPACE_XXL, 0))
         for button in (self.left, self.right):
             button.setMinimumWidth(BUTTON_WIDTH)
             button.setFixedHeight(theme.TARGET_HEIGHT + theme.SPACE_S)
@@ -549,9 +538,7 @@ class BottomBar(_Bar):
             policy.setRetainSizeWhenHidden(True)
             button.setSizePolicy(policy)
             button.hide()
-        row.addWidget(self.left)
-        row.addWidget(self.note, 1)
-        row.addWidget(self.right)
+        layouts.fill(row, self.left, (self.note, 1), self.right)
         self.setLayout(row)
         self._foot = Foot()
 
@@ -653,8 +640,7 @@ class SeriesView(StimulusView):
         ground = QPixmap(self.size() * ratio)
         ground.setDevicePixelRatio(ratio)
         ground.fill(color(theme.SERIES_GROUND))
-        painter = QPainter(ground)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(ground)
         width, height = float(self.width()), float(self.height())
         painter.save()
         painter.setClipRect(QRectF(1, 1, width - 2, height - 2))

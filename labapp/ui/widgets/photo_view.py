@@ -144,7 +144,6 @@ class PhotoView(Picture):
         painter.drawImage(where, self._ready(self._image, where))
         if self._box is not None:
             self._paint_box(painter, where, self._box)
-        painter.end()
 
     def _ready(self, image: QImage, where: QRectF) -> QImage:
         """The part that is shown, in the device's pixels; scaled anew only when it changed."""
@@ -380,4 +379,3 @@ class ZoomView(Picture):
         painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, self._colors.accent)
-        painter.end()

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSpacerItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from labapp.ui import theme
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
@@ -126,9 +126,7 @@ class RowView(QWidget):
             label.setProperty("role", role)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        row = layouts.row(self, GAP)
         if columns.step:
             self.step.setFixedWidth(widths.step)
             row.addWidget(self.step)
@@ -151,18 +149,13 @@ class RowView(QWidget):
         """Decision and rating, as far as there are."""
         cell = QWidget()
         cell.setFixedWidth(widths.last)
-        down = QVBoxLayout(cell)
-        down.setContentsMargins(0, 0, 0, 0)
-        down.setSpacing(theme.SPACE_S)
-        down.addStretch(1)
+        down = layouts.fill(layouts.column(cell, theme.SPACE_S), 1)
         if columns.decision:
             down.addWidget(self.decision)
         if self.rating is not None:
             rate = QHBoxLayout()
             rate.setSpacing(0)
-            rate.addWidget(self.mark)
-            rate.addWidget(self.rating)
-            rate.addStretch(1)
+            layouts.fill(rate, self.mark, self.rating, 1)
             down.addLayout(rate)
         down.addStretch(1)
         return cell
@@ -214,10 +207,7 @@ class RowList(QWidget):
         self._frame = 0
         self._head = self._make_head()
         self._inner = QWidget()
-        self._list = QVBoxLayout(self._inner)
-        self._list.setContentsMargins(0, 0, 0, 0)
-        self._list.setSpacing(GAP)
-        self._list.addStretch(1)
+        self._list = layouts.fill(layouts.column(self._inner, GAP), 1)
         self.area = QScrollArea()
         self.area.setWidget(self._inner)
         self.area.setWidgetResizable(True)
@@ -228,18 +218,12 @@ class RowList(QWidget):
         self.area.setAccessibleName(" · ".join(filter(None, (columns.step, *columns.headings))))
         for surface in (self._inner, self.area.viewport()):
             surface.setAutoFillBackground(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_S)
-        column.addWidget(self._head)
-        column.addWidget(self.area, 1)
+        layouts.fill(layouts.column(self, theme.SPACE_S), self._head, (self.area, 1))
 
     def _make_head(self) -> QWidget:
         columns, widths = self._columns, self.widths
         head = QWidget()
-        row = QHBoxLayout(head)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        row = layouts.row(head, GAP)
         self._over: list[QLabel] = []
 
         def add(text: str, width: int = 0) -> QLabel:

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets import composing
+from labapp.ui.widgets import composing, layouts
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.controls import Picture, PlainLabel
@@ -326,17 +326,14 @@ class QuestionRow(QWidget):
         self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
         words = QHBoxLayout()
         words.setSpacing(0)
-        words.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
-        words.addWidget(self.label, 1)
+        layouts.fill(words, (self.mark, Qt.AlignmentFlag.AlignTop), (self.label, 1))
         below = QHBoxLayout()
         below.addSpacing(MISSING_WIDTH)
-        below.addWidget(self.choice)
-        below.addStretch(1)
+        layouts.fill(below, self.choice, 1)
         layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
-        layout.addLayout(words)
-        layout.addLayout(below)
+        layouts.fill(layout, words, below)
 
     @property
     def needed_width(self) -> int:
