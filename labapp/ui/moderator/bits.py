@@ -6,7 +6,7 @@ drawn arrow and values besides its texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from PySide6.QtCore import (
     QPointF,
     QRect,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -216,23 +217,27 @@ class ElidedLabel(PlainLabel):
         self.setToolTip(self._full if shown != self._full else "")
 
 
+STROKES: Mapping[str, Sequence[Sequence[tuple[float, float]]]] = {
+    "ok": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
+    "done": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
+    "warn": (((0.5, 0.27), (0.5, 0.55)),),
+    "missing": (((0.35, 0.35), (0.65, 0.65)), ((0.65, 0.35), (0.35, 0.65))),
+    "skipped": (((0.25, 0.3), (0.48, 0.5), (0.25, 0.7)), ((0.52, 0.3), (0.75, 0.5), (0.52, 0.7))),
+}
+
+
 class StatusIcon(QWidget):
     """A round mark: ok (check), warn (exclamation), missing (cross), busy (dots), todo (ring),
     current (triangle), skipped (arrow). Shape and colour both tell; the word stands beside it."""
 
     def __init__(self, palette: Palette, state: str = "busy", px: int = ICON_PX) -> None:
         super().__init__()
-        self._palette = palette
-        self._state = state
+        self._palette, self.state = palette, state
         self.setFixedSize(px, px)
 
-    @property
-    def state(self) -> str:
-        return self._state
-
     def set_state(self, state: str) -> None:
-        if state != self._state:
-            self._state = state
+        if state != self.state:
+            self.state = state
             self.update()
 
     def sizeHint(self) -> QSize:
@@ -240,7 +245,7 @@ class StatusIcon(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
-        paint_status(painter, self._palette, self._state, QRectF(self.rect()))
+        paint_status(painter, self._palette, self.state, QRectF(self.rect()))
 
 
 def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -> None:
@@ -255,26 +260,25 @@ def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -
         ring.setAlphaF(0.6)
         painter.setPen(QPen(ring, side * 0.08))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawEllipse(
-            round_box.adjusted(side * 0.05, side * 0.05, -side * 0.05, -side * 0.05)
-        )
+        thin = side * 0.05
+        painter.drawEllipse(round_box.adjusted(thin, thin, -thin, -thin))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         if state == "busy":
             for x in (0.3, 0.5, 0.7):
                 painter.drawEllipse(_at(box, x, 0.5), side * 0.055, side * 0.055)
         return
-    painter.setBrush(colour)
-    if state == "skipped":
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-    else:
+    ink = colour
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if state != "skipped":
+        ink = palette.color("card")
+        painter.setBrush(colour)
         painter.drawEllipse(round_box)
-    ink = palette.color("card") if state != "skipped" else colour
     pen = QPen(ink, side * 0.11)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     painter.setPen(pen)
-    for line in _strokes(state):
+    for line in STROKES.get(state, ()):
         painter.drawPolyline(QPolygonF([_at(box, x, y) for x, y in line]))
     if state == "warn":
         painter.drawPoint(_at(box, 0.5, 0.72))
@@ -283,19 +287,6 @@ def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -
         triangle = [_at(box, x, y) for x, y in ((0.42, 0.34), (0.66, 0.5), (0.42, 0.66))]
         painter.setPen(QPen(ink, side * 0.05))
         painter.drawPolygon(QPolygonF(triangle))
-
-
-def _strokes(state: str) -> Sequence[Sequence[tuple[float, float]]]:
-    return {
-        "ok": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
-        "done": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
-        "warn": (((0.5, 0.27), (0.5, 0.55)),),
-        "missing": (((0.35, 0.35), (0.65, 0.65)), ((0.65, 0.35), (0.35, 0.65))),
-        "skipped": (
-            ((0.25, 0.3), (0.48, 0.5), (0.25, 0.7)),
-            ((0.52, 0.3), (0.75, 0.5), (0.52, 0.7)),
-        ),
-    }.get(state, ())
 
 
 def _at(box: QRectF, x: float, y: float) -> QPointF:
@@ -463,14 +454,13 @@ class Combo(QComboBox):
     def set_choices(self, choices: Sequence[tuple[str, Any]], current: Any) -> None:
         """choices: (text, value); current: the value that is shown as chosen."""
         known = [(self.itemText(i), self.itemData(i)) for i in range(self.count())]
-        self.blockSignals(True)
-        if known != list(choices):
-            self.clear()
-            for text, value in choices:
-                self.addItem(text, value)
-        values = [value for _, value in choices]
-        self.setCurrentIndex(values.index(current) if current in values else -1)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            if known != list(choices):
+                self.clear()
+                for text, value in choices:
+                    self.addItem(text, value)
+            values = [value for _, value in choices]
+            self.setCurrentIndex(values.index(current) if current in values else -1)
         self.setToolTip(self.currentText())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -489,9 +479,8 @@ class Combo(QComboBox):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._arrow)
         x, y = self.width() - 17.0, self.height() / 2 + 0.5
-        painter.drawPolyline(
-            QPolygonF([QPointF(x - 4.5, y - 2.2), QPointF(x, y + 2.2), QPointF(x + 4.5, y - 2.2)])
-        )
+        corners = ((x - 4.5, y - 2.2), (x, y + 2.2), (x + 4.5, y - 2.2))
+        painter.drawPolyline([QPointF(*corner) for corner in corners])
 
 
 class Described(NamedTuple):
@@ -562,10 +551,7 @@ class _Finder(QFrame):
     def __init__(self, palette: Palette) -> None:
         super().__init__(None, Qt.WindowType.Popup)
         self.setProperty("role", "card")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Search"))
-        self.search.setAccessibleName(tr("Search"))
-        limit(self.search)
+        self.search = line_edit(tr("Search"), tr("Search"))
         self.list = QListWidget()
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setItemDelegate(_Entries(palette, self.list))
@@ -688,8 +674,9 @@ class FindingCombo(Combo):
         self.finder.search.setFocus()
 
     def _picked(self, value: Any) -> None:
-        index = next((i for i in range(self.count()) if self.itemData(i) == value), -1)
-        if index >= 0:
+        values = [self.itemData(place) for place in range(self.count())]
+        if value in values:
+            index = values.index(value)
             self.setCurrentIndex(index)
             self._fit()
             self.activated.emit(index)
