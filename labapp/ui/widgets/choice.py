@@ -155,7 +155,7 @@ class Choice(Group):
         self._taken: tuple[int, ...] = ()
         self._at = 0
         self._hover: int | None = None
-        self._locked = self._announced = False
+        self.locked = self._announced = False
         self.options: list[Option] = []
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)
@@ -193,10 +193,6 @@ class Choice(Group):
         """The option that is taken."""
         return self._taken[0] if self._taken else None
 
-    @property
-    def locked(self) -> bool:
-        return self._locked
-
     def show_index(self, index: int | None) -> None:
         """Show what the session says."""
         self.show_taken(() if index is None else (index,))
@@ -218,18 +214,18 @@ class Choice(Group):
 
     def set_locked(self, locked: bool) -> None:
         """Whether the answer can no longer be changed; then Tab leaves it out."""
-        if locked == self._locked:
+        if locked == self.locked:
             return
-        self._locked = locked
+        self.locked = locked
         self._hover = None
         for option in self.options:
             self._lock(option)
         self.update()
 
     def _lock(self, option: Option) -> None:
-        option.setEnabled(not self._locked)
+        option.setEnabled(not self.locked)
         arrow, hand = Qt.CursorShape.ArrowCursor, Qt.CursorShape.PointingHandCursor
-        option.setCursor(arrow if self._locked else hand)
+        option.setCursor(arrow if self.locked else hand)
 
     def entrance(self) -> QWidget:
         """The option that Tab comes to."""
@@ -260,7 +256,7 @@ class Choice(Group):
 
     def _toggled(self, index: int, checked: bool) -> None:
         """A screen reader turned an option over without pressing it: that only asks, too."""
-        if checked != (index in self._taken) and not self._locked:
+        if checked != (index in self._taken) and not self.locked:
             self.options[index].setChecked(not checked)
             self._pressed(index)
 
@@ -282,7 +278,7 @@ class Choice(Group):
             wanted, takes = self.pressed_by(key), True
         elif (place := self.place_of(event.text())) is not None:
             wanted, takes = place, True
-        if wanted is None or self._locked or event.modifiers() & COMMANDS:
+        if wanted is None or self.locked or event.modifiers() & COMMANDS:
             event.ignore()
             return
         if event.isAutoRepeat() and (key in PRESSES or event.text().isdigit()):
@@ -316,8 +312,7 @@ class Choice(Group):
 
     def focus_came(self, option: Option, reason: Qt.FocusReason) -> None:
         """The focus came to an option, from outside or from another one."""
-        self._at = self.options.index(option)
-        self._go(self._at)
+        self._go(self.options.index(option))
         if reason in _TAB_REASONS:
             self._announce("keyboard")
         self.entered.emit()
@@ -330,7 +325,7 @@ class Choice(Group):
 
     def point_at(self, option: Option | None) -> None:
         """The mouse came over an option, or left."""
-        self._hover = None if option is None or self._locked else self.options.index(option)
+        self._hover = None if option is None or self.locked else self.options.index(option)
         self.update()
 
     @property
@@ -400,15 +395,20 @@ def paint_marked(
         draw_focus_ring(painter, QRectF(button.rect()), theme.RADIUS, p.accent)
 
 
+def high_for_width(across: QSizePolicy.Policy, down: QSizePolicy.Policy) -> QSizePolicy:
+    """A policy for what is as high as its words need at its width."""
+    policy = QSizePolicy(across, down)
+    policy.setHeightForWidth(True)
+    return policy
+
+
 class MarkedOption(Option):
     """An answer with its mark, which is as high as its words need."""
 
     def __init__(self, choice: OptionList, palette: theme.Palette, *, several: bool) -> None:
         super().__init__(choice, several=several)
         self._colors, self._square = palette, several
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(high_for_width(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed))
 
     def heightForWidth(self, width: int) -> int:
         return height_of(self.accessibleName(), width, theme.SPACE_S, theme.SPACE_XS)
@@ -446,9 +446,8 @@ class OptionList(Choice):
         self.flow = FlowLayout(theme.SPACE_L, theme.SPACE_XS, self)
         self._group.idPressed.disconnect(self._pressed)
         self._group.idClicked.connect(self._pressed)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        expanding = QSizePolicy.Policy.Expanding
+        self.setSizePolicy(high_for_width(expanding, QSizePolicy.Policy.Preferred))
         self.show_options(texts)
         for option in self.options:
             option.setMinimumWidth(least_width)
@@ -489,9 +488,7 @@ class CheckBox(QAbstractButton):
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(high_for_width(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed))
 
     def heightForWidth(self, width: int) -> int:
         return height_of(self.accessibleName(), width, theme.SPACE_M, theme.SPACE_S)
@@ -627,10 +624,10 @@ class Scale(Choice):
     def _paint_circle(self, painter: QPainter, index: int) -> None:
         p = self._colors
         on = index == self.index
-        strong = p.secondary if self._locked else p.accent
+        strong = p.secondary if self.locked else p.accent
         rim = strong if on or index == self._hover else p.secondary
         painter.setPen(pen(rim, 2.0 if on or index == self._hover else 1.4))
-        painter.setBrush(brush(strong if on else p.track if self._locked else p.card))
+        painter.setBrush(brush(strong if on else p.track if self.locked else p.card))
         radius = min(CIRCLE_R, self._pitch() / 2 - LEAST_GAP / 2)
         painter.drawEllipse(self.centre(index), radius, radius)
         if on:
@@ -661,9 +658,8 @@ class Scale(Choice):
         for index in range(self._count):
             if self._line and index not in (0, self._count - 1):
                 continue
-            painter.setPen(
-                color(self._colors.ink if index == self.index else self._colors.secondary)
-            )
+            ink = self._colors.ink if index == self.index else self._colors.secondary
+            painter.setPen(color(ink))
             box = QRectF(self.centre(index).x() - 20, theme.TARGET_HEIGHT - 1, 40, theme.SPACE_L)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(index + self._look.first))
 
@@ -694,10 +690,9 @@ class AnchorRow(QWidget):
 
     def needed_width(self) -> int:
         """Logical pixels in which no word is cut."""
-        texts = [word for text in self._words.values() for word in text.split()]
-        widest = max(
-            (metrics(theme.SECONDARY_PX).horizontalAdvance(text) for text in texts), default=0
-        )
+        advance = metrics(theme.SECONDARY_PX).horizontalAdvance
+        words = (word for text in self._words.values() for word in text.split())
+        widest = max(map(advance, words), default=0)
         places = self._count if self._even else len(self._words)
         return ceil(places * (widest + _GAP))
 

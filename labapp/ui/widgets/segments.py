@@ -9,6 +9,7 @@ import html
 import math
 import re
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from math import ceil
 
 import numpy as np
@@ -30,6 +31,7 @@ from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.controls import Picture, PlainLabel
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
+from labapp.ui.widgets.photo_view import scaled
 
 HEIGHT = theme.TARGET_HEIGHT + 4
 LINE = 18
@@ -118,10 +120,8 @@ class Segments(Choice):
             return [widest] * len(texts)
         if self._each is not None:
             return [self._each] * len(texts)
-        return [
-            max(HEIGHT, broken_width(text, self._lines_wanted, self._px) + 2 * PAD)
-            for text in texts
-        ]
+        lines, px = self._lines_wanted, self._px
+        return [max(HEIGHT, broken_width(text, lines, px) + 2 * PAD) for text in texts]
 
     def _lines(self) -> int:
         """Lines of the option that takes most."""
@@ -247,14 +247,8 @@ def paint_frame(painter: QPainter, whole: QRectF, p: theme.Palette, ground: str)
 def broken_width(text: str, lines: int, px: int, *, bold: bool = True) -> int:
     """Logical pixels that a text needs in at most so many lines, broken at its spaces."""
     measure, words = metrics(px, bold), text.split()
-    widths = sorted(
-        {
-            ceil(measure.horizontalAdvance(" ".join(words[a:b])))
-            for a in range(len(words))
-            for b in range(a + 1, len(words) + 1)
-        }
-    )
-    for wide in widths:
+    parts = (" ".join(words[a:b]) for a, b in combinations(range(len(words) + 1), 2))
+    for wide in sorted({ceil(measure.horizontalAdvance(part)) for part in parts}):
         used, line = 1, ""
         for word in words:
             longer = f"{line} {word}".strip()
@@ -382,10 +376,7 @@ def made_smaller(image: QImage, where: QRectF, widget: QWidget) -> QImage:
     """The picture as it is drawn at this place of a widget: itself, or, where it has more pixels
     than its place, made smaller by their means."""
     size = _device_size(where, widget)
-    if size.width() >= image.width():
-        return image
-    smooth = Qt.TransformationMode.SmoothTransformation
-    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+    return image if size.width() >= image.width() else scaled(image, size)
 
 
 def _device_size(where: QRectF, widget: QWidget) -> QSize:
@@ -450,20 +441,15 @@ class ImageView(StimulusView):
         rows, columns = shape
         self._binary = binary
         self._two_hues = two_hues
-        self._pixels: Pixels = np.full((rows, columns), 0xFF808080, dtype=np.uint32)
+        # What is shown, 0xffRRGGBB.
+        self.pixels: Pixels = np.full((rows, columns), 0xFF808080, dtype=np.uint32)
         self._small: QImage | None = None
         # The image looks at the array's memory: showing a picture allocates nothing.
-        self._image = QImage(
-            self._pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32
-        )
-
-    @property
-    def pixels(self) -> Pixels:
-        """What is shown, 0xffRRGGBB, shape (rows, columns)."""
-        return self._pixels
+        form = QImage.Format.Format_RGB32
+        self._image = QImage(self.pixels.data, columns, rows, 4 * columns, form)
 
     def side_for(self, side: float) -> float:
-        pixels, ratio = max(self._pixels.shape), self.devicePixelRatioF()
+        pixels, ratio = max(self.pixels.shape), self.devicePixelRatioF()
         if too_large(pixels, max(side, SMALLEST_SIDE), ratio):
             return super().side_for(side)
         return picture_side(pixels, side, ratio)
@@ -471,9 +457,9 @@ class ImageView(StimulusView):
     def show_picture(self, picture: Array) -> None:
         """Show one picture, float32 of the view's shape."""
         if self._binary:
-            composing.binary(picture, self._pixels)
+            composing.binary(picture, self.pixels)
         else:
-            composing.plain(picture, self._pixels)
+            composing.plain(picture, self.pixels)
         self._changed()
 
     def show_overlay(self, own: Array, target: Array) -> None:
@@ -481,7 +467,7 @@ class ImageView(StimulusView):
         if self._binary:
             own, target = composing.rounded(own), composing.rounded(target)
         compose = composing.two_hues if self._two_hues else composing.half_and_half
-        compose(own, target, self._pixels)
+        compose(own, target, self.pixels)
         self._changed()
 
     def _changed(self) -> None:
@@ -491,7 +477,7 @@ class ImageView(StimulusView):
     def target_rect(self) -> QRectF:
         """Where the picture is drawn, in logical pixels, on whole device pixels of the window."""
         ratio = self.devicePixelRatioF()
-        rows, columns = self._pixels.shape
+        rows, columns = self.pixels.shape
         most = max(rows, columns)
         room = min(self.width() - 2, self.height() - 2)
         small = too_large(most, room, ratio)
