@@ -52,7 +52,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
 from labapp.ui.widgets.layouts import Margins, column, fill, row
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import font, metrics, restyle, smooth
+from labapp.ui.widgets.painting import equip, font, metrics, restyle, smooth
 
 ICON_PX = 20
 set_property = restyle
@@ -258,12 +258,10 @@ def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -
     if state in ("todo", "busy"):
         ring = QColor(colour)
         ring.setAlphaF(0.6)
-        painter.setPen(QPen(ring, side * 0.08))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, QPen(ring, side * 0.08), Qt.BrushStyle.NoBrush)
         thin = side * 0.05
         painter.drawEllipse(round_box.adjusted(thin, thin, -thin, -thin))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        equip(painter, Qt.PenStyle.NoPen, colour)
         if state == "busy":
             for x in (0.3, 0.5, 0.7):
                 painter.drawEllipse(_at(box, x, 0.5), side * 0.055, side * 0.055)
@@ -300,15 +298,9 @@ def stylesheet(p: Palette) -> str:
         + f"""
     QLabel[role="field"] {{ color: {p.secondary}; }}
     QLabel[role="brand"] {{ font-size: 17px; font-weight: 700; }}
-    QLabel[role="strong"] {{ font-weight: 600; }}
     QLabel[role="section"] {{
         font-size: 12px; font-weight: 700; color: {p.secondary}; letter-spacing: 1px;
     }}
-    QLabel[role="secondary"][tone="good"] {{ color: {p.good}; }}
-    QLabel[role="secondary"][tone="warn"] {{ color: {p.warn}; }}
-    QLabel[role="secondary"][tone="alarm"] {{ color: {p.alarm}; }}
-    QLabel[role="title"][tone="warn"] {{ color: {p.warn}; }}
-    QLabel[role="title"][tone="alarm"] {{ color: {p.alarm}; }}
     QLabel[role="clock"] {{ font-size: {theme.TITLE_PX}px; font-weight: 600; }}
     QLabel[role="state"] {{ font-weight: 600; font-size: {theme.SECONDARY_PX}px; }}
     QLabel[role="fact"] {{ font-size: {theme.SECONDARY_PX}px; }}

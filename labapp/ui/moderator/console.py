@@ -78,7 +78,7 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import strings_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.painting import font, metrics, smooth
+from labapp.ui.widgets.painting import equip, font, metrics, smooth
 
 PALETTE = theme.DARK
 NOTE_KEY = "Ctrl+N"
@@ -752,8 +752,7 @@ class PlanList(QWidget):
         p = self._palette
         current, todo = view.state == "current", view.state == "todo"
         if current:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(p.color("accent_soft"))
+            equip(painter, Qt.PenStyle.NoPen, p.color("accent_soft"))
             painter.drawRoundedRect(box, theme.RADIUS, theme.RADIUS)
         inset = theme.SPACE_S
         icon = QRectF(inset, box.center().y() - ICON_PX / 2, ICON_PX, ICON_PX)

@@ -47,7 +47,7 @@ from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.composing import Array, levels
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen, smooth
+from labapp.ui.widgets.painting import brush, color, equip, font, metrics, pen, smooth
 
 SOUND = {
     "required": N_("sound required"),
@@ -186,8 +186,7 @@ class StudyPage(QScrollArea):
         self.preview = Button(tr("Preview"))
         self.preview.setEnabled(False)
         self.preview.clicked.connect(self._ask_preview)
-        top = QHBoxLayout()
-        bits.fill(top, (self.title, 1), (self.preview, Qt.AlignmentFlag.AlignTop))
+        top = bits.fill(QHBoxLayout(), (self.title, 1), (self.preview, Qt.AlignmentFlag.AlignTop))
         bits.fill(about.body, top, self.facts, self.flow)
         self.unblinds = QWidget()
         question = QHBoxLayout(self.unblinds)
@@ -381,8 +380,7 @@ class TraversalView(QWidget):
             QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
         )
         painter.restore()
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
         painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
 
 

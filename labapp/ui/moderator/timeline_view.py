@@ -231,8 +231,7 @@ class TimelinePanel(bits.Card):
         around = (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
         super().__init__("", theme.SPACE_XS, around)
         self.view = TimelineView(palette, timeline)
-        head = QHBoxLayout()
-        bits.fill(head, bits.label(tr("TIMELINE"), "section"), 1)
+        head = bits.fill(QHBoxLayout(), bits.label(tr("TIMELINE"), "section"), 1)
         signs = tr("● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause")
         if timeline.answers:  # only a calibration has any
             signs = f"{tr('⬢ answer')}   {signs}"

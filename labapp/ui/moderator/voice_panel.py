@@ -71,8 +71,7 @@ class PromptBox(QWidget):
             self.buttons.append(button)
         area = bits.Scrolling(rows)
         area.setFixedHeight(ROW_PX * min(MOST_ROWS, len(prompts)))
-        head = QHBoxLayout()
-        bits.fill(head, (bits.label(tr("Prompts"), "caption"), 1), self.last)
+        head = bits.fill(QHBoxLayout(), (bits.label(tr("Prompts"), "caption"), 1), self.last)
         bits.fill(bits.column(self, 2), head, area)
 
     def show_last(self, notes: Sequence[Note], now_ns: int) -> None:
@@ -186,8 +185,7 @@ class VoicePanel(bits.Card):
         self.prompts = PromptBox(prompts)
         self.prompts.given.connect(self.prompt_given)
 
-        head = QHBoxLayout()
-        bits.fill(head, (bits.label(tr("VOICE"), "section"), 1), self.clip)
+        head = bits.fill(QHBoxLayout(), (bits.label(tr("VOICE"), "section"), 1), self.clip)
         self.bars.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.bars.setMaximumHeight(MOST_BARS_HEIGHT)
         # The prompt and an explanation take turns in one place: nothing moves when either comes.

@@ -42,6 +42,7 @@ from labapp.ui.widgets.painting import (
     color,
     device_of,
     draw_focus_ring,
+    equip,
     font,
     metrics,
     pen,
@@ -384,8 +385,7 @@ def paint_marked(
         painter.setPen(pen(p.on_accent, 2.4))
         painter.drawPolyline([QPointF(x - 5, y), QPointF(x - 1.5, y + 4), QPointF(x + 5, y - 4)])
     elif on:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.on_accent))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
         painter.drawEllipse(box.center(), 4.0, 4.0)
     painter.setFont(font())
     painter.setPen(color(p.ink))
@@ -631,8 +631,7 @@ class Scale(Choice):
         radius = min(CIRCLE_R, self._pitch() / 2 - LEAST_GAP / 2)
         painter.drawEllipse(self.centre(index), radius, radius)
         if on:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.on_accent))
+            equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
             painter.drawEllipse(self.centre(index), radius / 2, radius / 2)
 
     def _paint_line(self, painter: QPainter) -> None:
@@ -645,12 +644,10 @@ class Scale(Choice):
             half = 8.0 if index in (0, self._count - 1, (self._count - 1) / 2) else 5.0
             painter.drawLine(QPointF(at.x(), at.y() - half), QPointF(at.x(), at.y() + half))
         if self._hover is not None and self._hover != self.index:
-            painter.setPen(pen(p.accent, 2.0))
-            painter.setBrush(brush(p.card))
+            equip(painter, pen(p.accent, 2.0), brush(p.card))
             painter.drawEllipse(self.centre(self._hover), CIRCLE_R, CIRCLE_R)
         if self.index is not None:
-            painter.setPen(pen(p.card, 2.0))
-            painter.setBrush(brush(p.accent))
+            equip(painter, pen(p.card, 2.0), brush(p.accent))
             painter.drawEllipse(self.centre(self.index), CIRCLE_R + 1, CIRCLE_R + 1)
 
     def _paint_numbers(self, painter: QPainter) -> None:

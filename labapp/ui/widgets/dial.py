@@ -39,7 +39,7 @@ from labapp.ui import theme
 from labapp.ui.widgets import layouts
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
-from labapp.ui.widgets.painting import brush, color, device_of, pen, restyle, smooth
+from labapp.ui.widgets.painting import brush, color, device_of, equip, pen, restyle, smooth
 from labapp.ui.widgets.segments import ImageView, StimulusView
 
 HANDLE_R = 10.0
@@ -286,8 +286,7 @@ class DialSlider(QAbstractSlider):
         painter = QPainter(self)
         painter.fillRect(self.rect(), brush(p.ground))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.track))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.track))
         track = QRectF(
             RING_R - HANDLE_R, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H
         )
@@ -298,8 +297,7 @@ class DialSlider(QAbstractSlider):
             painter.drawLine(QPointF(x, middle + 9), QPointF(x, middle + 15))
         centre = QPointF(self.handle_x(self.shown), middle)
         if self.locked:
-            painter.setPen(pen(p.hairline, 2.0))
-            painter.setBrush(brush(p.secondary))
+            equip(painter, pen(p.hairline, 2.0), brush(p.secondary))
             painter.drawEllipse(centre, HANDLE_R - 3, HANDLE_R - 3)
             painter.end()
             return
@@ -307,8 +305,7 @@ class DialSlider(QAbstractSlider):
             painter.setPen(pen(p.accent, 2.0) if self.hasFocus() else Qt.PenStyle.NoPen)
             painter.setBrush(brush(p.accent_soft))
             painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
-        painter.setPen(pen(p.accent, 2.0))
-        painter.setBrush(brush(p.accent if self._drag is not None else p.card))
+        equip(painter, pen(p.accent, 2.0), brush(p.accent if self._drag is not None else p.card))
         painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
         painter.end()
 
@@ -397,8 +394,7 @@ class RecordingMark(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
         mark = self._colors.alarm if self._on else self._colors.secondary
-        painter.setPen(pen(mark, 1.4))
-        painter.setBrush(brush(mark if self._on else self._colors.card))
+        equip(painter, pen(mark, 1.4), brush(mark if self._on else self._colors.card))
         painter.drawEllipse(QRectF(2, 2, 10, 10))
 
 
@@ -604,8 +600,7 @@ class SeriesView(StimulusView):
         if self._target is not None and self._band:
             upper = self.points(self._target + np.float32(TOLERANCE))
             lower = self.points(self._target - np.float32(TOLERANCE))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(theme.SERIES_BAND))
+            equip(painter, Qt.PenStyle.NoPen, brush(theme.SERIES_BAND))
             painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
         if (zero := self._chart.zero) is not None:
             y = height / 2 - zero * (height / 2 - 1)
@@ -617,8 +612,7 @@ class SeriesView(StimulusView):
             painter.setPen(pen(theme.SERIES_TARGET, LINE_PX, dashed=self._two_styles))
             painter.drawPolyline(self.points(self._target))
         painter.restore()
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
         painter.drawRect(QRectF(0.5, 0.5, width - 1, height - 1))
         painter.end()
         return ground

@@ -58,6 +58,14 @@ def metrics(px: int = theme.BODY_PX, bold: bool = False) -> QFontMetricsF:
     return QFontMetricsF(font(px, bold))
 
 
+def equip(
+    painter: QPainter, line: QPen | QColor | Qt.PenStyle, fill: QBrush | QColor | Qt.BrushStyle
+) -> None:
+    """Give a painter what it draws lines with, and what it fills them with."""
+    painter.setPen(line)
+    painter.setBrush(fill)
+
+
 def smooth(device: QPaintDevice) -> QPainter:
     """A painter that smooths edges."""
     painter = QPainter(device)

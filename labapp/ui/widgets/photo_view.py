@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from labapp.ui import theme
 from labapp.ui.widgets.controls import Picture
-from labapp.ui.widgets.painting import brush, draw_focus_ring, pen
+from labapp.ui.widgets.painting import brush, draw_focus_ring, equip, pen
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, as shares of the picture."""
@@ -351,8 +351,7 @@ class ZoomView(Picture):
             left, top = (seen.left() - target.left()) * across, (seen.top() - target.top()) * down
             part = QRectF(left, top, seen.width() * across, seen.height() * down)
             painter.drawImage(seen, image, part)
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
         painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, self._colors.accent)

@@ -26,7 +26,7 @@ from labapp.ui.widgets import layouts
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, draw_focus_ring, equip, font, metrics, pen
 from labapp.ui.widgets.photo_view import Box, PhotoView
 from labapp.ui.widgets.segments import MISSING_WIDTH, MissingMark, Segments
 
@@ -394,8 +394,7 @@ class AnswerRow(Choice):
         if self.locked and (on or right):
             tone = p.good if right else p.alarm
             text = f"{RIGHT_MARK if right else WRONG_MARK}{' ' if roomy else ''}{text}"
-        painter.setPen(pen(tone, 2.0 if on or right else 1.0))
-        painter.setBrush(brush(ground))
+        equip(painter, pen(tone, 2.0 if on or right else 1.0), brush(ground))
         painter.drawRoundedRect(box, theme.RADIUS - 2, theme.RADIUS - 2)
         px = theme.BODY_PX if roomy else theme.SECONDARY_PX
         painter.setFont(font(px, bold=on or right))
@@ -464,8 +463,7 @@ class ClassTabs(Choice):
         p, box, on = self._colors, self.box(index), index == self.index
         done, of = self._counts[index]
         if on or index == self._hover:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.accent_soft if on else p.track))
+            equip(painter, Qt.PenStyle.NoPen, brush(p.accent_soft if on else p.track))
             painter.drawRoundedRect(box.adjusted(2, 2, -2, -LINE), theme.RADIUS, theme.RADIUS)
         if on:
             line = QRectF(box.left(), TAB_HEIGHT - LINE, box.width(), LINE)

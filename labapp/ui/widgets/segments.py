@@ -30,7 +30,16 @@ from labapp.ui.widgets import composing, layouts
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.controls import Picture, PlainLabel
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
+from labapp.ui.widgets.painting import (
+    brush,
+    color,
+    draw_focus_ring,
+    equip,
+    font,
+    metrics,
+    pen,
+    restyle,
+)
 from labapp.ui.widgets.photo_view import scaled
 
 HEIGHT = theme.TARGET_HEIGHT + 4
@@ -181,12 +190,10 @@ class Segments(Choice):
     def _paint_round(self, painter: QPainter, at: QPointF, *, on: bool) -> None:
         p = self._colors
         strong = p.accent if self.isEnabled() else p.secondary
-        painter.setPen(pen(strong if on else p.secondary, 1.4))
-        painter.setBrush(brush(strong if on else p.card))
+        equip(painter, pen(strong if on else p.secondary, 1.4), brush(strong if on else p.card))
         painter.drawEllipse(at, 8.0, 8.0)
         if on:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.on_accent))
+            equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
             painter.drawEllipse(at, 3.5, 3.5)
 
 
@@ -226,8 +233,7 @@ class Views(Choice):
         for index, text in enumerate(self._texts):
             box, on = self.box(index), index == self.index
             if on:
-                painter.setPen(pen(p.accent))
-                painter.setBrush(brush(p.accent_soft))
+                equip(painter, pen(p.accent), brush(p.accent_soft))
                 inner = box.adjusted(1.5, 1.5, -1.5, -1.5)
                 painter.drawRoundedRect(inner, theme.RADIUS - 2, theme.RADIUS - 2)
             painter.setFont(font(bold=on))
@@ -239,8 +245,7 @@ class Views(Choice):
 
 def paint_frame(painter: QPainter, whole: QRectF, p: theme.Palette, ground: str) -> None:
     """The frame round joined segments."""
-    painter.setPen(pen(p.hairline))
-    painter.setBrush(brush(ground))
+    equip(painter, pen(p.hairline), brush(ground))
     painter.drawRoundedRect(whole.adjusted(0.5, 0.5, -0.5, -0.5), theme.RADIUS, theme.RADIUS)
 
 
