@@ -187,7 +187,6 @@ def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:
 
 
 def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Signed | None) -> str:
-    """What is ticked, and who signs."""
     ticks = [(words("consent_agree"), signed is not None)]
     for use, asked in form.items.items():
         agreed = signed is not None and signed.uses.get(use, False)
@@ -235,7 +234,9 @@ def _picture(signed: Signed) -> QImage:
 def _pdf(document: QTextDocument, title: str) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QPdfWriter(buffer, title=title, creator="labapp")
+    writer = QPdfWriter(buffer)
+    writer.setTitle(title)
+    writer.setCreator("labapp")
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(*[MARGIN_MM] * 4), QPageLayout.Unit.Millimeter)
     document.print_(writer)

@@ -331,7 +331,6 @@ class SessionController(QObject):
 
 
 def _past_peaks(opened: OpenSession) -> list[tuple[int, float]]:
-    """The voice of earlier runs, for the console's timeline."""
     work = WorkingTime(opened.past)
     peaks = envelope(opened.folder.path, opened.past)
     return [(work.working_ns(t_ns), peak) for t_ns, peak in peaks]

@@ -87,7 +87,6 @@ def _named() -> str:
 
 
 def _probe(command: Sequence[str] = (sys.executable, "-c", _PROBE)) -> str | None:
-    """Why no window can be opened, or None when one can."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PROBE_TIMEOUT_S, check=False

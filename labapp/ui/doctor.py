@@ -92,7 +92,6 @@ def _asked(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def _screens() -> list[Check]:
-    """Whether windows have room; nothing where there is no display."""
     done = _asked(_SCREENS) if display.choose().visible else None
     if done is None or done.returncode:
         return []
@@ -150,7 +149,6 @@ def _lsl() -> list[Check]:
 
 
 def _speech() -> list[Check]:
-    """What could write down what was said: engines and models."""
     from labapp.transcription.models import speech_tools, what_to_get
 
     tools = speech_tools()
@@ -168,7 +166,6 @@ def _speech() -> list[Check]:
 
 
 def _video() -> list[Check]:
-    """Whether videos of participants can be added and shown."""
     from labapp.videos import decoding
 
     if decoding.installed():
@@ -211,7 +208,6 @@ def _disk(data: Path) -> list[Check]:
 
 
 def _access(data: Path, private: Path) -> list[Check]:
-    """Who can read what is recorded, and the private folder."""
     wide = [path for path in (private, *private.glob("*")) if access.wide(path, private=True)]
     if wide:
         text = f"others can read {wide[0]} ({access.wide(wide[0], private=True)})"

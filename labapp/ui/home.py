@@ -207,7 +207,6 @@ class HomeController(QObject):
         self.lists.refresh()
 
     def _described(self, study: str) -> Described:
-        """What the list says of a study."""
         head = self.shelf.head(study)
         group = tr(GROUPS[self.shelf.group(study, head)])
         return Described(group, head.summary, lasts(head))
@@ -295,7 +294,6 @@ class HomeController(QObject):
 
     @property
     def _root(self) -> Path:
-        """Where the session that would start is kept."""
         return pilot_root(self.data) if self.view.pilot else self.data
 
     def _show_plan(self) -> None:
@@ -345,7 +343,6 @@ class HomeController(QObject):
         self._show_decoders()
 
     def _warm_next(self) -> None:
-        """Load one decoder after another, with the event loop between them."""
         missing = [m for m in self._needed or () if m not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
             try:

@@ -229,7 +229,6 @@ class Keyboard(QObject):
             self._borrow(str(field.property(PURPOSE) or "text"))
 
     def _borrow(self, purpose: str) -> None:
-        """The moderator gets the keyboard for something."""
         self._purpose, self._lent = purpose, False
         if not self._console.isActiveWindow():
             # From here on: on its way a key can get lost between the windows.
@@ -332,7 +331,6 @@ class Keyboard(QObject):
             widget.windowHandle().setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, not accepts)
 
     def _moved(self) -> None:
-        """The keyboard is with another window."""
         if not self._on:
             return
         self._watch_windows()
@@ -375,7 +373,6 @@ class Keyboard(QObject):
         self._count_soon()
 
     def _count_soon(self) -> None:
-        """Let keys count for the participant once all of them are up."""
         if self.keys.waiting:
             self._held.start()
             self._show_standing()

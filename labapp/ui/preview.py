@@ -470,7 +470,6 @@ class PreviewWindow(Fitted, QWidget):
         self._go(self._rows[place.index, place.page])
 
     def _beside(self) -> tuple[QTreeWidgetItem | None, QTreeWidgetItem | None]:
-        """The rows above and below the one that is chosen."""
         row = self.screens.currentItem()
         if row is None:
             return None, None
@@ -507,7 +506,6 @@ class PreviewWindow(Fitted, QWidget):
         self.told.setText(tr("Simulated, to look at only."))
 
     def _end_still(self) -> None:
-        """Let the moment go that is shown."""
         if self._still is not None:
             self.shown.removeWidget(self._still)
             self._still.close_picture()

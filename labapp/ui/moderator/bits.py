@@ -49,12 +49,13 @@ from PySide6.QtWidgets import (
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
-from labapp.ui.widgets.layouts import Margins, column, fill, row
 from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import equip, font, metrics, restyle, smooth
 
 ICON_PX = 20
+column, fill, row = layouts.column, layouts.fill, layouts.row
 set_property = restyle
 
 
@@ -99,7 +100,10 @@ class Card(QFrame):
     """A card, headed by its title; body: what is in it, one below the other."""
 
     def __init__(
-        self, title: str = "", spacing: int = theme.SPACE_M, margins: Margins = theme.SPACE_XL
+        self,
+        title: str = "",
+        spacing: int = theme.SPACE_M,
+        margins: layouts.Margins = theme.SPACE_XL,
     ) -> None:
         super().__init__()
         self.setProperty("role", "card")

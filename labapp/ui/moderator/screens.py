@@ -196,7 +196,7 @@ class ScreenWatcher(QObject):
         mine = next((s for s in screens if name in (s.name(), name_of(s))), None)
         if mine is None:
             mine = self._on.get(self._participant)
-        if mine not in screens:
+        if mine is None or mine not in screens:
             wanted = preferred(screens, QGuiApplication.primaryScreen())
             mine = next(s for s in screens if name_of(s) == wanted)
         if self._fullscreen and isinstance(self._participant, FillsScreen):

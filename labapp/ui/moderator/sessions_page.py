@@ -37,6 +37,7 @@ from labapp.ui.moderator.checklist import Row, StudyChoice, length_text, state_t
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.replay_process import menu_of, replayable
 from labapp.ui.theme import Palette
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import Button, FlowLayout
 from labapp.ui.widgets.row_table import RowModel, RowTable
 
@@ -264,7 +265,7 @@ class _QuestionLine(QWidget):
         self.cancel = Button(tr("Cancel"))
         self.cancel.clicked.connect(self.left)
 
-    def place(self, *answers: bits.Item) -> None:
+    def place(self, *answers: layouts.Item) -> None:
         """Put the answers below the question."""
         row = bits.fill(bits.row(None, theme.SPACE_S), *answers)
         bits.fill(bits.column(self, theme.SPACE_S), bits.readable(self.text), row)

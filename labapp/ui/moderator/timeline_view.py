@@ -216,7 +216,6 @@ class TimelineView(Plot):
 
 
 def _at(blocks: Sequence[Block], t_ns: int) -> Block | None:
-    """The block that covers a time."""
     index = bisect_right(blocks, t_ns, key=lambda block: block.start_ns) - 1
     if index < 0:
         return None
@@ -431,6 +430,5 @@ class Titles:
 
 
 def _mixed(ink: str, ground: str, share: float) -> tuple[int, ...]:
-    """An opaque colour between two."""
     pairs = zip(color(ink).getRgb()[:3], color(ground).getRgb()[:3], strict=True)
     return tuple(round(share * a + (1 - share) * b) for a, b in pairs)

@@ -293,7 +293,6 @@ class Researcher(QObject):
 
 
 def _said(ended: Ended) -> str:
-    """What a command that failed said."""
     return ended.error.strip() or tr("It was ended from outside.")
 
 
@@ -540,7 +539,6 @@ class CodingWork(QObject):
 
 
 def _progress(row: dict[str, object]) -> SessionProgress:
-    """A session of `labapp code status --json`."""
     raters = tuple(RaterProgress(**rater) for rater in row.pop("raters"))  # type: ignore[attr-defined]
     return SessionProgress(raters=raters, **row)  # type: ignore[arg-type]
 

@@ -694,7 +694,6 @@ class AnchorRow(QWidget):
         return ceil(places * (widest + _GAP))
 
     def _boxes(self) -> dict[int, tuple[QRectF, int]]:
-        """Where the words of each place may stand, and on which side of it."""
         each = self.width() / (self._count if self._even else len(self._words))
         boxes = {}
         for number, place in enumerate(sorted(self._words)):

@@ -172,7 +172,6 @@ class DialSlider(QAbstractSlider):
         return max(1.0, self.width() - 2 * RING_R)
 
     def _per_px(self, fine: bool) -> float:
-        """How much a pixel of dragging moves the value."""
         d = self.dimension
         coarse = (d.high - d.low) / self._span()
         return min(d.step / FINE_PX_PER_STEP, coarse / 2) if fine else coarse
@@ -184,7 +183,6 @@ class DialSlider(QAbstractSlider):
         return min(max(value, self.dimension.low), self.dimension.high)
 
     def _page(self) -> float:
-        """How much a Page key moves the value."""
         d = self.dimension
         if self._improved:
             return PAGE_STEPS * d.step

@@ -215,7 +215,6 @@ def _rounded(at: QPointF) -> tuple[float, float]:
 
 
 def _middle(box: Box | None) -> QPointF:
-    """Where to look first: at what a box is round."""
     if box is None:
         return QPointF(0.5, 0.5)
     return QPointF((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)

@@ -71,7 +71,6 @@ class MarkdownView(QTextBrowser):
         self._fit()
 
     def _style(self) -> None:
-        """Headings and paragraphs in the sizes and spaces of the tokens."""
         cursor = QTextCursor(self.document())
         block = self.document().begin()
         first = True

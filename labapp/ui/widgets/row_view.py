@@ -98,7 +98,6 @@ class Widths:
         return self._words() + 4 * LEAST_SIDE
 
     def _words(self) -> int:
-        """What words and gaps take."""
         words = [self.step, self.joint, self.last]
         return sum(word + GAP for word in words if word) + 3 * GAP
 
@@ -146,7 +145,6 @@ class RowView(QWidget):
         row.addStretch(1)
 
     def _last(self, columns: Columns, widths: Widths) -> QWidget:
-        """Decision and rating, as far as there are."""
         cell = QWidget()
         cell.setFixedWidth(widths.last)
         down = layouts.fill(layouts.column(cell, theme.SPACE_S), 1)

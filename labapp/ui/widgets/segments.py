@@ -120,7 +120,6 @@ class Segments(Choice):
         return words
 
     def _measure(self) -> list[int]:
-        """How wide each segment is: of one below the other all as the widest."""
         texts = [spoken(text) for text in self.texts]
         measure = metrics(self._px, bold=True)
         whole = [ceil(measure.horizontalAdvance(text)) for text in texts]
@@ -133,7 +132,6 @@ class Segments(Choice):
         return [max(HEIGHT, broken_width(text, lines, px) + 2 * PAD) for text in texts]
 
     def _lines(self) -> int:
-        """Lines of the option that takes most."""
         needed = 1
         for (_, strong), wide in zip(self._laid_out, self._widths, strict=True):
             strong.setTextWidth(wide - 2 * PAD - (ROUND_WIDTH if self._upright else 0))
