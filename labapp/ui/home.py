@@ -94,16 +94,16 @@ class HomeController(QObject):
 
     def _connect(self) -> None:
         view = self.view
-        view.study_changed.connect(self.choose_study)
+        view.session.study_changed.connect(self.choose_study)
         view.session.set_describe(self._described, [tr(text) for text in GROUPS.values()])
-        view.participant_changed.connect(lambda participant, session: self._show_plan())
-        view.audio_device_changed.connect(self._choose_microphone)
-        view.screen_changed.connect(self._choose_screen)
-        view.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
+        view.session.participant_changed.connect(lambda participant, session: self._show_plan())
+        view.ready.audio_device_changed.connect(self._choose_microphone)
+        view.ready.screen_changed.connect(self._choose_screen)
+        view.ready.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
-        view.pilot_changed.connect(lambda pilot: self._show_study())
-        view.blind_changed.connect(lambda blind: self._remember(blind=blind))
+        view.session.pilot.toggled.connect(lambda pilot: self._show_study())
+        view.session.blind.clicked.connect(lambda blind: self._remember(blind=blind))
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
         making = view.study.making

@@ -167,7 +167,7 @@ class SessionLists(QObject):
         page.remarked.connect(self.remark)
         page.decided.connect(self.decide)
         page.moved.connect(self.move)
-        view.leave_requested.connect(self.leave)
+        view.interrupted.leave_requested.connect(self.leave)
         self.coding = CodingWork(view.coding, self)
         view.coding_opened.connect(self.coding.set_shown)
 

@@ -104,7 +104,7 @@ def test_a_taken_participant_is_refused_while_typing(window: HomeWindow, qtbot: 
     field = view.session.participant
     field.selectAll()
     seen: list[tuple[str, str]] = []
-    view.participant_changed.connect(lambda *who: seen.append(who))
+    view.session.participant_changed.connect(lambda *who: seen.append(who))
     qtbot.keyClicks(field, "P02")
     assert seen[-1] == ("P02", "1")
     assert view.session.verdict.text() == "P02 is taken. The next free id is P04."
@@ -165,9 +165,9 @@ def test_sound_off_is_offered_only_where_the_study_allows_it(window: HomeWindow)
 def test_choosing_tells_and_setting_does_not(window: HomeWindow, qtbot: QtBot) -> None:
     view = window.view
     told: list[object] = []
-    view.audio_device_changed.connect(told.append)
-    view.screen_changed.connect(told.append)
-    view.study_changed.connect(told.append)
+    view.ready.audio_device_changed.connect(told.append)
+    view.ready.screen_changed.connect(told.append)
+    view.session.study_changed.connect(told.append)
     fill(view)
     view.ready.set_screens(SCREENS, "A")
     assert told == []
@@ -179,7 +179,7 @@ def test_choosing_tells_and_setting_does_not(window: HomeWindow, qtbot: QtBot) -
 def test_a_file_that_was_opened_is_what_start_asks_for(window: HomeWindow, qtbot: QtBot) -> None:
     view = window.view
     fill(view)
-    with qtbot.waitSignal(view.study_changed) as caught:
+    with qtbot.waitSignal(view.session.study_changed) as caught:
         view.session.choose_file(Path("/studies/mine.yaml"))
     assert caught.args == ["/studies/mine.yaml"]
     mine = StudyChoice("/studies/mine.yaml", "My study (mine.yaml)")
@@ -324,7 +324,7 @@ def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbo
     two = Interrupted(Path("/two"), "quickstart", "P06", "2026-01-02T03:04:05Z")
     view.interrupted.set_lines([one, two])
     assert "Session P05 was interrupted, 2026-01-0" in view.interrupted.title.text()
-    with qtbot.waitSignal(view.leave_requested) as left:
+    with qtbot.waitSignal(view.interrupted.leave_requested) as left:
         qtbot.mouseClick(view.interrupted.leave, Qt.MouseButton.LeftButton)
     assert left.args == [Path("/one")]
     assert "P06" in view.interrupted.title.text()

@@ -59,8 +59,10 @@ column, fill, row = layouts.column, layouts.fill, layouts.row
 set_property = restyle
 
 
-def set_text(label: QLabel | QAbstractButton, text: str) -> None:
-    """Set a text only when it is another: setting it lays out anew."""
+def set_text(label: QLabel | QAbstractButton, text: str, tone: str | None = None) -> None:
+    """Set a text, and its tone, only when it is another: setting it lays out anew."""
+    if tone is not None:
+        set_property(label, "tone", tone)
     if label.text() != text:
         label.setText(text)
 

@@ -302,8 +302,7 @@ class ConsoleHeader(QFrame):
         paused, ended = runner.state.pauses.paused, runner.finished
         bits.set_text(self.elapsed, wording.long_time(state.work.working_ns(now_ns)))
         text, tone = self._recording(state, paused, ended, now_ns)
-        bits.set_property(self.recording, "tone", tone)
-        bits.set_text(self.recording, text)
+        bits.set_text(self.recording, text, tone)
         bits.set_text(self.pause, tr("Continue") if paused else tr("Pause"))
         bits.set_property(self.pause, "role", "primary" if paused else "")
         tip = N_("{key} continues") if paused else N_("{key} pauses at once and then asks why")

@@ -76,14 +76,7 @@ class HomeView(QWidget):
     """Signals
     -------
     start_requested(StartRequest) : Start was pressed; only possible when everything is ready.
-    study_changed(str) : a study was chosen, by id or path.
-    participant_changed(str, str) : participant and session label as typed so far.
-    audio_device_changed(str | None) : spec of the microphone, None for no sound.
-    screen_changed(str) : name of the participant's screen.
-    show_cards() : show each screen's number on it (see screens.show_cards).
-    resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
-    pilot_changed(bool) : whether the session is a pilot, with participants and order of its own.
-    blind_changed(bool) : whether the moderator's windows are to name no representation.
+    resume_requested(Path) : go on with an interrupted session.
     consent_pdf_wanted(Path) : write the blank consent form to this file.
     study_opened() : the study's page is looked at; `study_shown` says whether it still is.
     results_opened(bool), coding_opened(bool) : whether one of these pages is looked at.
@@ -93,15 +86,7 @@ class HomeView(QWidget):
     """
 
     start_requested = Signal(object)
-    study_changed = Signal(str)
-    participant_changed = Signal(str, str)
-    audio_device_changed = Signal(object)
-    screen_changed = Signal(str)
-    show_cards = Signal()
     resume_requested = Signal(object)
-    leave_requested = Signal(object)
-    pilot_changed = Signal(bool)
-    blind_changed = Signal(bool)
     consent_pdf_wanted = Signal(object)
     study_opened = Signal()
     results_opened = Signal(bool)
@@ -190,23 +175,15 @@ class HomeView(QWidget):
         return page
 
     def _connect(self) -> None:
-        self.session.study_changed.connect(self.study_changed)
         self.session.participant_changed.connect(lambda *_: self._judge())
-        self.session.participant_changed.connect(self.participant_changed)
-        self.ready.audio_device_changed.connect(self.audio_device_changed)
-        self.ready.screen_changed.connect(self.screen_changed)
-        self.ready.show_cards.connect(self.show_cards)
         self.ready.read_consent.connect(lambda: self._open_reader())
         self.ready.start.connect(self._start)
         self.interrupted.resume_requested.connect(self.resume_requested)
-        self.interrupted.leave_requested.connect(self.leave_requested)
         self.help.clicked.connect(lambda: open_documentation(self.show_error))
         self.reader_back.clicked.connect(self._close_reader)
         self.reader_pdf.clicked.connect(self._choose_pdf)
         self.pages.currentChanged.connect(self._page_changed)
         self.session.blind.toggled.connect(self.study.set_blind)
-        self.session.blind.clicked.connect(self.blind_changed)
-        self.session.pilot.toggled.connect(self.pilot_changed)
         self.sessions_page.resume_requested.connect(self.resume_requested)
 
     def set_data(self, folder: Path, free_bytes: int | None) -> None:
@@ -581,8 +558,7 @@ class RowView(QWidget):
 
     def show_row(self, row: Row) -> None:
         self.icon.set_state(row.state)
-        bits.set_property(self.text, "tone", TONES[row.state])
-        bits.set_text(self.text, row.text)
+        bits.set_text(self.text, row.text, TONES[row.state])
 
 
 class ReadyCard(bits.Card):

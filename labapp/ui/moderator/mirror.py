@@ -296,8 +296,7 @@ class FactsColumn(bits.Scrolling):
             if there:
                 fact = facts[place]
                 bits.set_property(label, "role", fact.role)
-                bits.set_property(label, "tone", fact.tone)
-                bits.set_text(label, fact.text)
+                bits.set_text(label, fact.text, fact.tone)
             if label.isHidden() == there:
                 label.setVisible(there)
 

@@ -212,8 +212,7 @@ class NotesPanel(bits.Card):
         """Say what the keys do, or that something begun waits in a field without the keyboard."""
         waits = any(field.begun and not field.hasFocus() for field in self._fields)
         text = N_("Not kept yet: Ctrl+N goes on") if waits else N_("Ctrl + number sets a flag")
-        bits.set_text(self.legend, tr(text))
-        bits.set_property(self.legend, "tone", "warn" if waits else "")
+        bits.set_text(self.legend, tr(text), "warn" if waits else "")
 
     def show_notes(self, notes: Sequence[Note]) -> None:
         """Newest first."""

@@ -739,8 +739,7 @@ class SessionCard(bits.Card):
 
     def _show_verdict(self) -> None:
         row = self.participant_row()
-        bits.set_property(self.verdict, "tone", "" if row.state == "ok" else "alarm")
-        bits.set_text(self.verdict, row.text)
+        bits.set_text(self.verdict, row.text, "" if row.state == "ok" else "alarm")
 
     def _show_order(self) -> None:
         bits.set_property(self.order, "tone", "alarm" if self._problem else "")

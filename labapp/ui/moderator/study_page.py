@@ -141,8 +141,7 @@ class SheetCard(bits.Card):
         self._say_states()
 
     def show_problem(self, text: str) -> None:
-        bits.set_property(self.note, "tone", "alarm")
-        bits.set_text(self.note, text)
+        bits.set_text(self.note, text, "alarm")
 
     def _say_states(self) -> None:
         if self.sheet is not None:
@@ -229,8 +228,7 @@ class StudyPage(QScrollArea):
         none."""
         self._planned = bool(parts)
         self.set_previewing(self._previewing)
-        bits.set_property(self.flow, "tone", "alarm" if problem else "")
-        bits.set_text(self.flow, problem or flow_of(parts))
+        bits.set_text(self.flow, problem or flow_of(parts), "alarm" if problem else "")
         self._set_stages(stages_of(parts))
         models = models_shown(parts)
         if models == self._models:
@@ -514,8 +512,7 @@ class StudyMaking(bits.Card):
     def show_faults(self, faults: Sequence[Fault], fine: str = "") -> None:
         """Every mistake, or what to say where there is none; nothing for neither."""
         lines = [f"{fault}.\n    {fault.todo}" if fault.todo else f"{fault}." for fault in faults]
-        bits.set_text(self.check_result, "\n".join(lines) or fine)
-        bits.set_property(self.check_result, "tone", "alarm" if faults else "")
+        bits.set_text(self.check_result, "\n".join(lines) or fine, "alarm" if faults else "")
         self.check_result.setVisible(bool(lines or fine))
         if faults:
             self.opened.emit(self.check_result)

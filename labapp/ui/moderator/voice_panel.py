@@ -215,8 +215,7 @@ class VoicePanel(bits.Card):
         hearing = hearing_of(level, sound, self._prompt_after_s, expected_s=expected_s)
         self.bars.set_peaks(level.envelope if level else ())
         self.clip.setVisible(level is not None and level.state == "clipping")
-        bits.set_property(self.headline, "tone", hearing.tone)
-        bits.set_text(self.headline, hearing.headline)
+        bits.set_text(self.headline, hearing.headline, hearing.tone)
         bits.set_text(self.detail, hearing.detail)
         if self.prompt.isHidden() == hearing.prompt:
             self.prompt.setVisible(hearing.prompt)

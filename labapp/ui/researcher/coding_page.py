@@ -293,8 +293,7 @@ class CodingPage(QWidget):
 
     def set_about(self, text: str, tone: str = "") -> None:
         """What is being done, what came of it, or what went wrong."""
-        bits.set_property(self.about, "tone", tone)
-        bits.set_text(self.about, text)
+        bits.set_text(self.about, text, tone)
 
     def set_working(self, working: bool) -> None:
         """Whether a command runs."""
@@ -533,8 +532,7 @@ class SpeechPanel(QWidget):
 
     def set_state(self, text: str, tone: str = "") -> None:
         """What is here, what is missing, or what came of it."""
-        bits.set_property(self.state, "tone", tone)
-        bits.set_text(self.state, text)
+        bits.set_text(self.state, text, tone)
 
     def set_sessions(self, session: str, pending: Sequence[str]) -> None:
         """The session that is selected, empty for none; and those that are not written down."""

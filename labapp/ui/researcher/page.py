@@ -217,8 +217,7 @@ class ResearcherPage(QWidget):
 
     def set_state(self, state: str, tone: str = "") -> None:
         """What is being done or went wrong."""
-        bits.set_text(self.state, state)
-        bits.set_property(self.state, "tone", tone)
+        bits.set_text(self.state, state, tone)
 
     def set_busy(self, *, analysing: bool, working: bool, can: bool) -> None:
         """analysing: results are being computed; working: sessions are verified or exported; can:
@@ -230,8 +229,7 @@ class ResearcherPage(QWidget):
 
     def set_about(self, text: str, tone: str = "") -> None:
         """What came of the last check or export."""
-        bits.set_property(self.about, "tone", tone)
-        bits.set_text(self.about, text)
+        bits.set_text(self.about, text, tone)
 
     def chosen(self) -> list[Path]:
         """The selected sessions, or all that are whole and that nobody withdrew from."""
