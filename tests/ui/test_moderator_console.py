@@ -390,7 +390,7 @@ def played(desk: Desk) -> None:
     desk.wait(5)
     desk.console.set_flag(1)
     runner.send(Next())
-    desk.console.notes.note_saved.emit("a note", desk.clock.now_ns() - NS)
+    desk.console.notes.input.committed.emit("a note", desk.clock.now_ns() - NS)
     runner.send(Pause("tea"), Source.MODERATOR)
     desk.wait(120)
     runner.send(Resume("tea"), Source.MODERATOR)

@@ -373,13 +373,13 @@ class ConsoleHeader(QFrame):
         how = self._runner.state.ended
         if state.withdrawal:
             return tr(wording.WITHDRAWN[state.withdrawal]), "warn"
-        if ended:
-            if how == "completed" and state.not_counted:
-                why = ", ".join(map(wording.not_counted, state.not_counted))
-                return tr("■ complete, does not count: {why}", why=why), "warn"
-            if how == "completed":
-                return tr("✓ complete"), "good"
+        if ended and how != "completed":
             return tr("■ ended: {reason}", reason=translate_message(how or "")), "warn"
+        if ended and state.not_counted:
+            why = ", ".join(map(wording.not_counted, state.not_counted))
+            return tr("■ complete, does not count: {why}", why=why), "warn"
+        if ended:
+            return tr("✓ complete"), "good"
         if self._runner.stalled:
             return tr("! waiting for the disk"), "alarm"
         if paused:

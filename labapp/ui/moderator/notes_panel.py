@@ -129,16 +129,11 @@ def text_of(note: Note) -> str:
 
 
 class NotesPanel(bits.Card):
-    """note_saved(text, began_ns), deviation_saved(text, began_ns), flag_set(number), corrected(seq,
-    text, began_ns): what the moderator did. correction_begun(): its field is to be written into;
-    correction_asked(): it asks whether to take a line back; correction_left(): that is over."""
+    """flag_set(number): the moderator set a flag. correction_begun(): the field of the correction
+    is to be written into; correction_asked(): it asks whether to take a line back."""
 
-    corrected = Signal(int, str, object)
     correction_begun = Signal()
     correction_asked = Signal()
-    correction_left = Signal()
-    note_saved = Signal(str, object)
-    deviation_saved = Signal(str, object)
     flag_set = Signal(int)
 
     def __init__(
@@ -152,13 +147,9 @@ class NotesPanel(bits.Card):
         self.deviations = TimedList(palette, tr("Deviations"))
         self.correction = Correction(NoteInput(now_ns, tr("Correction"), ""), now_ns)
         self.correction.field.setProperty(PURPOSE, "correction")
-        self.correction.corrected.connect(self.corrected)
-        self.correction.left.connect(self.correction_left)
         self._lines: tuple[list[Correctable | None], list[Correctable | None]] = ([], [])
         self.input.setProperty(PURPOSE, "note")
         self.deviation.setProperty(PURPOSE, "deviation")
-        self.input.committed.connect(self.note_saved)
-        self.deviation.committed.connect(self.deviation_saved)
         self.tabs = [Button(tr("Notes"), "page-tab"), Button(tr("Deviations"), "page-tab")]
         self.stack = QStackedWidget()
         head = bits.row(None, theme.SPACE_S)

@@ -472,16 +472,16 @@ class SessionsPage(bits.Card):
         if line is not None and line.path != self._chosen:
             self._chosen, self._said = line.path, ""
         forbidden = line is not None and line.path in self._forbidden
-        over = line is not None and line.state != "running" and not line.withdrawn
-        self.resume.setEnabled(over and line.state == "interrupted" and not forbidden)  # type: ignore[union-attr]
-        undeleted = line is not None and line.withdrawn == "delete"
-        self.withdraw.setEnabled(over or undeleted)
-        self.exclude.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
+        state = "running" if line is None or line.withdrawn else line.state
+        over = state != "running"
+        self.resume.setEnabled(state == "interrupted" and not forbidden)
+        self.withdraw.setEnabled(over or (line is not None and line.withdrawn == "delete"))
+        self.exclude.setEnabled(over and state != "damaged")
         counts = line is None or _counts(line)
         self.exclude.setText(tr("Exclude…") if counts else tr("Include…"))
         # Only what was recorded as a pilot is ever moved.
         self.move_.setVisible(line is not None and (line.pilot or bool(line.moved)))
-        self.move_.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
+        self.move_.setEnabled(self.exclude.isEnabled())
         into = line is None or line.pilot
         self.move_.setText(tr("Move into the study…") if into else tr("Move to the pilots…"))
         self.folder.setEnabled(line is not None)
@@ -514,8 +514,7 @@ class SessionsPage(bits.Card):
             menu_of(self.table.viewport(), place, self.buttons)
 
     def _emit(self, signal: object) -> None:
-        line = self.table.selected()
-        if line is not None:
+        if (line := self.table.selected()) is not None:
             signal.emit(line.path)  # type: ignore[attr-defined]
 
     def _remarked(self) -> None:
@@ -553,11 +552,9 @@ class SessionsPage(bits.Card):
     def _decided(self, reason: str) -> None:
         asked = self._asked
         self._stop_asking()
-        if asked is None:
-            return
-        if self._moves:
+        if asked is not None and self._moves:
             self.moved.emit(asked.path, asked.pilot, reason)
-        else:
+        elif asked is not None:
             self.decided.emit(asked.path, not _counts(asked), reason)
 
 
@@ -566,18 +563,19 @@ def _counts(line: SessionSummary) -> bool:
     return line.decision == "included" if line.decision else not line.not_counted
 
 
-def _decision(line: SessionSummary) -> tuple[str, ...]:
+def _decision(line: SessionSummary) -> list[str]:
     """What was decided by hand, and why; or the rules for which a session does not count."""
-    moved: tuple[str, ...] = ()
+    lines = []
     if line.moved:
         where = tr("Moved to the pilots") if line.pilot else tr("Moved into the study")
-        moved = (f"{where}: {line.moved}",)
-    if not line.decision:
-        rules = ", ".join(map(wording.not_counted, line.not_counted))
-        return (*moved, *((tr("Does not count: {why}", why=rules),) if rules else ()))
-    excluded = line.decision == "excluded"
-    told = tr("Excluded by hand") if excluded else tr("Included by hand")
-    return (*moved, ": ".join(filter(None, (told, line.decision_reason))))
+        lines.append(f"{where}: {line.moved}")
+    if line.decision:
+        excluded = line.decision == "excluded"
+        told = tr("Excluded by hand") if excluded else tr("Included by hand")
+        lines.append(": ".join(filter(None, (told, line.decision_reason))))
+    elif rules := ", ".join(map(wording.not_counted, line.not_counted)):
+        lines.append(tr("Does not count: {why}", why=rules))
+    return lines
 
 
 LABEL_WIDTH = 92
@@ -722,11 +720,7 @@ class SessionCard(bits.Card):
         kinds = f"{tr('Studies')} (*.yaml *.yml)"
         title, home = tr("Open a study file"), str(Path.home())
         if path := QFileDialog.getOpenFileName(self, title, home, kinds)[0]:
-            self.choose_file(Path(path))
-
-    def choose_file(self, path: Path) -> None:
-        """Ask for a study file of the lab's own, which is then one more of the choices."""
-        self.study_changed.emit(str(path))
+            self.study_changed.emit(str(Path(path)))
 
     def set_study_note(self, text: str) -> None:
         """A line below the study; empty for none."""

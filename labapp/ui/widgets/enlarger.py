@@ -85,9 +85,9 @@ class Enlarger(QAbstractButton):
     def watch(self, view: PhotoView, name: str, *, whole: bool = False) -> None:
         """Enlarge what the pointer is over of a view; whole: all of its picture at once, as of one
         that is cut out already."""
-        known = [watched for watched in self._watched if watched[0] is view]
-        if known:
-            self._watched[self._watched.index(known[0])] = (view, name, whole)
+        views = [watched for watched, _, _ in self._watched]
+        if view in views:
+            self._watched[views.index(view)] = (view, name, whole)
             return
         view.setCursor(Qt.CursorShape.CrossCursor)
         entry = len(self._watched)

@@ -285,15 +285,11 @@ class RowList(QWidget):
 
     def row_with_focus(self) -> RowView | None:
         """The row whose rating has the keyboard."""
-        return next(
-            (row for row in self.shown if row.rating is not None and row.rating.hasFocus()), None
-        )
+        return next((row for row in self.shown if row.rating and row.rating.hasFocus()), None)
 
     def focus_on(self, place: int) -> bool:
         """Give the keyboard to the row at a place, from 1; False where there is none."""
-        if not 1 <= place <= self._count:
-            return False
-        rating = self.rows[place - 1].rating
+        rating = self.rows[place - 1].rating if 1 <= place <= self._count else None
         if rating is not None:
             rating.setFocus(Qt.FocusReason.OtherFocusReason)
         return rating is not None
@@ -321,10 +317,8 @@ class RowList(QWidget):
             view.set_side(side)
         for label in self._over:
             label.setFixedWidth(side)
-        labels = self._head.findChildren(QLabel)
-        self._head.setFixedHeight(
-            max(label.heightForWidth(label.minimumWidth()) for label in labels)
-        )
+        heads = self._head.findChildren(QLabel)
+        self._head.setFixedHeight(max(head.heightForWidth(head.minimumWidth()) for head in heads))
 
 
 HEIGHT = theme.TARGET_HEIGHT + 6
