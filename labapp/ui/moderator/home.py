@@ -92,8 +92,8 @@ class HomeView(QWidget):
     results_opened = Signal(bool)
     coding_opened = Signal(bool)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(bits.stylesheet(PALETTE))
@@ -314,18 +314,15 @@ class HomeView(QWidget):
         self.ready.set_readiness(checklist.readiness(rows), starting=self._starting)
 
     def _start(self) -> None:
-        participant, session = self.participant()
-        self.start_requested.emit(
-            StartRequest(
-                study=str(self.session.study.currentData()),
-                participant=participant,
-                session=session,
-                audio=self.ready.device.currentData(),
-                screen=str(self.ready.screen_choice.currentData()),
-                blind=self.session.blind.isChecked(),
-                pilot=self.session.pilot.isChecked(),
-            )
+        request = StartRequest(
+            str(self.session.study.currentData()),
+            *self.participant(),
+            audio=self.ready.device.currentData(),
+            screen=str(self.ready.screen_choice.currentData()),
+            blind=self.session.blind.isChecked(),
+            pilot=self.session.pilot.isChecked(),
         )
+        self.start_requested.emit(request)
 
     def _page_changed(self, page: int) -> None:
         self.pages.setMaximumHeight(MOST_HEIGHT if page in (NEW, READER) else ANY_HEIGHT)
@@ -614,12 +611,9 @@ class ReadyCard(bits.Card):
         foot = bits.fill(bits.row(None, theme.SPACE_L), (self.why, 1), self.start_button)
         self.body.addLayout(foot)
 
-        self.device.activated.connect(
-            lambda index: self.audio_device_changed.emit(self.device.itemData(index))
-        )
-        self.screen_choice.activated.connect(
-            lambda index: self.screen_changed.emit(str(self.screen_choice.itemData(index)))
-        )
+        device, screen = self.device, self.screen_choice
+        device.activated.connect(lambda at: self.audio_device_changed.emit(device.itemData(at)))
+        screen.activated.connect(lambda at: self.screen_changed.emit(screen.itemData(at)))
         self.cards.clicked.connect(self.show_cards)
         self.read.clicked.connect(self.read_consent)
         self.start_button.clicked.connect(self.start)

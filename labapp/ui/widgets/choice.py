@@ -674,9 +674,8 @@ class AnchorRow(QWidget):
         palette: theme.Palette,
         *,
         over: bool = False,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._count = count
         self._words = dict(words)
         self._even = len(words) == count > 2

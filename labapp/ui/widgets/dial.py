@@ -94,12 +94,11 @@ class DialSlider(QAbstractSlider):
         self,
         dimension: Continuous,
         palette: theme.Palette,
-        parent: QWidget | None = None,
         *,
         improved: bool = True,
         text_of: Callable[[str], str] = str,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.dimension = dimension
         self._improved = improved
         self._colors = palette
@@ -538,9 +537,8 @@ class SeriesView(StimulusView):
         two_styles: bool,
         chart: Chart | None = None,
         band: bool = True,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(palette, name, parent)
+        super().__init__(palette, name)
         self._two_styles = two_styles
         self._chart = chart or PUBLISHED_CHART
         self._band = band

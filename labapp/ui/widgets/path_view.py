@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
-    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
@@ -65,9 +64,7 @@ class OpenStep(QWidget):
         self._effect.setOpacity(FAINT)
         self._effect.setEnabled(False)
         self.setGraphicsEffect(self._effect)
-        asked = QHBoxLayout()
-        asked.setSpacing(0)
-        layouts.fill(asked, self.mark, (layout, 1))
+        asked = layouts.fill(layouts.row(None, 0), self.mark, (layout, 1))
         asked.addSpacing(theme.SPACE_M)
         asked.addWidget(self.choice)
         layouts.fill(

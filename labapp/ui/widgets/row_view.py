@@ -13,7 +13,6 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QSizePolicy,
@@ -151,10 +150,7 @@ class RowView(QWidget):
         if columns.decision:
             down.addWidget(self.decision)
         if self.rating is not None:
-            rate = QHBoxLayout()
-            rate.setSpacing(0)
-            layouts.fill(rate, self.mark, self.rating, 1)
-            down.addLayout(rate)
+            down.addLayout(layouts.fill(layouts.row(None, 0), self.mark, self.rating, 1))
         down.addStretch(1)
         return cell
 

@@ -393,8 +393,8 @@ SMALLEST_SIDE = 96.0
 class StimulusView(Picture):
     """Base of the views. painted: called at the end of each paintEvent, inside it."""
 
-    def __init__(self, palette: theme.Palette, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, palette: theme.Palette, name: str) -> None:
+        super().__init__()
         self.painted: Callable[[], None] | None = None
         self._colors = palette
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -438,9 +438,8 @@ class ImageView(StimulusView):
         *,
         binary: bool,
         two_hues: bool,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(palette, name, parent)
+        super().__init__(palette, name)
         rows, columns = shape
         self._binary = binary
         self._two_hues = two_hues
