@@ -67,10 +67,8 @@ def session_dependencies(
     options: RunOptions,
     warm: WarmDecoders | None = None,
 ) -> SessionDependencies:
-    """Warm decoders, the microphone and the screens, for a session of this study.
-
-    warm: decoders that are warm already (the home's); the others are loaded now.
-    """
+    """Warm decoders, the microphone and the screens, for a session of this study. warm: decoders
+    that are warm already (the home's); the others are loaded now."""
     from labapp.session.heartbeat import Heartbeat
     from labapp.session.opening import SessionDependencies
     from labapp.ui.bridge import QtScheduler

@@ -124,8 +124,6 @@ class ConsoleWindow(Fitted, QMainWindow):
     field_left : a click ended what was written.
     keyboard_back : the moderator gives the participant the keyboard.
 
-    Only what is typed into a field and chords are the moderator's keys (`labapp.ui.keyboard`).
-
     The window cannot be closed while the session runs (it asks in its header instead); `shut` stops
     it for good and lets it close.
     """
@@ -219,8 +217,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._grid = grid = QGridLayout()
         gap = theme.SPACE_M
         grid.setContentsMargins(gap, theme.SPACE_S, gap, gap)
-        grid.setHorizontalSpacing(gap)
-        grid.setVerticalSpacing(gap)
+        grid.setSpacing(gap)
         self._left = bits.fill(bits.column(None, gap), self.plan)
         grid.addLayout(self._left, 1, 0, 2, 1)
         grid.addWidget(self.mirror, 1, 1)
@@ -385,8 +382,8 @@ class ConsoleWindow(Fitted, QMainWindow):
     @property
     def _silence_counts(self) -> bool:
         """Whether speech has been expected for so long that silence is an alarm."""
-        expected_s = self._expected_s
-        return expected_s is not None and expected_s >= self._study.recording.silence_prompt_s
+        expected_s, due_s = self._expected_s, self._study.recording.silence_prompt_s
+        return expected_s is not None and expected_s >= due_s
 
     @property
     def _expected_s(self) -> float | None:
@@ -623,6 +620,7 @@ class AlarmBar(QWidget):
 
     def _fit(self) -> None:
         """As high as its lines are at this width: no end of a sentence is lost."""
+        self.well.setVisible(not self._alarms and self.keyboard.isHidden())
         height = 0
         for line in (self.well, self.keyboard, *self.chips, self.more):
             if not line.isHidden():
@@ -640,17 +638,12 @@ class AlarmBar(QWidget):
             bits.set_text(self.keyboard.text, tr(text))
         self.keyboard.button.setVisible(where not in ("waiting", "refused"))
         self.keyboard.setVisible(bool(text))
-        self._show_well()
         self._fit()
-
-    def _show_well(self) -> None:
-        self.well.setVisible(not self._alarms and self.keyboard.isHidden())
 
     def show_alarms(self, alarms: Sequence[Alarm]) -> None:
         """One line each, the gravest first; those beyond the first few are counted, and shown when
         asked for."""
         self._alarms = tuple(alarms)
-        self._show_well()
         shown = self._alarms if self._all else self._alarms[:MOST]
         while len(self.chips) < len(shown):
             chip = _Chip(self._palette)
@@ -758,9 +751,7 @@ class PlanList(QWidget):
         inset = theme.SPACE_S
         icon = QRectF(inset, box.center().y() - ICON_PX / 2, ICON_PX, ICON_PX)
         bits.paint_status(painter, p, view.state, icon)
-        ink = p.color("secondary" if todo else "ink")
-        right = box.right() - inset
-        small = theme.SECONDARY_PX
+        right, small = box.right() - inset, theme.SECONDARY_PX
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(small))
         painter.setPen(p.color("secondary"))
@@ -779,7 +770,7 @@ class PlanList(QWidget):
         left = icon.right() + theme.SPACE_M
         title = wording.part_title(view.row.title)
         painter.setFont(font(theme.BODY_PX - 1, current))
-        painter.setPen(ink)
+        painter.setPen(p.color("secondary" if todo else "ink"))
         fm = metrics(theme.BODY_PX - 1, current)
         room = QRectF(left, box.top(), right - left, ROW_PX)
         shown = fm.elidedText(title, Qt.TextElideMode.ElideRight, right - left)
