@@ -154,9 +154,8 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     cursor.movePosition(QTextCursor.MoveOperation.End)
     cursor.insertBlock()
     if signed is not None and signed.drawing:
-        document.addResource(
-            QTextDocument.ResourceType.ImageResource.value, QUrl("signature"), _picture(signed)
-        )
+        image = QTextDocument.ResourceType.ImageResource.value
+        document.addResource(image, QUrl("signature"), _picture(signed))
     cursor.insertHtml(_bottom(loaded, form, words, signed))
     content = _pdf(document, loaded.study.title)
     try:

@@ -190,7 +190,7 @@ class Keyboard(QObject):
             window.removeEventFilter(self)
         self._windows.clear()
         self._accepts(console=True, participant=True)
-        self._show(Standing("participant"))
+        self._show_standing(Standing("participant"))
 
     def follow(self, *, finished: bool) -> None:
         """End with the session, and begin again where its end is taken back."""
@@ -251,8 +251,7 @@ class Keyboard(QObject):
         waits = self._alone() and self._had == "participant" and self._participant.covered
         if not before and waits:
             # Both see there that the session is paused; why is said when the console is in front.
-            self._lent = True
-            self._purpose = QUESTION
+            self._lent, self._purpose = True, QUESTION
             self._give("moderator", QUESTION)
             self._show_standing()
         elif not self._lent and (not before or not self._purpose):
@@ -299,17 +298,15 @@ class Keyboard(QObject):
         self._unanswered.stop()
         self._console.leave_field()
         if self._lent:
-            self._lent = False
+            self._lent, self._why = False, why
             self.keys.hand_over()
-            self._why = why
             self._count_soon()
             return
         if self._front and why not in ("console", "button"):
             # The console was brought in front to be looked at: only the field is left.
             self._show_standing()
             return
-        self._front = False
-        self._why = why
+        self._front, self._why = False, why
         self._ask_for(self._participant)
 
     # --- the window system ------------------------------------------------------------------------
@@ -548,10 +545,8 @@ class Keyboard(QObject):
             return Standing("front" if self._front else "console")
         return Standing("elsewhere")
 
-    def _show_standing(self) -> None:
-        self._show(self.standing)
-
-    def _show(self, standing: Standing) -> None:
+    def _show_standing(self, standing: Standing | None = None) -> None:
+        standing = standing or self.standing
         self._participant.show_keyboard(away=standing.away, refused=standing.where == "refused")
         self._console.show_keyboard(standing.where)
 

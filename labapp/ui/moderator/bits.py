@@ -47,7 +47,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
-from labapp.ui.language import number, tr
+from labapp.ui.language import N_, number, tr
 from labapp.ui.theme import Palette
 from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
@@ -91,11 +91,8 @@ def readable(words: QLabel) -> QHBoxLayout:
 
 def limit(field: QLineEdit | QPlainTextEdit, longest: int = NOTE_LIMIT) -> None:
     """Take so many characters and no more, and say so."""
-    words = tr(
-        "Only {n} characters fit here; what came after them was not taken.",
-        n=number(f"{longest:,}"),
-    )
-    Limit(field, longest, words)
+    words = N_("Only {n} characters fit here; what came after them was not taken.")
+    Limit(field, longest, tr(words, n=number(f"{longest:,}")))
 
 
 class Card(QFrame):
@@ -216,9 +213,8 @@ class ElidedLabel(PlainLabel):
         self._elide()
 
     def _elide(self) -> None:
-        shown = self.fontMetrics().elidedText(
-            self._full, Qt.TextElideMode.ElideRight, max(0, self.contentsRect().width())
-        )
+        right, room = Qt.TextElideMode.ElideRight, max(0, self.contentsRect().width())
+        shown = self.fontMetrics().elidedText(self._full, right, room)
         set_text(self, shown)
         self.setToolTip(self._full if shown != self._full else "")
 

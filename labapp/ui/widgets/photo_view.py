@@ -222,11 +222,6 @@ class ZoomView(Picture):
         return min(self.width() / wide, self.height() / high, MOST / self.devicePixelRatioF())
 
     @property
-    def scale(self) -> float:
-        """Logical pixels that a pixel of the picture takes."""
-        return self._scale
-
-    @property
     def target(self) -> QRectF:
         """Where the whole picture would be drawn, in logical pixels."""
         return QRectF(self._at, self._image.size().toSizeF() * self._scale)
@@ -260,11 +255,9 @@ class ZoomView(Picture):
     def zoom(self, factor: float, at: QPointF | None = None) -> None:
         """Draw it larger by a factor; what is at a place (the middle) stays there."""
         at = QPointF(self.width() / 2, self.height() / 2) if at is None else at
-        most = MOST / self.devicePixelRatioF()
-        scale = min(max(self._scale * factor, self.fitting), most)
-        real = scale / self._scale if self._scale else 1.0
-        self._at = at - (at - self._at) * real
-        self._scale = scale
+        before, most = self._scale, MOST / self.devicePixelRatioF()
+        self._scale = min(max(before * factor, self.fitting), most)
+        self._at = at - (at - self._at) * (self._scale / before if before else 1.0)
         self._move(QPointF())
 
     def _move(self, by: QPointF) -> None:

@@ -520,13 +520,15 @@ class Timeline:
         note = note_of(event, work)
         if note is None:
             return False
-        text = note.text
-        if note.kind == "flag":
-            text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
-        if note.kind == "prompt":
-            text = tr("Prompt given: {prompt}", prompt=note.text)
-        if note.kind == "question":
-            text = tr("Asked: {question}", question=note.text)
+        match note.kind:
+            case "flag":
+                text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
+            case "prompt":
+                text = tr("Prompt given: {prompt}", prompt=note.text)
+            case "question":
+                text = tr("Asked: {question}", question=note.text)
+            case _:
+                text = note.text
         self._noted(Mark(note.working_ns, note.kind, text, event.seq))
         return True
 
