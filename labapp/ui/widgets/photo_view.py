@@ -199,7 +199,7 @@ class ZoomView(Picture):
         self._colors = palette
         self._image = QImage()
         self._halved: list[QImage] = []
-        self._scale = 0.0
+        self.scale = 0.0
         self._at = QPointF()
         self._held: QPointF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -224,17 +224,17 @@ class ZoomView(Picture):
     @property
     def target(self) -> QRectF:
         """Where the whole picture would be drawn, in logical pixels."""
-        return QRectF(self._at, self._image.size().toSizeF() * self._scale)
+        return QRectF(self._at, self._image.size().toSizeF() * self.scale)
 
     @property
     def look(self) -> tuple[int, float, float, float]:
         """What is shown larger, see `labapp.events.look.ScreenEnlarged`."""
-        if not self._scale or abs(self._scale - self.fitting) < 1e-6:
+        if not self.scale or abs(self.scale - self.fitting) < 1e-6:
             return -1, 0.0, 0.0, 0.0
         target, middle = self.target, QRectF(self.rect()).center()
         x = (middle.x() - target.x()) / target.width()
         y = (middle.y() - target.y()) / target.height()
-        return 0, round(x, 3), round(y, 3), round(self._scale, 4)
+        return 0, round(x, 3), round(y, 3), round(self.scale, 4)
 
     def show_look(self, picture: int, x: float, y: float, scale: float) -> None:
         """Show what `look` said."""
@@ -242,22 +242,22 @@ class ZoomView(Picture):
             return
         self.fit()
         if picture == 0 and scale:
-            self._scale = scale
+            self.scale = scale
             middle, target = QRectF(self.rect()).center(), self.target
             self._at = middle - QPointF(x * target.width(), y * target.height())
             self._move(QPointF())
 
     def fit(self) -> None:
         """Show the whole picture."""
-        self._scale = self.fitting
+        self.scale = self.fitting
         self._move(QPointF())
 
     def zoom(self, factor: float, at: QPointF | None = None) -> None:
         """Draw it larger by a factor; what is at a place (the middle) stays there."""
         at = QPointF(self.width() / 2, self.height() / 2) if at is None else at
-        before, most = self._scale, MOST / self.devicePixelRatioF()
-        self._scale = min(max(before * factor, self.fitting), most)
-        self._at = at - (at - self._at) * (self._scale / before if before else 1.0)
+        before, most = self.scale, MOST / self.devicePixelRatioF()
+        self.scale = min(max(before * factor, self.fitting), most)
+        self._at = at - (at - self._at) * (self.scale / before if before else 1.0)
         self._move(QPointF())
 
     def _move(self, by: QPointF) -> None:
@@ -266,7 +266,7 @@ class ZoomView(Picture):
         def kept(at: float, size: float, room: float) -> float:
             return (room - size) / 2 if size <= room else min(max(at, room - size), 0.0)
 
-        wide, high = self._image.width() * self._scale, self._image.height() * self._scale
+        wide, high = self._image.width() * self.scale, self._image.height() * self.scale
         self._at = QPointF(
             kept(self._at.x() + by.x(), wide, self.width()),
             kept(self._at.y() + by.y(), high, self.height()),
@@ -320,7 +320,7 @@ class ZoomView(Picture):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The whole picture stays the whole picture; a part of it stays where it is."""
         super().resizeEvent(event)
-        if not self._scale or self._scale < self.fitting or event.oldSize().isEmpty():
+        if not self.scale or self.scale < self.fitting or event.oldSize().isEmpty():
             self.fit()
         else:
             self._move(QPointF())
