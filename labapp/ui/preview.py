@@ -395,8 +395,9 @@ class PreviewWindow(Fitted, QWidget):
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(bits.stylesheet(theme.LIGHT))
-        self.screens = QTreeWidget(headerHidden=True)
+        self.screens = QTreeWidget()
         self.screens.setProperty("role", "choice")
+        self.screens.setHeaderHidden(True)
         self.screens.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.screens.setAccessibleName(tr("Screens of the study"))
         self.screens.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -462,7 +463,9 @@ class PreviewWindow(Fitted, QWidget):
     @property
     def chosen(self) -> Place | Still:
         """The screen that the list stands on."""
-        screen: Place | Still = self.screens.currentItem().data(0, SCREEN)
+        row = self.screens.currentItem()
+        assert row is not None
+        screen: Place | Still = row.data(0, SCREEN)
         return screen
 
     def choose(self, place: Place) -> None:

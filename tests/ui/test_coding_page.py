@@ -113,7 +113,7 @@ def test_the_page_says_what_the_commands_say(page: CodingPage, coded: Path, qtbo
     work.stop()
     again = CodingPage(theme.LIGHT)
     qtbot.addWidget(again)
-    CodingWork(again).close()
+    CodingWork(again).stop()
     assert again.rater_name == "anna"  # who coded last on this machine
 
 

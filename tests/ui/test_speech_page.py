@@ -88,7 +88,7 @@ def test_the_model_that_was_chosen_is_remembered(
     other.write_bytes(b"GGUF")
     again.speech.model_chosen.emit(str(other))
     assert "GGUF" in again.speech.state.text()
-    second.close()
+    second.stop()
 
 
 def test_one_session_or_those_that_are_pending(page: CodingPage, qtbot: QtBot) -> None:

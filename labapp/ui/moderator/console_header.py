@@ -154,6 +154,7 @@ class ConsoleHeader(QFrame):
             self.recording.setWordWrap(wraps)
         self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
+        assert page is not None
         layout = page.layout()
         assert layout is not None
         needed = layout.totalMinimumSize().height()
@@ -189,14 +190,17 @@ class ConsoleHeader(QFrame):
         """Pause at once and ask why; paused, go on."""
         if self._runner.finished:
             return
-        if self._runner.state.pauses.paused:
+        if self._paused_now():
             self._leave_for(Resume("moderator"))
             return
         self._send(Pause(wording.PAUSED))
-        if self._runner.state.pauses.paused:
+        if self._paused_now():
             self.pages.setCurrentIndex(RUN)
             self.reasons.open()
             self._show_reasons(True)
+
+    def _paused_now(self) -> bool:
+        return self._runner.state.pauses.paused
 
     def ask_end(self) -> None:
         """Ask, in the line, how to end the session."""

@@ -167,8 +167,8 @@ class MirrorPanel(bits.Card):
     def show_session(self) -> None:
         """Called when the session's state or pictures changed."""
         session, part = self._session, self._session.part
-        covered = part is None or session.cover() is not None
-        if not covered and (where := words_of(part).panel):
+        where = "" if part is None or session.cover() is not None else words_of(part).panel
+        if part is not None and where:
             panel = self.panel(where)
             panel.show_panel(part, session, self._console)
             self.title.set_full(wording.part_title(part.title))

@@ -430,5 +430,6 @@ class Titles:
 
 
 def _mixed(ink: str, ground: str, share: float) -> tuple[int, ...]:
-    pairs = zip(color(ink).getRgb()[:3], color(ground).getRgb()[:3], strict=True)
-    return tuple(round(share * a + (1 - share) * b) for a, b in pairs)
+    a, b = color(ink), color(ground)
+    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    return tuple(round(share * one + (1 - share) * other) for one, other in pairs)
