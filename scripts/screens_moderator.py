@@ -93,13 +93,13 @@ def ready_home(study: str = "quickstart") -> HomeWindow:
     space = decoder_of("sinelines/gt").space
     plan = realise(loaded, "P07", space_of=lambda model: space, prior_of=lambda model: False)
     view.set_data(Path("/home/lab/sessions"), 212 * 10**9)
-    view.set_studies([StudyChoice(study, loaded.study.title)], study)
+    view.session.set_studies([StudyChoice(study, loaded.study.title)], study)
     view.set_participants(loaded.study.participants, {f"P{i:02d}": ["1"] for i in range(1, 7)})
     view.set_plan(plan.parts)
-    view.set_audio("optional", [MIC], MIC.spec)
-    view.set_screens(SCREENS, SCREENS[1].name)
+    view.ready.set_audio("optional", [MIC], MIC.spec)
+    view.ready.set_screens(SCREENS, SCREENS[1].name)
     peaks = tuple(abs(math.sin(i * 0.9) * math.sin(i * 0.21)) * 0.5 for i in range(60))
-    view.set_level(Level("heard", envelope=peaks))
+    view.ready.set_level(Level("heard", envelope=peaks))
     lines = [
         summary("P06", "complete", 3492, 0, exported=True),
         summary("P05", "interrupted", 1760, 0),
@@ -109,7 +109,7 @@ def ready_home(study: str = "quickstart") -> HomeWindow:
         summary("P01", "complete", 3510, 0, exported=True),
     ]
     view.set_sessions(lines)
-    view.set_all_sessions(lines)
+    view.sessions_page.set_lines(lines)
     view.set_consent(tr("Consent text"), loaded.text("texts/{language}/consent.md"))
     view.set_checklist(
         [
@@ -144,13 +144,13 @@ def home(study: str = "quickstart") -> Iterator[Shot]:
             checklist.consent_row("by [your institution] and [name of the lab]"),
         ]
     )
-    view.set_level(Level("zeros"))
+    view.ready.set_level(Level("zeros"))
     yield "m02-home-not-ready", window
-    view.set_audio("optional", [MIC], None)
+    view.ready.set_audio("optional", [MIC], None)
     view.set_checklist([checklist.microphone_row("optional", Microphone(None))])
-    view.set_interrupted([Interrupted(Path("/x"), "quickstart", "P05", "2026-01-02T14:32:00Z")] * 2)
+    view.interrupted.set_lines([Interrupted(Path("/x"), "quickstart", "P05", "2026-01-02T14:32:00Z")] * 2)
     yield "m03-home-interrupted", window
-    view.set_interrupted([])
+    view.interrupted.set_lines([])
     error = DataFolderError(
         "The disk of the data folder /home/lab/sessions is full.",
         safe="Sessions recorded there before are untouched; none was started.",
@@ -185,7 +185,7 @@ def studies(study: str = "quickstart") -> Iterator[Shot]:
     yield "m07-study-loading", on_screen(window)
     for model in MODELS:
         decoder = load_package(model, "cpu")
-        view.set_sheet(model, traversals(decoder), facts_of(decoder.card))
+        view.study.set_sheet(model, traversals(decoder), facts_of(decoder.card))
     yield "m08-study-charts", window
     view.study.ensureWidgetVisible(view.study.cards["circles/gt"])
     yield "m09-study-practice", window
@@ -201,7 +201,7 @@ def studies(study: str = "quickstart") -> Iterator[Shot]:
     view.tabs[0].click()
     yield "m09-study-missing-home", window
     view.tabs[2].click()
-    view.forget_error()
+    view.error.hide()
     for number, model in enumerate(("dsprites/vae", "mnist8k/ss5", "mnist8k/ss10")):
         decoder = ring_model(model, 10 if model.endswith("10") else 5, 10 * ("ss" in model))
         plan = realise(
@@ -211,7 +211,7 @@ def studies(study: str = "quickstart") -> Iterator[Shot]:
             prior_of=lambda model: False,
         )
         view.set_plan(plan.parts)
-        view.set_sheet(model, traversals(decoder), facts_of(decoder.card))
+        view.study.set_sheet(model, traversals(decoder), facts_of(decoder.card))
         window.repaint()
         yield f"m09-study-pictures-{number}", window
     window.close()

@@ -121,7 +121,7 @@ def show(window: HomeWindow, loaded: LoadedStudy, study: Path) -> None:
     """The home with this study chosen."""
     plan = planner.realise(loaded, "P07", space_of=no_model)
     view = window.view
-    view.set_studies([StudyChoice(str(study), loaded.study.title)], str(study))
+    view.session.set_studies([StudyChoice(str(study), loaded.study.title)], str(study))
     view.set_study(loaded.study)
     view.set_plan(plan.parts)
 

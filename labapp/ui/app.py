@@ -58,22 +58,19 @@ def shown_home(data: Path, private: Path) -> HomeController:
 def run_session(study: str, participant: str, session: str | None, options: RunOptions) -> int:
     """`labapp run`: 0 when the debrief is done, 1 when the session was ended early."""
     make_app()
+    whose = (study, participant, session)
     with _worded():
-        opened = open_new(
-            study, participant, session, options, painted=_tell_painted, step=_tell_step
-        )
+        opened = open_new(*whose, options, painted=_tell_painted, step=_tell_step)
         return drive(opened, options)
 
 
 def _tell_painted(done: int, of: int) -> None:
-    """One line on the terminal, while nothing is on the screen yet."""
     if sys.stderr.isatty():
         end = "\n" if done == of else ""
         print(f"\rPainting pictures: {done} of {of}", end=end, file=sys.stderr, flush=True)
 
 
 def _tell_step(step: str) -> None:
-    """A line on the terminal for what takes seconds before anything is on the screen."""
     if sys.stderr.isatty():
         say(tr(step), err=True)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from labapp.clock import NS, Clock
-from labapp.events import Event
 from labapp.session.runner import Runner
+from labapp.ui import timers
 from labapp.ui.images import Images
 
 
@@ -36,16 +36,13 @@ class QtScheduler(QObject):
         self._posted.connect(self._run, Qt.ConnectionType.QueuedConnection)
 
     def call_later(self, session_s: float, function: Callable[[], None]) -> _QtTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setTimerType(Qt.TimerType.PreciseTimer)
-        handle = _QtTimer(timer)
-
         def due() -> None:
             handle.cancel()
             function()
 
-        timer.timeout.connect(due)
+        timer = timers.once(self, due)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        handle = _QtTimer(timer)
         real_ms = self._clock.real_seconds(round(session_s * NS)) * 1000
         timer.start(max(0, round(real_ms)))
         return handle
@@ -71,7 +68,4 @@ class Bridge(QObject):
         self.runner = runner
         self.images = None if runner.gallery is None else Images(runner.gallery)
         runner.listen(self.changed.emit)
-        runner.journal.subscribe(self._publish)
-
-    def _publish(self, event: Event) -> None:
-        self.happened.emit(event)
+        runner.journal.subscribe(self.happened.emit)

@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QImage,
     QPageLayout,
     QPageSize,
-    QPainter,
     QPdfWriter,
     QTextCursor,
     QTextDocument,
@@ -38,7 +37,7 @@ from labapp.ui.participant.view import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
 from labapp.ui.widgets import markdown
-from labapp.ui.widgets.painting import color, pen
+from labapp.ui.widgets.painting import pen, smooth
 from labapp.ui.widgets.signature import path_of, strokes_of
 
 MARGIN_MM = 6.0
@@ -54,20 +53,10 @@ TICKED, UNTICKED = "☑", "☐"
 class Signed:
     """Who agreed, when and to what.
 
-    Attributes
-    ----------
-    participant, session
-        The labels under which the data are kept.
-    utc
-        When, as the journal says it.
-    name
-        The typed name; empty where none was asked.
-    drawing
-        The drawn signature, see `labapp.session.private.Consent`; empty where there is none.
-    uses
-        Whether the participant agreed to each use that was asked one by one.
-    interview, sound
-        Whether the session had an interview, and whether it recorded sound.
+    participant, session: the labels under which the data are kept. drawing: the signature, see
+    `labapp.session.private.Consent`; like the typed name, empty where there is none. uses: whether
+    the participant agreed to each use that was asked one by one. interview, sound: whether the
+    session had an interview, and whether it recorded sound.
     """
 
     participant: str
@@ -165,9 +154,8 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     cursor.movePosition(QTextCursor.MoveOperation.End)
     cursor.insertBlock()
     if signed is not None and signed.drawing:
-        document.addResource(
-            QTextDocument.ResourceType.ImageResource.value, QUrl("signature"), _picture(signed)
-        )
+        image = QTextDocument.ResourceType.ImageResource.value
+        document.addResource(image, QUrl("signature"), _picture(signed))
     cursor.insertHtml(_bottom(loaded, form, words, signed))
     content = _pdf(document, loaded.study.title)
     try:
@@ -198,7 +186,6 @@ def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:
 
 
 def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Signed | None) -> str:
-    """What is ticked, and who signs."""
     ticks = [(words("consent_agree"), signed is not None)]
     for use, asked in form.items.items():
         agreed = signed is not None and signed.uses.get(use, False)
@@ -214,7 +201,10 @@ def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Sign
         if signed.name:
             rows.append(("consent_name", signed.name))
         rows.append(("consent_date", f"{signed.utc[:19].replace('T', ' ')} UTC"))
-    rows.append(("consent_document", _document(loaded, form)))
+    # The file that the text is from, and its hash, so that a form can be told from another.
+    name = in_language(form.text, loaded.study.language)
+    digest = sha256(loaded.files[name]).hexdigest()
+    rows.append(("consent_document", f"{called(loaded, name)}, SHA-256 {digest}"))
     table = "".join(
         f"<tr><td><b>{html.escape(words(key))}</b>&nbsp;&nbsp;</td><td>{html.escape(text)}</td></tr>"
         for key, text in rows
@@ -227,22 +217,14 @@ def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Sign
     return f"{ticked}<table cellpadding=4>{table}</table>{drawn}"
 
 
-def _document(loaded: LoadedStudy, form: ConsentForm) -> str:
-    """The file that the text is from, and its hash, so that a form can be told from another."""
-    name = in_language(form.text, loaded.study.language)
-    digest = sha256(loaded.files[name]).hexdigest()
-    return f"{called(loaded, name)}, SHA-256 {digest}"
-
-
 def _picture(signed: Signed) -> QImage:
     width, height = DRAWING
     picture = QImage(width, height, QImage.Format.Format_ARGB32)
     picture.fill(0xFFFFFFFF)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter = smooth(picture)
     painter.setPen(pen(LIGHT.ink, 5.0))
     painter.drawPath(path_of(strokes_of(signed.drawing), width))
-    painter.setPen(pen(color(LIGHT.hairline).name(), 2.0))
+    painter.setPen(pen(LIGHT.hairline, 2.0))
     painter.drawRect(0, 0, width - 1, height - 1)
     painter.end()
     return picture
@@ -255,8 +237,7 @@ def _pdf(document: QTextDocument, title: str) -> bytes:
     writer.setTitle(title)
     writer.setCreator("labapp")
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
-    margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
-    writer.setPageMargins(margins, QPageLayout.Unit.Millimeter)
+    writer.setPageMargins(QMarginsF(*[MARGIN_MM] * 4), QPageLayout.Unit.Millimeter)
     document.print_(writer)
     del writer  # the file is whole only then
     return bytes(buffer.data().data())

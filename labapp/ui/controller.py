@@ -32,7 +32,7 @@ from labapp.session.opening import OpenSession
 from labapp.session.runner import Runner
 from labapp.simulation.driver import Driver
 from labapp.simulation.person import FAST, Pace
-from labapp.ui import mistakes
+from labapp.ui import mistakes, timers
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import Keyboard
 from labapp.ui.language import tr
@@ -72,12 +72,7 @@ class SessionController(QObject):
     failed = Signal(object)
 
     def __init__(
-        self,
-        opened: OpenSession,
-        options: RunOptions,
-        *,
-        home: bool = False,
-        pace: Pace = FAST,
+        self, opened: OpenSession, options: RunOptions, *, home: bool = False, pace: Pace = FAST
     ) -> None:
         super().__init__()
         self.opened = opened
@@ -93,8 +88,8 @@ class SessionController(QObject):
         self.bridge = Bridge(runner, self)
         self._driver: Driver | None = None
         self._reason = "could not be shown"
-        self._signals = QTimer(self)
-        self._signals.timeout.connect(_let_python_run)
+        # Python runs its signal handlers only when the event loop calls into Python.
+        self._signals = timers.repeated(self, lambda: None, SIGNAL_MS)
         self._before: dict[int, Any] = {}
         self._hook_before: Any = None
         self._thread_hook_before: Any = None
@@ -157,8 +152,7 @@ class SessionController(QObject):
             self.participant, self.console, runner.emit, lambda: self.watcher.alone, self
         )
         down.callback(self.keyboard.end)
-        self._microphones = QTimer(self)
-        self._microphones.timeout.connect(self._look_for_microphone)
+        self._microphones = timers.repeated(self, self._look_for_microphone, MICROPHONES_MS)
         self.console.voice.microphone_taken.connect(self._take_microphone)
         down.callback(self._look_no_more)
         down.callback(self._microphones.stop)
@@ -178,18 +172,14 @@ class SessionController(QObject):
     def _begin(self) -> None:
         self._catch_signals()
         self.keyboard.prepare()
-        self.watcher.attach(
-            self.participant,
-            self.console,
-            self.options.screen,
-            fullscreen=not self.options.windowed,
-        )
+        whole, screen = not self.options.windowed, self.options.screen
+        self.watcher.attach(self.participant, self.console, screen, fullscreen=whole)
         self.opened.begin()
         self.keyboard.begin()
         # They were told by a signal, and what they raise then goes nowhere.
         self.participant.refresh()
         self.console.refresh()
-        self._microphones.start(MICROPHONES_MS)
+        self._microphones.start()
         self._down.callback(unsettle_memory)
         settle_memory()
         if self._driver is not None:
@@ -231,18 +221,20 @@ class SessionController(QObject):
             self.opened.give_consent(name, drawing, uses)
         except LabappError as error:
             self.opened.runner.send(Pause("consent not stored"), Source.SYSTEM)
-            self.opened.runner.emit(_alarm("consent_not_stored", error))
+            what = f"{error.what} {error.todo}".strip()
+            self.opened.runner.emit(AlarmRaised("consent_not_stored", what))
             return False
         return True
 
     def _changed(self) -> None:
-        if self.opened.runner.stalled != self._stalled:
-            self._stalled = not self._stalled
+        runner = self.opened.runner
+        if runner.stalled != self._stalled:
+            self._stalled = runner.stalled
             # The console says so too; whoever looks at a terminal sees only this.
             say(STALLED if self._stalled else GOES_ON, err=True)
-        self.keyboard.follow(finished=self.opened.runner.finished)
-        if self.opened.runner.finished != self._over:
-            self._over = self.opened.runner.finished
+        self.keyboard.follow(finished=runner.finished)
+        if runner.finished != self._over:
+            self._over = runner.finished
             if self._over:
                 # The end is shown first: to close a sound file may take a moment.
                 QTimer.singleShot(0, self._finish)
@@ -301,8 +293,7 @@ class SessionController(QObject):
     def _catch_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             self._before[number] = signal.signal(number, self._interrupted)
-        # Python runs its signal handlers only when the event loop calls into Python.
-        self._signals.start(SIGNAL_MS)
+        self._signals.start()
         self._hook_before, sys.excepthook = sys.excepthook, self._program_error
         self._thread_hook_before, threading.excepthook = threading.excepthook, self._thread_error
 
@@ -310,19 +301,18 @@ class SessionController(QObject):
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         """A mistake of ours must not end a session: Qt goes on, and the moderator is told."""
-        self._tell_error("program_error", f"{kind.__name__}: {error}")
+        self._tell_error(f"{kind.__name__}: {error}")
         self._hook_before(kind, error, trace)
 
     def _thread_error(self, failed: threading.ExceptHookArgs) -> None:
         """The same for a writer's thread, which does end: the alarm names it."""
         name = failed.thread.name if failed.thread else "a thread"
-        what = f"{name} ended: {failed.exc_type.__name__}: {failed.exc_value}"
-        self._tell_error("program_error", what)
+        self._tell_error(f"{name} ended: {failed.exc_type.__name__}: {failed.exc_value}")
         self._thread_hook_before(failed)
 
-    def _tell_error(self, code: str, what: str) -> None:
+    def _tell_error(self, what: str) -> None:
         try:
-            self.opened.runner.emit(AlarmRaised(code, what))
+            self.opened.runner.emit(AlarmRaised("program_error", what))
         except LabappError as closed:
             say(closed, err=True)
 
@@ -341,18 +331,9 @@ class SessionController(QObject):
 
 
 def _past_peaks(opened: OpenSession) -> list[tuple[int, float]]:
-    """The voice of earlier runs, for the console's timeline."""
     work = WorkingTime(opened.past)
     peaks = envelope(opened.folder.path, opened.past)
     return [(work.working_ns(t_ns), peak) for t_ns, peak in peaks]
-
-
-def _let_python_run() -> None:
-    """Does nothing, in Python."""
-
-
-def _alarm(code: str, error: LabappError) -> AlarmRaised:
-    return AlarmRaised(code, f"{error.what} {error.todo}".strip())
 
 
 INTERVAL_MS = 33
@@ -377,9 +358,8 @@ class PointerPath(QObject):
         self._key: TrialKey = (None, None, None)
         self._began_ns = 0
         self._points: list[tuple[int, int, int]] = []
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._look)
-        self._timer.start(INTERVAL_MS)
+        self._timer = timers.repeated(self, self._look, INTERVAL_MS)
+        self._timer.start()
 
     def stop(self) -> None:
         """Hand over what is left, and look no more."""
@@ -406,11 +386,10 @@ class PointerPath(QObject):
         away = not self._window.isVisible() or not self._window.rect().contains(place)
         # Before consent nothing is recorded of the hand, its drawn signature least of all.
         idle = runner.part is None or runner.part.consents
-        if away or idle or runner.state.pauses.held or place == self._last:
-            self._last = place
+        rests, self._last = place == self._last, place
+        if away or idle or runner.state.pauses.held or rests:
             self.flush()
             return
-        self._last = place
         now_ns = runner.clock.now_ns()
         if not self._points:
             self._began_ns = now_ns

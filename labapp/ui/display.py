@@ -41,23 +41,14 @@ def offscreen(width: int = 1920, height: int = 1080, dpr: float = 1.0, screens: 
 
     Qt's own default for offscreen is a single screen of 800 x 800.
     """
+    alike = {"width": width, "height": height, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": dpr}
     rows = [
-        {
-            "name": f"Offscreen {index + 1}",
-            "x": index * width,
-            "y": 0,
-            "width": width,
-            "height": height,
-            "logicalDpi": 96,
-            "logicalBaseDpi": 96,
-            "dpr": dpr,
-        }
+        {"name": f"Offscreen {index + 1}", "x": index * width, "y": 0} | alike
         for index in range(screens)
     ]
-    text = json.dumps({"screens": rows})
     handle, name = tempfile.mkstemp(prefix=leftovers.prefix("screens"), suffix=".json")
     with os.fdopen(handle, "w") as file:
-        file.write(text)
+        json.dump({"screens": rows}, file)
     atexit.register(Path(name).unlink, missing_ok=True)
     return f"offscreen:configfile={name}"
 
@@ -96,7 +87,6 @@ def _named() -> str:
 
 
 def _probe(command: Sequence[str] = (sys.executable, "-c", _PROBE)) -> str | None:
-    """Why no window can be opened, or None when one can."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PROBE_TIMEOUT_S, check=False

@@ -21,20 +21,18 @@ NO_SOUND = (
     "Only exact zeros came: allow the microphone, or unmute it. One with a noise gate gives zeros "
     "while nobody speaks: say something while this runs."
 )
-_FONTS = (
-    "from PySide6.QtGui import QFontDatabase, QGuiApplication\n"
-    "app = QGuiApplication([])\n"
-    "print(len(QFontDatabase.families()), app.font().family())\n"
-)
-
-
-_SCREENS = (
-    "import json\n"
-    "from PySide6.QtGui import QGuiApplication\n"
-    "app = QGuiApplication([])\n"
-    "rows = [(s.name(), *s.size().toTuple(), s.devicePixelRatio()) for s in app.screens()]\n"
-    "print(json.dumps(rows))\n"
-)
+_FONTS = """\
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+app = QGuiApplication([])
+print(len(QFontDatabase.families()), app.font().family())
+"""
+_SCREENS = """\
+import json
+from PySide6.QtGui import QGuiApplication
+app = QGuiApplication([])
+rows = [(s.name(), *s.size().toTuple(), s.devicePixelRatio()) for s in app.screens()]
+print(json.dumps(rows))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +79,9 @@ def _display() -> list[Check]:
     choice = display.choose()
     if choice.visible:
         return [Check("display", "pass", choice.why)]
-    return [
-        Check(
-            "display",
-            "note",
-            f"windows will be drawn offscreen: {choice.why}",
-            "Fine for `labapp demo` and simulations; a session with people needs a display.",
-        )
-    ]
+    found = f"windows will be drawn offscreen: {choice.why}"
+    todo = "Fine for `labapp demo` and simulations; a session with people needs a display."
+    return [Check("display", "note", found, todo)]
 
 
 def _asked(code: str) -> subprocess.CompletedProcess[str]:
@@ -99,7 +92,6 @@ def _asked(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def _screens() -> list[Check]:
-    """Whether windows have room; nothing where there is no display."""
     done = _asked(_SCREENS) if display.choose().visible else None
     if done is None or done.returncode:
         return []
@@ -135,10 +127,7 @@ def _microphone() -> list[Check]:
         heard = check.record_test(device, 1.0)
     except AudioError as error:
         return [Check("microphone", "note", error.what, error.todo or off)]
-    if heard.zeros:
-        level, todo = "note", NO_SOUND
-    else:
-        level, todo = "pass", ""
+    level, todo = ("note", NO_SOUND) if heard.zeros else ("pass", "")
     text = f"{device.label} · {heard.rate / 1000:g} kHz · peak {heard.peak_dbfs:.0f} dBFS"
     checks = [Check("microphone", level, text, todo)]
     try:
@@ -160,7 +149,6 @@ def _lsl() -> list[Check]:
 
 
 def _speech() -> list[Check]:
-    """What could write down what was said: engines and models."""
     from labapp.transcription.models import speech_tools, what_to_get
 
     tools = speech_tools()
@@ -178,7 +166,6 @@ def _speech() -> list[Check]:
 
 
 def _video() -> list[Check]:
-    """Whether videos of participants can be added and shown."""
     from labapp.videos import decoding
 
     if decoding.installed():
@@ -221,13 +208,11 @@ def _disk(data: Path) -> list[Check]:
 
 
 def _access(data: Path, private: Path) -> list[Check]:
-    """Who can read what is recorded, and the private folder."""
     wide = [path for path in (private, *private.glob("*")) if access.wide(path, private=True)]
     if wide:
         text = f"others can read {wide[0]} ({access.wide(wide[0], private=True)})"
-        return [
-            Check("access", "fail", text, f"Close it: {access.narrower(private, private=True)}")
-        ]
+        todo = f"Close it: {access.narrower(private, private=True)}"
+        return [Check("access", "fail", text, todo)]
     if rights := access.wide(data):
         text = f"others can read {data} ({rights})"
         return [Check("access", "note", text, f"Close it: {access.narrower(data)}")]

@@ -30,12 +30,10 @@ FROM = QSize(1366, 768)
 MOST = 1.8
 GROWN = "grown"
 """The property of a participant's window that has its factor."""
+_MANGLED = "_ZN15QHighDpiScaling15setScreenFactorEP7QScreend"
 _LIBRARIES = {
-    "linux": ("Qt/lib/libQt6Gui.so.6", "_ZN15QHighDpiScaling15setScreenFactorEP7QScreend"),
-    "darwin": (
-        "Qt/lib/QtGui.framework/Versions/A/QtGui",
-        "_ZN15QHighDpiScaling15setScreenFactorEP7QScreend",
-    ),
+    "linux": ("Qt/lib/libQt6Gui.so.6", _MANGLED),
+    "darwin": ("Qt/lib/QtGui.framework/Versions/A/QtGui", _MANGLED),
     "win32": ("Qt6Gui.dll", "?setScreenFactor@QHighDpiScaling@@SAXPEAVQScreen@@N@Z"),
 }
 _grown: dict[str, tuple[float, float]] = {}
@@ -122,7 +120,5 @@ def _of_system(screen: QScreen) -> float:
 
 
 def _apply(screen: QScreen, factor: float) -> None:
-    set_factor = _set_factor()
-    if set_factor is not None:
-        (pointer,) = getCppPointer(screen)
-        set_factor(pointer, factor)
+    if (set_factor := _set_factor()) is not None:
+        set_factor(getCppPointer(screen)[0], factor)

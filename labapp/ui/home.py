@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject, QTime, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QObject, QTime, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from labapp.audio import devices
@@ -35,7 +35,7 @@ from labapp.study.overview import prior_of, space_of
 from labapp.study.people import Visits
 from labapp.study.plan import pictures_of
 from labapp.study.schema import Study
-from labapp.ui import mistakes
+from labapp.ui import mistakes, timers
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.bits import Described
@@ -44,6 +44,7 @@ from labapp.ui.moderator.home import HomeView, HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
+from labapp.ui.qtapp import the_app
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
@@ -86,31 +87,23 @@ class HomeController(QObject):
         self._checks = StudyChecker(self)
         self.researcher = Researcher(self.view.results, self, private_root)
         self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
-        self._first = self._timer(self._begin_checks)
-        self._warming = self._timer(self._warm_next)
-        self._slow = self._timer(self._slow_checks, SLOW_CHECKS_MS)
+        self._first = timers.once(self, self._begin_checks, FIRST_PAINT_MS)
+        self._warming = timers.once(self, self._warm_next)
+        self._slow = timers.repeated(self, self._slow_checks, SLOW_CHECKS_MS)
         self._connect()
-
-    def _timer(self, function: Callable[[], None], interval_ms: int = 0) -> QTimer:
-        """A timer that runs out once, or again and again where it has an interval."""
-        timer = QTimer(self)
-        timer.setSingleShot(not interval_ms)
-        timer.setInterval(interval_ms)
-        timer.timeout.connect(function)
-        return timer
 
     def _connect(self) -> None:
         view = self.view
-        view.study_changed.connect(self.choose_study)
+        view.session.study_changed.connect(self.choose_study)
         view.session.set_describe(self._described, [tr(text) for text in GROUPS.values()])
-        view.participant_changed.connect(lambda participant, session: self._show_plan())
-        view.audio_device_changed.connect(self._choose_microphone)
-        view.screen_changed.connect(self._choose_screen)
-        view.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
+        view.session.participant_changed.connect(lambda participant, session: self._show_plan())
+        view.ready.audio_device_changed.connect(self._choose_microphone)
+        view.ready.screen_changed.connect(self._choose_screen)
+        view.ready.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
         view.start_requested.connect(self.start)
         view.resume_requested.connect(self.resume)
-        view.pilot_changed.connect(lambda pilot: self._show_study())
-        view.blind_changed.connect(lambda blind: self._remember(blind=blind))
+        view.session.pilot.toggled.connect(lambda pilot: self._show_study())
+        view.session.blind.clicked.connect(lambda blind: self._remember(blind=blind))
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
         making = view.study.making
@@ -122,7 +115,7 @@ class HomeController(QObject):
         self._preview.failed.connect(view.show_error)
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
-        self._sheets.failed.connect(view.set_sheet_problem)
+        self._sheets.failed.connect(view.study.set_problem)
         self.window.closed.connect(self.close)
 
     def show(self) -> None:
@@ -136,12 +129,11 @@ class HomeController(QObject):
         if self.shelf.problem is not None:
             self.view.show_error(self.shelf.problem)
         self._show_screens()
-        application = QGuiApplication.instance()
-        assert isinstance(application, QGuiApplication)
+        application = the_app()
         application.screenAdded.connect(self._show_screens)
         application.screenRemoved.connect(self._show_screens)
         self.window.show()
-        self._first.start(FIRST_PAINT_MS)
+        self._first.start()
 
     def _begin_checks(self) -> None:
         # The windows of a session are half of all imports; the home is on the screen by now.
@@ -168,8 +160,7 @@ class HomeController(QObject):
         self._checks.close()
         self.researcher.close()
         self.lists.close()
-        application = QGuiApplication.instance()
-        assert isinstance(application, QGuiApplication)
+        application = the_app()
         application.screenAdded.disconnect(self._show_screens)
         application.screenRemoved.disconnect(self._show_screens)
         if self.session is None:
@@ -179,7 +170,7 @@ class HomeController(QObject):
         """Load a study by id or path; a wrong one is told and leaves the choice empty."""
         if study != self.shelf.chosen:
             self.view.forget_pilot()
-        self.view.set_study_note("")
+        self.view.session.set_study_note("")
         try:
             with mistakes.worded(tr("This study file cannot be used.")):
                 self._loaded = loading.load(study)
@@ -188,7 +179,7 @@ class HomeController(QObject):
             self._show_chosen(study)
             self.view.study.making.show_faults(faults_of(error))
             self.shelf.choose(study, None)
-            self.view.set_studies(self.shelf.offered(), study)
+            self.view.session.set_studies(self.shelf.offered(), study)
             self.view.show_error(told_in_place(study, error))
             # The first of its mistakes, for a text that is missing is shown nobody.
             first = faults_of(error)[0].what if error.faults else error.what
@@ -198,13 +189,13 @@ class HomeController(QObject):
             self.view.set_no_study(tr("This study file cannot be used."))
             self.lists.show_study(None)
             return
-        self.view.forget_error()
+        self.view.error.hide()
         self._show_chosen(study)
         self._keep(lambda: self.shelf.choose(study, self._loaded))
-        self.view.set_studies(self.shelf.offered(), self.shelf.chosen)
+        self.view.session.set_studies(self.shelf.offered(), self.shelf.chosen)
         study_ = self._loaded.study
         self.view.set_study(study_)
-        self.view.set_blind(self.shelf.blinds(study_))
+        self.view.session.blind.setChecked(self.shelf.blinds(study_))
         self._show_participants(study_)
         consent = [item.texts()[0] for item in study_.flow if item.consents]
         self._consent = self._loaded.text(consent[0]) if consent else None
@@ -216,7 +207,6 @@ class HomeController(QObject):
         self.lists.refresh()
 
     def _described(self, study: str) -> Described:
-        """What the list says of a study."""
         head = self.shelf.head(study)
         group = tr(GROUPS[self.shelf.group(study, head)])
         return Described(group, head.summary, lasts(head))
@@ -279,8 +269,8 @@ class HomeController(QObject):
         """Read the chosen study again where one of its files was changed."""
         if self.shelf.look_again() | self.shelf.models_changed():
             if self._warm_problem:
-                self.view.forget_error()  # told again where it is so still
-            self.view.set_studies(self.shelf.offered(), self.shelf.chosen)
+                self.view.error.hide()  # told again where it is so still
+            self.view.session.set_studies(self.shelf.offered(), self.shelf.chosen)
             self.view.study.making.set_sources(self.shelf.sources)
             self._needed = None  # a model may be there now, gone, or another
             self._show_plan()
@@ -288,29 +278,22 @@ class HomeController(QObject):
             self.choose_study(self.shelf.chosen)
             if self._loaded is not None:
                 now = QTime.currentTime().toString("HH:mm")
-                self.view.set_study_note(tr("Its files changed: read again at {time}.", time=now))
+                note = tr("Its files changed: read again at {time}.", time=now)
+                self.view.session.set_study_note(note)
 
     def _show_participants(self, study: Study) -> None:
+        pilot, visits = self.view.pilot, Visits.of(study.design)
         try:
-            if self.view.pilot:
-                taken = folder.taken_by_pilots(self.data, study.id)
-                refused = folder.refused(self._root, study)
-            else:
-                taken, refused = folder.taken(self.data, study.id), folder.refused(self.data, study)
+            taken = (folder.taken_by_pilots if pilot else folder.taken)(self.data, study.id)
+            refused = folder.refused(self._root, study)
         except LabappError as error:  # nobody can tell who withdrew: no session can begin
             self.view.show_error(error)
             taken, refused = {}, {}
-        self.view.set_participants(
-            study.participants,
-            taken,
-            refused,
-            pilot=self.view.pilot,
-            visits=Visits.of(study.design),
-        )
+        people = study.participants
+        self.view.set_participants(people, taken, refused, pilot=pilot, visits=visits)
 
     @property
     def _root(self) -> Path:
-        """Where the session that would start is kept."""
         return pilot_root(self.data) if self.view.pilot else self.data
 
     def _show_plan(self) -> None:
@@ -360,7 +343,6 @@ class HomeController(QObject):
         self._show_decoders()
 
     def _warm_next(self) -> None:
-        """Load one decoder after another, with the event loop between them."""
         missing = [m for m in self._needed or () if m not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
             try:
@@ -396,7 +378,7 @@ class HomeController(QObject):
 
     def _show_sheet(self, model: str, sheet: TraversalSheet) -> None:
         if model in self._warm.decoders:  # it may have gone while its sheet was made
-            self.view.set_sheet(model, sheet, facts_of(self._warm.decoders[model].card))
+            self.view.study.set_sheet(model, sheet, facts_of(self._warm.decoders[model].card))
 
     def _choose_microphone(self, spec: str | None) -> None:
         self._remember(microphone=spec or NO_MICROPHONE)
@@ -410,7 +392,7 @@ class HomeController(QObject):
         options = choices(screens)
         if self._screen not in [screen.name for screen in options]:
             self._screen = preferred(screens, QGuiApplication.primaryScreen())
-        self.view.set_screens(options, self._screen)
+        self.view.ready.set_screens(options, self._screen)
         self.view.set_checklist([checklist.screen_row(options, self._screen, self._picture_px)])
 
     def _choose_screen(self, name: str) -> None:
@@ -449,26 +431,16 @@ class HomeController(QObject):
                 private.check_private(self.private, book)
             except LabappError as error:
                 problem = error.what
-        form = next(
-            (item.consent_form() for item in self._loaded.study.flow if item.consents), None
-        )
+        flow = self._loaded.study.flow
+        form = next((item.consent_form() for item in flow if item.consents), None)
         named = loading.origin_of(self._loaded, form.text) if form is not None else ""
         self.view.set_checklist([checklist.consent_row(self._consent, problem, named)])
 
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""
         options = replace(self._options(request.audio), blind=request.blind, pilot=request.pilot)
-        self._open(
-            lambda: open_new(
-                request.study,
-                request.participant,
-                request.session,
-                options,
-                self._warm,
-                step=self._tell_step,
-            ),
-            options,
-        )
+        whose = (request.study, request.participant, request.session)
+        self._open(lambda: open_new(*whose, options, self._warm, step=self._tell_step), options)
 
     def resume(self, path: Path) -> None:
         """Recover an interrupted session and go on with it."""
@@ -480,12 +452,7 @@ class HomeController(QObject):
         self.view.set_starting(True, tr(step))
 
     def _options(self, audio: str | None) -> RunOptions:
-        return RunOptions(
-            data=self.data,
-            private=self.private,
-            screen=self._screen,
-            audio=audio or "off",
-        )
+        return RunOptions(self.data, self.private, self._screen, audio=audio or "off")
 
     def _open(self, make: Callable[[], opening.OpenSession], options: RunOptions) -> None:
         from labapp.ui.controller import SessionController
@@ -548,13 +515,8 @@ Policy = Literal["required", "optional", "off"]
 class HomeMicrophone(QObject):
     """Finds microphones, listens to the chosen one, and shows both on the home.
 
-    Attributes
-    ----------
-    device : the microphone in use.
-    off : bool
-        Whether the moderator wants no sound where the study leaves the choice.
-    remembered : str
-        Spec of the microphone of the last time, which is preferred.
+    device: the microphone in use. off: whether the moderator wants no sound where the study leaves
+    the choice. remembered: the spec of the microphone of the last time, which is preferred.
     """
 
     def __init__(self, view: HomeView, parent: QObject) -> None:
@@ -568,9 +530,7 @@ class HomeMicrophone(QObject):
         self._probe: MicrophoneProbe | None = None
         self._heard = False
         self._problem = ""
-        self._timer = QTimer(self)
-        self._timer.setInterval(LEVEL_MS)
-        self._timer.timeout.connect(self._show_level)
+        self._timer = timers.repeated(self, self._show_level, LEVEL_MS)
 
     @property
     def policy(self) -> Policy:
@@ -659,7 +619,7 @@ class HomeMicrophone(QObject):
     def _show(self) -> None:
         if self._policy is not None:
             current = self.device.spec if self.device else None
-            self._view.set_audio(self._policy, self._devices, current)
+            self._view.ready.set_audio(self._policy, self._devices, current)
             self._show_level()
 
     def _show_level(self) -> None:
@@ -668,7 +628,7 @@ class HomeMicrophone(QObject):
         problem = self._problem or (level.problem if level else "")
         name = self.device.label if self.device else None
         state = "unknown" if self._devices is None else level.state if level else "starting"
-        self._view.set_level(level)
+        self._view.ready.set_level(level)
         if self._policy is not None:
             microphone = Microphone(name, self._heard, state, problem)
             self._view.set_checklist([checklist.microphone_row(self._policy, microphone)])
@@ -677,10 +637,7 @@ class HomeMicrophone(QObject):
 class PreviewProcess(QObject):
     """Runs `labapp studies preview` when the study's page asks for it, one at a time.
 
-    Signals
-    -------
-    failed(LabappError)
-        Why it could not be shown.
+    failed(LabappError): why it could not be shown.
     """
 
     failed = Signal(object)
@@ -694,14 +651,8 @@ class PreviewProcess(QObject):
         page.preview_requested.connect(self._open)
 
     def choose(self, study: str, participant: str, drawn: Sequence[str]) -> None:
-        """Say what would be shown.
-
-        Parameters
-        ----------
-        study : id or path.
-        participant : the label whose plan it is.
-        drawn : the conditions that the participant gets; empty where none is drawn.
-        """
+        """Say what would be shown. study: id or path; drawn: the conditions that the participant
+        gets, empty where none is drawn."""
         condition = [f"--condition={','.join(drawn)}"] if drawn else []
         self._arguments = [f"--participant={participant}", *condition, "--", study]
 

@@ -21,17 +21,20 @@ both windows say that a click into the participant's window does it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWindow
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QWindow
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from labapp.errors import JournalError
 from labapp.events import Payload
 from labapp.events.keyboard import KeyboardGiven
+from labapp.ui import timers
 from labapp.ui.moderator.screens import to_front, to_top
+from labapp.ui.qtapp import the_app
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.console import ConsoleWindow
@@ -80,9 +83,7 @@ class Standing:
 
 def is_field(widget: QWidget | None) -> bool:
     """Whether something can be typed there."""
-    if isinstance(widget, FIELDS):
-        return widget.isEnabled() and not widget.isReadOnly()
-    return False
+    return isinstance(widget, FIELDS) and widget.isEnabled() and not widget.isReadOnly()
 
 
 def leave_focus_to_fields(window: QWidget) -> None:
@@ -133,23 +134,16 @@ class Keyboard(QObject):
         self._typed = ""
         self.keys = KeysHeld()
         self._windows: list[QWindow] = []
-        self._idle = self._timer(IDLE_MS, self._look_idle)
-        self._unanswered = self._timer(QUESTION_MS, self._look_unanswered)
-        self._asked = self._timer(REFUSED_MS, self._look_refused)
-        self._first = self._timer(FIRST_MS, self._look_refused)
-        self._held = self._timer(HELD_MS, self._let_go)
-        self._soon = self._timer(0, self._look_at_field)
+        self._idle = timers.once(self, self._look_idle, IDLE_MS)
+        self._unanswered = timers.once(self, self._look_unanswered, QUESTION_MS)
+        self._asked = timers.once(self, self._look_refused, REFUSED_MS)
+        self._first = timers.once(self, self._look_refused, FIRST_MS)
+        self._held = timers.once(self, self._let_go, HELD_MS)
+        self._soon = timers.once(self, self._look_at_field)
         participant.moderator_requested.connect(self.toggle_front)
         console.toggle_requested.connect(self.toggle_front)
         console.write_requested.connect(self.write)
         console.asking_changed.connect(self._follow_question)
-
-    def _timer(self, after_ms: int, function: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(after_ms)
-        timer.timeout.connect(function)
-        return timer
 
     # --- beginning and end ------------------------------------------------------------------------
 
@@ -172,9 +166,7 @@ class Keyboard(QObject):
         self._watch_windows()
         self._console.field_left.connect(self._look_soon_whether_left)
         self._console.keyboard_back.connect(self._back_by_button)
-        application = QGuiApplication.instance()
-        assert isinstance(application, QGuiApplication)
-        application.focusWindowChanged.connect(self._moved)
+        the_app().focusWindowChanged.connect(self._moved)
         if behind:
             self._front = True
             self._give("moderator", "console")
@@ -189,20 +181,16 @@ class Keyboard(QObject):
             return
         self._on = False
         self._asking = self._lent = False
-        for timer in (
-            *(self._idle, self._unanswered, self._asked, self._first, self._held, self._soon),
-        ):
+        for timer in self.findChildren(QTimer):
             timer.stop()
-        application = QGuiApplication.instance()
-        assert isinstance(application, QGuiApplication)
-        application.focusWindowChanged.disconnect(self._moved)
+        the_app().focusWindowChanged.disconnect(self._moved)
         self._console.field_left.disconnect(self._look_soon_whether_left)
         self._console.keyboard_back.disconnect(self._back_by_button)
         for window in self._windows:
             window.removeEventFilter(self)
         self._windows.clear()
         self._accepts(console=True, participant=True)
-        self._show(Standing("participant"))
+        self._show_standing(Standing("participant"))
 
     def follow(self, *, finished: bool) -> None:
         """End with the session, and begin again where its end is taken back."""
@@ -241,7 +229,6 @@ class Keyboard(QObject):
             self._borrow(str(field.property(PURPOSE) or "text"))
 
     def _borrow(self, purpose: str) -> None:
-        """The moderator gets the keyboard for something."""
         self._purpose, self._lent = purpose, False
         if not self._console.isActiveWindow():
             # From here on: on its way a key can get lost between the windows.
@@ -264,8 +251,7 @@ class Keyboard(QObject):
         waits = self._alone() and self._had == "participant" and self._participant.covered
         if not before and waits:
             # Both see there that the session is paused; why is said when the console is in front.
-            self._lent = True
-            self._purpose = QUESTION
+            self._lent, self._purpose = True, QUESTION
             self._give("moderator", QUESTION)
             self._show_standing()
         elif not self._lent and (not before or not self._purpose):
@@ -307,23 +293,20 @@ class Keyboard(QObject):
             return
         self._asking = False
         self._console.leave_question()
-        stays = self._front and why not in ("console", "button")
         self._purpose = ""
         self._idle.stop()
         self._unanswered.stop()
         self._console.leave_field()
         if self._lent:
-            self._lent = False
+            self._lent, self._why = False, why
             self.keys.hand_over()
-            self._why = why
             self._count_soon()
             return
-        if stays:
+        if self._front and why not in ("console", "button"):
             # The console was brought in front to be looked at: only the field is left.
             self._show_standing()
             return
-        self._front = False
-        self._why = why
+        self._front, self._why = False, why
         self._ask_for(self._participant)
 
     # --- the window system ------------------------------------------------------------------------
@@ -342,19 +325,15 @@ class Keyboard(QObject):
     def _accepts(self, *, console: bool, participant: bool) -> None:
         """Whether a click into a window may bring it the keyboard."""
         for widget, accepts in ((self._console, console), (self._participant, participant)):
-            window = widget.windowHandle()
-            window.setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, not accepts)
+            widget.windowHandle().setFlag(Qt.WindowType.WindowDoesNotAcceptFocus, not accepts)
 
     def _moved(self) -> None:
-        """The keyboard is with another window."""
         if not self._on:
             return
         self._watch_windows()
-        has: Holder = ""
+        has: Holder = "moderator" if self._console.isActiveWindow() else ""
         if self._participant.isActiveWindow():
             has = "participant"
-        elif self._console.isActiveWindow():
-            has = "moderator"
         before, self._had = self._had, has
         self._ever |= bool(has)
         if has == "moderator" and before != has:
@@ -391,7 +370,6 @@ class Keyboard(QObject):
         self._count_soon()
 
     def _count_soon(self) -> None:
-        """Let keys count for the participant once all of them are up."""
         if self.keys.waiting:
             self._held.start()
             self._show_standing()
@@ -437,14 +415,10 @@ class Keyboard(QObject):
         self._show_standing()
 
     def _give(self, to: Holder, why: str) -> None:
-        if to == self._written:
-            return
-        self._written = to
-        try:
-            self._emit(KeyboardGiven(to, why))
-        except JournalError:
-            # The session is being closed.
-            return
+        if to != self._written:
+            self._written = to
+            with suppress(JournalError):  # the session is being closed
+                self._emit(KeyboardGiven(to, why))
 
     # --- keys and clicks --------------------------------------------------------------------------
 
@@ -571,10 +545,8 @@ class Keyboard(QObject):
             return Standing("front" if self._front else "console")
         return Standing("elsewhere")
 
-    def _show_standing(self) -> None:
-        self._show(self.standing)
-
-    def _show(self, standing: Standing) -> None:
+    def _show_standing(self, standing: Standing | None = None) -> None:
+        standing = standing or self.standing
         self._participant.show_keyboard(away=standing.away, refused=standing.where == "refused")
         self._console.show_keyboard(standing.where)
 
@@ -589,36 +561,25 @@ class KeysHeld:
 
     def __init__(self) -> None:
         self._down: set[int] = set()
-        self._waiting = False
-
-    @property
-    def waiting(self) -> bool:
-        """Whether keys still have to be let go."""
-        return self._waiting
+        self.waiting = False  # for keys to be let go
 
     def hand_over(self) -> None:
         """The keyboard goes to somebody else now."""
-        self._waiting = bool(self._down)
+        self.waiting = bool(self._down)
 
     def forget(self) -> None:
         """Take all keys for let go."""
         self._down.clear()
-        self._waiting = False
+        self.waiting = False
 
     def take(self, key: int, kind: Literal["press", "release"], *, repeated: bool) -> bool:
         """Take in an event; True if it counts. repeated: the keyboard's own repetition of a key
         that is held."""
-        if repeated:
-            if kind == "press":
-                self._down.add(key)
-            return not self._waiting
+        waited = self.waiting
+        if not repeated:
+            self._down.discard(key)
+            self.waiting = waited and bool(self._down)
         if kind == "release":
-            self._down.discard(key)
-            counts = not self._waiting
-            self._waiting = self._waiting and bool(self._down)
-            return counts
-        if key in self._down:
-            self._down.discard(key)
-            self._waiting = self._waiting and bool(self._down)
+            return not waited
         self._down.add(key)
-        return not self._waiting
+        return not self.waiting

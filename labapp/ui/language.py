@@ -72,8 +72,8 @@ def load(path: Path) -> dict[str, str]:
 def tr(text: str, /, **values: object) -> str:
     """An English sentence in the language that is spoken, with its {values} filled in."""
     words = _Spoken.words.get(text, text)
-    if values and _Spoken.veil is not None:
-        values = {name: _hidden_in(value) for name, value in values.items()}
+    if _Spoken.veil is not None:
+        values = {k: veiled(v) if isinstance(v, str) else v for k, v in values.items()}
     return words.format(**values) if values else words
 
 
@@ -91,19 +91,9 @@ def veiled(text: str) -> str:
     return text if _Spoken.veil is None else _Spoken.veil(text)
 
 
-def _hidden_in(value: object) -> object:
-    return veiled(value) if isinstance(value, str) else value
-
-
 def without_names(names: Iterable[str], instead: str) -> Callable[[str], str]:
-    """Takes names out of texts, also where they are folders of a path.
-
-    Parameters
-    ----------
-    names : ids of models, conditions and such; a single character is none that a text could be
-        searched for.
-    instead : what is shown instead.
-    """
+    """Takes names, ids of models and such, out of texts, also where they are folders of a path. A
+    single character is none that a text could be searched for."""
     known = sorted({name for name in names if len(name) > 1}, key=len, reverse=True)
     if not known:
         return str

@@ -64,13 +64,12 @@ class SheetMaker(QObject):
             return
         try:
             with mistakes.worded(tr("The pictures of {model} cannot be made.", model=model)):
-                sheet = done.result()
+                self._kept[model] = done.result()
         except LabappError as error:
             del self._wanted[model]  # wanted again, it is tried again
             self.failed.emit(model, error.what)
-            return
-        self._kept[model] = sheet
-        self.made.emit(model, sheet)
+        else:
+            self.made.emit(model, self._kept[model])
 
 
 class _Unwanted(Exception):
@@ -112,30 +111,25 @@ class PictureWarmer(QObject):
         self._number += 1
         birds = sum(pictures.is_bird(ref) for ref in refs)
         self.of, self.done, self.problem = birds or len(refs), 0, ""
-        if refs:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pictures")
-            # Signals are emitted in the worker and received here: Qt queues them.
-            number = self._number
-            future = self._pool.submit(self._make, number, self._wanted, stop, ask)
-            future.add_done_callback(lambda done: self._ended.emit(number, done))
-        self.changed.emit()
+        number = self._number
 
-    def _make(
-        self,
-        number: int,
-        refs: Sequence[str],
-        stop: Event,
-        ask: Callable[[], object] | None,
-    ) -> None:
         def progress(done: int, of: int) -> None:
             if stop.is_set():
                 raise _Unwanted
             self._progressed.emit(number, done, of)
 
-        gallery.warm(refs, progress)
-        if ask is not None and not stop.is_set():
-            ask()
+        def make() -> None:
+            gallery.warm(refs, progress)
+            if ask is not None and not stop.is_set():
+                ask()
+
+        if refs:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pictures")
+            # Signals are emitted in the worker and received here: Qt queues them.
+            future = self._pool.submit(make)
+            future.add_done_callback(lambda done: self._ended.emit(number, done))
+        self.changed.emit()
 
     def close(self) -> None:
         """Finish the picture that is being made, forget the others, and end the thread."""
@@ -158,10 +152,8 @@ class PictureWarmer(QObject):
         error = ended.exception()
         if isinstance(error, _Unwanted):
             return
-        if isinstance(error, LabappError):
-            self.problem = error.what
-        elif error is not None:
-            self.problem = str(error)
-        else:
+        if error is None:
             self.of = self.done = len(self._wanted)
+        else:
+            self.problem = error.what if isinstance(error, LabappError) else str(error)
         self.changed.emit()

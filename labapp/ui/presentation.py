@@ -35,9 +35,11 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Literal, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QWidget
+
+from labapp.ui import timers
 
 FRAMED = ("wayland", "cocoa")
 """Platforms, by the beginning of Qt's name, whose update requests are in step with frames. Those of
@@ -57,10 +59,8 @@ class DueTimer(QObject):
         super().__init__(parent)
         self._at = 0
         self._call: Callable[[], None] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = timers.once(self, self._look)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._look)
 
     @property
     def waits(self) -> bool:
@@ -119,7 +119,7 @@ class Presenter(QObject):
         self._direct = False
         self._drawn = False
         self._framed_ns: int | None = None
-        self._show: Callable[[], None] = _nothing
+        self._show: Callable[[], None] = lambda: None
         self._shown: Shown | None = None
         self._handle: QWindow | None = None
 
@@ -149,7 +149,7 @@ class Presenter(QObject):
 
     def cancel(self) -> None:
         """Forget the picture that is on its way."""
-        self._stage, self._shown, self._show = _Stage.IDLE, None, _nothing
+        self._stage, self._shown, self._show = _Stage.IDLE, None, lambda: None
         self._framed_ns = None
         if self._handle is not None:
             self._handle.removeEventFilter(self)
@@ -227,10 +227,6 @@ class Presenter(QObject):
         return True  # It was asked for here: Qt would paint the whole window for it.
 
 
-def _nothing() -> None:
-    """There is no picture."""
-
-
 def refresh_ms(view: QWidget) -> float | None:
     """The refresh interval of the screen that a widget is on; None where the screen says none."""
     rate = view.screen().refreshRate()
@@ -247,25 +243,21 @@ and few enough for clocks that drift apart."""
 WINDOWS_STEP_NS = 16 * MS
 """Of the clock that Windows stamps messages with: 10 to 16 ms (GetTickCount)."""
 
-TimedBy = Literal["event", "arrival"]
-
 
 class InputTime(NamedTuple):
     """perf_ns: on the clock of `time.perf_counter_ns`; timed_by: see
     `labapp.tasks.unmasking.events.ResponseGiven`."""
 
     perf_ns: int
-    timed_by: TimedBy
+    timed_by: Literal["event", "arrival"]
 
 
 class InputClock:
     """Stamps of input events on the clock of `time.perf_counter_ns`.
 
-    Parameters
-    ----------
-    same : the stamps are of the same clock, whole milliseconds of it.
-    step_ns : of the clock that stamps. An event that arrives within a step of its stamp is timed by
-        its arrival, which then says more.
+    same: the stamps are of the same clock, whole milliseconds of it. step_ns: of the clock that
+    stamps. An event that arrives within a step of its stamp is timed by its arrival, which then
+    says more.
     """
 
     def __init__(self, *, same: bool, step_ns: int = 0) -> None:

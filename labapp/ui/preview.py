@@ -32,7 +32,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -48,7 +47,7 @@ from labapp.session.pictures import PictureRenderer
 from labapp.simulation.simulation_job import Course, Decoders, Moment, course_of
 from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr
@@ -74,14 +73,8 @@ AROUND = {"session.paused": N_("A pause"), "session.completed": N_("The end")}
 
 @dataclass(frozen=True)
 class Place:
-    """One screen of a preview, as it comes up, which can be tried.
-
-    Attributes
-    ----------
-    index, page : part of the plan and page of it, both from 0.
-    pages : how many pages the part has.
-    part : the part.
-    """
+    """One screen of a preview, as it comes up, which can be tried. index, page: part of the plan
+    and page of it, both from 0; pages: how many the part has."""
 
     index: int
     page: int
@@ -106,14 +99,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Still:
-    """What a part comes to inside of it, or what covers all of it: a picture to look at.
-
-    Attributes
-    ----------
-    part : the part; None for a pause and the end.
-    moment : of a simulated session.
-    number : which one of the part it is that came up after such an event, from 1.
-    """
+    """What a part comes to inside of it, or what covers all of it: a picture to look at. part: None
+    for a pause and the end; moment: of a simulated session; number: which one of the part it is
+    that came up after such an event, from 1."""
 
     part: PlannedPart | None
     moment: Moment
@@ -185,7 +173,7 @@ class Preview:
             loaded,
             strings_of(loaded),
             loaded.study.presentation,
-            lambda name, drawing, uses: opened.give_consent(name, drawing, uses),
+            opened.give_consent,
         )
         tasks = self.runner.machine.tasks
         self.places = tuple(
@@ -197,15 +185,9 @@ class Preview:
     @cached_property
     def course(self) -> Course:
         """What simulated participants came to in this plan."""
-        opened = self.opened
-        return course_of(
-            self.runner.machine,
-            opened.loaded,
-            opened.planned.participant,
-            self._dependencies,
-            self._cells,
-            self._folder,
-        )
+        machine, loaded = self.runner.machine, self.opened.loaded
+        how = (self._dependencies, self._cells, self._folder)
+        return course_of(machine, loaded, self.opened.planned.participant, *how)
 
     @cached_property
     def stills(self) -> tuple[Still, ...]:
@@ -217,10 +199,8 @@ class Preview:
             index = moment.state.index
             count[index, moment.after] += not moment.begins
             stills.append(Still(parts[index], moment, count[index, moment.after]))
-        around = [
-            Still(None, moment) for moment in (course.pause, course.end) if moment is not None
-        ]
-        return (*stills, *around)
+        around = filter(None, (course.pause, course.end))
+        return (*stills, *(Still(None, moment) for moment in around))
 
     @property
     def place(self) -> Place | None:
@@ -251,13 +231,9 @@ class Preview:
             QApplication.processEvents()
 
     def _stands(self, place: Place) -> bool:
-        screen = self.window.screen_shown
-        rests = place.part.rests
-        return (
-            screen is not None
-            and screen.planned is place.part
-            and (rests or not self.window.covered)
-        )
+        screen, part = self.window.screen_shown, place.part
+        seen = part.rests or not self.window.covered
+        return screen is not None and screen.planned is part and seen
 
     def view_of(self, moment: Moment) -> SessionView:
         """The session at a moment, only read, in a window as large as the participant's."""
@@ -348,9 +324,8 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
         seen.add(looks)
         path = out / screen.file
         if not image.save(str(path)):
-            raise LabappError(
-                f"{path} cannot be written.", todo="Make room, or name another place."
-            )
+            todo = "Make room, or name another place."
+            raise LabappError(f"{path} cannot be written.", todo=todo)
         paths.append(path)
         images.append((_thumb(image), title))
     sheet = out / "contact-sheet.png"
@@ -408,10 +383,7 @@ class PreviewWindow(Fitted, QWidget):
     """The participant's window, and beside it the list of screens: any can be chosen. Below a part
     stands what comes up inside of it, which is only looked at.
 
-    Signals
-    -------
-    closed()
-        The person closed it: the preview is over.
+    closed(): the person closed it, and the preview is over.
     """
 
     closed = Signal()
@@ -419,8 +391,7 @@ class PreviewWindow(Fitted, QWidget):
     def __init__(self, preview: Preview) -> None:
         super().__init__()
         self._preview = preview
-        title = preview.opened.loaded.study.title
-        self.setWindowTitle(tr("Preview: {study}", study=title))
+        self.setWindowTitle(tr("Preview: {study}", study=preview.opened.loaded.study.title))
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(bits.stylesheet(theme.LIGHT))
@@ -447,15 +418,11 @@ class PreviewWindow(Fitted, QWidget):
         self.following.clicked.connect(lambda: self._go(self._beside()[1]))
         self.screens.itemExpanded.connect(self._show_ways)
         self.screens.itemCollapsed.connect(self._show_ways)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.back)
-        buttons.addWidget(self.following)
+        buttons = bits.fill(QHBoxLayout(), self.back, self.following)
         self.told = bits.label("", "secondary", wrap=True)
         side = QWidget()
         side.setMinimumWidth(LEAST)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(*[theme.SPACE_M] * 4)
-        column.setSpacing(theme.SPACE_M)
+        column = bits.column(side, theme.SPACE_M, theme.SPACE_M)
         column.addWidget(bits.label(tr("Nothing is recorded or kept."), "secondary", wrap=True))
         column.addWidget(self.screens, 1)
         column.addWidget(self.told)
@@ -475,9 +442,7 @@ class PreviewWindow(Fitted, QWidget):
         self.split.setCollapsible(1, False)
         self.split.setStretchFactor(1, 1)
         self.split.setSizes([SIDE, WINDOWED[0]])
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.split)
+        bits.fill(bits.row(self, 0), self.split)
         preview.bridge.changed.connect(self._follow)
         self.choose(preview.places[0])
 
@@ -508,7 +473,6 @@ class PreviewWindow(Fitted, QWidget):
         self._go(self._rows[place.index, place.page])
 
     def _beside(self) -> tuple[QTreeWidgetItem | None, QTreeWidgetItem | None]:
-        """The rows above and below the one that is chosen."""
         row = self.screens.currentItem()
         if row is None:
             return None, None
@@ -545,7 +509,6 @@ class PreviewWindow(Fitted, QWidget):
         self.told.setText(tr("Simulated, to look at only."))
 
     def _end_still(self) -> None:
-        """Let the moment go that is shown."""
         if self._still is not None:
             self.shown.removeWidget(self._still)
             self._still.close_picture()
@@ -573,8 +536,6 @@ def run_preview(preview: Preview) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: window.close())
     # Python runs its signal handlers only when the event loop calls into Python.
-    awake = QTimer(window)
-    awake.timeout.connect(lambda: None)
-    awake.start(SIGNAL_MS)
+    timers.repeated(window, lambda: None, SIGNAL_MS).start()
     window.open()
     app.exec()

@@ -51,6 +51,15 @@ def make_app() -> QApplication:
     return app
 
 
+def the_app() -> QApplication:
+    """The application that was made, for its signals."""
+    from PySide6.QtWidgets import QApplication
+
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    return application
+
+
 def _read_no_sources() -> None:
     """Keep PySide from reading the source of each module that is imported after it.
 

@@ -28,18 +28,9 @@ LARGEST = 256 * 1024
 class Remembered:
     """The last choices on the home.
 
-    Attributes
-    ----------
-    study
-        Id of a shipped study, or path of one's own.
-    own
-        Titles of own studies by their paths, the last chosen one first.
-    microphone
-        The device's spec (`labapp.audio.devices.Device.spec`), `off` for none, empty for the usual.
-    screen
-        Name of the participant's screen; empty for the usual.
-    blind
-        Whether the moderator's windows name no representation.
+    study: id of a shipped study, or path of one's own. own: titles of own studies by their paths,
+    the last chosen one first. microphone: the device's spec (`labapp.audio.devices.Device.spec`),
+    `off` for none; like the name of the participant's screen, empty for the usual one.
     """
 
     study: str = ""
@@ -76,19 +67,12 @@ def _check_own(choices: Remembered) -> None:
 def read_choices(
     name: str, usual: Choices, window: str, check: Callable[[Choices], None] = lambda choices: None
 ) -> Choices:
-    """The last choices in a window; the usual ones where nothing was left.
+    """The last choices in a window; the usual ones, which have the types of all fields, where
+    nothing was left.
 
-    Parameters
-    ----------
-    name : of the file in the settings folder.
-    usual : dataclass
-        The usual choices; what is in the file has the types of their fields.
-    window : what the window is called, in English.
-    check : raises ValueError for values that cannot be.
-
-    Raises
-    ------
-    DataFolderError : the file is there and is no such file: nothing of it is used.
+    name: of the file in the settings folder; window: what the window is called, in English; check:
+    raises ValueError for values that cannot be. Raises DataFolderError where the file is there and
+    is no such file: nothing of it is used.
     """
     path = resources.settings_root() / name
     if not files.exists(path):
@@ -109,9 +93,8 @@ def read_choices(
 def _checked(value: Any, usual: Choices) -> Choices:
     if not isinstance(value, dict):
         raise ValueError("it is not an object")
-    defaults = asdict(usual)
-    known = {name: value.get(name, default) for name, default in defaults.items()}
-    for name, default in defaults.items():
+    known = {name: value.get(name, default) for name, default in asdict(usual).items()}
+    for name, default in asdict(usual).items():
         if type(known[name]) is not type(default):
             raise ValueError(f"{name!r} is not as expected")
     return replace(usual, **known)
@@ -123,12 +106,7 @@ def write(choices: Remembered) -> None:
 
 
 def write_choices(name: str, choices: DataclassInstance, window: str) -> None:
-    """Keep the choices in a window for the next start, see `read_choices`.
-
-    Raises
-    ------
-    DataFolderError : they cannot be written.
-    """
+    """Keep the choices in a window for the next start. Raises DataFolderError."""
     path = resources.settings_root() / name
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:

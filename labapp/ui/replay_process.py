@@ -18,12 +18,7 @@ from labapp.ui.researcher.job import Ended, Job
 
 class ReplayProcesses(QObject):
     """Runs `labapp replay` for each session that is asked for, once at a time for each.
-
-    Signals
-    -------
-    failed(LabappError)
-        Why a session could not be replayed.
-    """
+    failed(LabappError): why one could not be replayed."""
 
     failed = Signal(object)
 

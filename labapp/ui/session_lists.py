@@ -101,7 +101,8 @@ class Reader:
 
         lines = tuple(self._index.read(progress))
         pilots = tuple(self._pilots.read())
-        self._asked = {line.path: self._ask(line) for line in lines if _open_ended(line)}
+        open_ended = (line for line in lines if line.state == "interrupted" and not line.withdrawn)
+        self._asked = {line.path: self._ask(line) for line in open_ended}
         interrupted = tuple(asked for _, asked in self._asked.values())
         return Listing(lines, pilots, interrupted, people=self._people(study))
 
@@ -125,10 +126,6 @@ class Reader:
 
 class _Stopped(Exception):
     """Nobody waits any more."""
-
-
-def _open_ended(line: SessionSummary) -> bool:
-    return line.state == "interrupted" and not line.withdrawn
 
 
 class SessionLists(QObject):
@@ -161,7 +158,7 @@ class SessionLists(QObject):
         self._ended.connect(self._read, queued)
         self._done.connect(self._withdrawn, queued)
         page = view.sessions_page
-        page.folder_requested.connect(self.open_folder)
+        page.folder_requested.connect(lambda path: open_outside(path, page.say))
         self.replays = ReplayProcesses(self)
         self.replays.failed.connect(view.show_error)
         page.replay_requested.connect(self.replays.open)
@@ -170,7 +167,7 @@ class SessionLists(QObject):
         page.remarked.connect(self.remark)
         page.decided.connect(self.decide)
         page.moved.connect(self.move)
-        view.leave_requested.connect(self.leave)
+        view.interrupted.leave_requested.connect(self.leave)
         self.coding = CodingWork(view.coding, self)
         view.coding_opened.connect(self.coding.set_shown)
 
@@ -201,7 +198,7 @@ class SessionLists(QObject):
         again.
         """
         self._fresh = False
-        self._view.set_interrupted(())
+        self._view.interrupted.set_lines(())
         self.replays.stop()
         self.coding.stop()
         self._again = False
@@ -225,10 +222,6 @@ class SessionLists(QObject):
         self._left.add(path)
         self._show(self._listing, anew=True)
 
-    def open_folder(self, path: Path) -> None:
-        """Show a session's folder in the system's file manager."""
-        open_outside(path, self._view.sessions_page.say)
-
     def remark(self, path: Path, text: str) -> None:
         """Keep a remark beside the session's data."""
         with mistakes.caught(self._view.show_error, tr("The remark could not be kept.")):
@@ -239,16 +232,17 @@ class SessionLists(QObject):
     def decide(self, path: Path, included: bool, reason: str) -> None:
         """Exclude a session from the analysis, or count it, with the reason."""
         with mistakes.caught(self._view.show_error, tr("The decision could not be kept.")):
-            _, lines = decide_by_hand(path, included, reason)
-            self._view.sessions_page.say("\n".join(map(translate_message, lines)))
+            self._say(decide_by_hand(path, included, reason)[1])
         self.refresh()
 
     def move(self, path: Path, into_study: bool, reason: str) -> None:
         """Move a pilot into the study, or back, with the reason."""
         with mistakes.caught(self._view.show_error, tr("The session could not be moved.")):
-            _, lines = move_pilot(path, into_study, reason)
-            self._view.sessions_page.say("\n".join(map(translate_message, lines)))
+            self._say(move_pilot(path, into_study, reason)[1])
         self.refresh()
+
+    def _say(self, lines: Iterable[str]) -> None:
+        self._view.sessions_page.say("\n".join(map(translate_message, lines)))
 
     def withdraw(self, path: Path, delete: bool) -> None:
         """Withdraw a session's participant, in the thread: deleting may take a while."""
@@ -269,7 +263,7 @@ class SessionLists(QObject):
             return  # `close` tells it
         self._withdrawals.remove(done)
         with mistakes.caught(self._view.show_error, tr("The session could not be withdrawn.")):
-            self._view.sessions_page.say("\n".join(map(translate_message, done.result())))
+            self._say(done.result())
         self.refresh()
 
     @Slot(object)
@@ -300,14 +294,14 @@ class SessionLists(QObject):
         if listing == self._shown and not anew:
             return
         self._shown = listing
-        self._view.set_all_sessions(listing.all, listing.forbidden, whole=listing.whole)
+        self._view.sessions_page.set_lines(listing.all, listing.forbidden, whole=listing.whole)
         self._researcher.set_sessions(listing.sessions, whole=listing.whole)
         self.coding.set_sessions(listing.sessions)
         study = self._study.id if self._study else ""
         own = [line for line in listing.sessions if line.study == study]
         self._view.set_sessions(own, whole=listing.whole, people=listing.people)
         asked = [line for line in listing.interrupted if line.path not in self._left]
-        self._view.set_interrupted(asked if self._fresh else ())
+        self._view.interrupted.set_lines(asked if self._fresh else ())
 
 
 USUAL = "quickstart"
@@ -323,7 +317,7 @@ class StudyShelf:
     def __init__(self) -> None:
         self.choices = Remembered()
         self.problem: LabappError | None = None
-        self._chosen = ""
+        self.chosen = ""  # whether or not it could be loaded
         self._files: list[Path] = []
         self._stamp: Stamp = ()
         self._models: tuple[str, ...] = ()
@@ -356,11 +350,11 @@ class StudyShelf:
     def watch_models(self, models: Iterable[str]) -> None:
         """Watch the files of these models, given by id."""
         self._models = tuple(models)
-        self._model_stamp = _stamp_of_models(self._models)
+        self.models_changed()
 
     def models_changed(self) -> bool:
         """Whether a file of a watched model was written, or is gone, since this was asked last."""
-        stamp = _stamp_of_models(self._models)
+        stamp = _stamp(file for model in self._models for file in package.files_of(model))
         different, self._model_stamp = stamp != self._model_stamp, stamp
         return different
 
@@ -387,20 +381,20 @@ class StudyShelf:
                 name = tr("{study}: the file is gone", study=name)
             studies.append(StudyChoice(path, name))
         studies += self._shipped
-        if self._chosen not in [choice.study for choice in studies]:  # it could not be loaded yet
-            studies.insert(0, StudyChoice(self._chosen, Path(self._chosen).name))
+        if self.chosen not in [choice.study for choice in studies]:  # it could not be loaded yet
+            studies.insert(0, StudyChoice(self.chosen, Path(self.chosen).name))
         return studies
 
     def head(self, study: str) -> StudyHead:
         """What a study that is offered says of itself; read when somebody looks at the list."""
         path = Path(study)
-        if study in [choice.study for choice in self._shipped]:
+        if not self._is_own(study):
             path = next((each for each in loading.installed() if each.stem == study), path)
         return loading.head_of(path)
 
     def group(self, study: str, head: StudyHead) -> str:
         """Under which heading a study is listed: own, published or shipped."""
-        if study not in [choice.study for choice in self._shipped]:
+        if self._is_own(study):
             return "own"
         return "published" if head.published else "shipped"
 
@@ -413,22 +407,18 @@ class StudyShelf:
 
         Raises DataFolderError where that cannot be kept.
         """
-        self._chosen = study
-        own = study not in [choice.study for choice in self._shipped]
+        self.chosen, own = study, self._is_own(study)
         if loaded is None:
             self._files = [Path(study)] if own else []
-        else:
-            self._files = loading.sources(loaded)
+            self._stamp = _stamp(self._files)
+            return
+        self._files = loading.sources(loaded)
         self._stamp = _stamp(self._files)
-        if loaded is not None:
-            path = str(loaded.path.resolve()) if own else study
-            self._chosen = path
-            self._write(self.choices.with_study(path, loaded.study.title, own=own))
+        self.chosen = str(loaded.path.resolve()) if own else study
+        self._write(self.choices.with_study(self.chosen, loaded.study.title, own=own))
 
-    @property
-    def chosen(self) -> str:
-        """The study that is looked at, whether or not it could be loaded."""
-        return self._chosen
+    def _is_own(self, study: str) -> bool:
+        return study not in [choice.study for choice in self._shipped]
 
     def changed(self) -> bool:
         """Whether a file of the chosen study is another by now; asked again, it says no."""
@@ -449,17 +439,12 @@ def _folders() -> list[Path]:
     return [*roots, *inside, *(root / "instruments" for root in loading.asset_roots())]
 
 
-def _stamp_of_models(models: Iterable[str]) -> Stamp:
-    return _stamp(file for model in models for file in package.files_of(model))
-
-
 def _stamp(files: Iterable[Path]) -> Stamp:
-    return tuple(_of(file) for file in files)
-
-
-def _of(file: Path) -> tuple[str, int, int]:
-    try:
-        known = file.stat()
-    except OSError:
-        return str(file), -1, -1
-    return str(file), known.st_mtime_ns, known.st_size
+    stamp = []
+    for file in files:
+        try:
+            known = file.stat()
+            stamp.append((str(file), known.st_mtime_ns, known.st_size))
+        except OSError:
+            stamp.append((str(file), -1, -1))
+    return tuple(stamp)

@@ -39,10 +39,6 @@ Step = Callable[[str], None]
 """Is told what begins, one of these sentences."""
 
 
-def untold(step: str) -> None:
-    """Tell nobody what begins."""
-
-
 @dataclass(frozen=True)
 class RunOptions:
     """What `labapp run` and `labapp sessions resume` can be told.
@@ -71,17 +67,18 @@ def session_dependencies(
     options: RunOptions,
     warm: WarmDecoders | None = None,
 ) -> SessionDependencies:
-    """Warm decoders, the microphone and the screens, for a session of this study.
-
-    warm: decoders that are warm already (the home's); the others are loaded now.
-    """
+    """Warm decoders, the microphone and the screens, for a session of this study. warm: decoders
+    that are warm already (the home's); the others are loaded now."""
     from labapp.session.heartbeat import Heartbeat
     from labapp.session.opening import SessionDependencies
     from labapp.ui.bridge import QtScheduler
 
     ready = _ready(models, warm)
     make_recorder, no_sound = _sound(loaded, options)
-    silence_s = loaded.study.recording.silence_prompt_s
+    recording = loaded.study.recording
+    # There is sound as soon as there is a microphone.
+    sound = recording.audio != "off" and options.speed == 1.0 and options.audio != "off"
+    late = partial(recorder_for, silent_after_s=recording.silence_prompt_s)
     make_streams, no_streams, streams_required = _streams(loaded, options)
     return SessionDependencies(
         decoders=ready.decoders,
@@ -97,15 +94,8 @@ def session_dependencies(
         no_streams=no_streams,
         streams_required=streams_required,
         make_heartbeat=Heartbeat,
-        make_late=partial(recorder_for, silent_after_s=silence_s)
-        if _sound_is_wanted(loaded, options)
-        else None,
+        make_late=late if sound else None,
     )
-
-
-def _sound_is_wanted(loaded: LoadedStudy, options: RunOptions) -> bool:
-    """Whether there is sound as soon as there is a microphone."""
-    return loaded.study.recording.audio != "off" and options.speed == 1.0 and options.audio != "off"
 
 
 def _ready(models: Sequence[str], warm: WarmDecoders | None) -> WarmDecoders:
@@ -213,13 +203,14 @@ def open_new(
     options: RunOptions,
     warm: WarmDecoders | None = None,
     painted: Callable[[int, int], None] | None = None,
-    step: Step = untold,
+    step: Step = lambda text: None,
 ) -> OpenSession:
     """Plan and open a new session with everything it needs; nothing is shown yet.
 
     participant: of a pilot it may be empty, for the next free label. painted: is told how many of
     the study's pictures are painted, of how many; step: what begins.
     """
+    from labapp.clock import SessionClock
     from labapp.session import condition_assignment, folder, new_folder, opening
     from labapp.session.gate import gate
     from labapp.session.stimuli import stimuli_of
@@ -278,19 +269,19 @@ def open_new(
                 session=session,
                 seed=options.seed,
                 prepared=drawn,
-                make_clock=_clock_maker(options.speed),
+                make_clock=lambda start_ns: SessionClock(start_ns, options.speed),
             )
         except condition_assignment.ConditionTaken:
             continue  # another session began while the models of this one were loaded
 
 
 def open_again(
-    path: Path, options: RunOptions, warm: WarmDecoders | None = None, step: Step = untold
+    path: Path,
+    options: RunOptions,
+    warm: WarmDecoders | None = None,
+    step: Step = lambda text: None,
 ) -> OpenSession:
-    """Recover an interrupted session and open it at its last event; nothing is shown yet.
-
-    step: is told what begins.
-    """
+    """Recover an interrupted session and open it at its last event; nothing is shown yet."""
     from labapp.session import opening
     from labapp.session.recovery import recover
     from labapp.simulation.fitting import check_fits
@@ -306,18 +297,8 @@ def open_again(
     step(READING)
     recover(path)
     _check_screen(options.screen)
-    return opening.resume(
-        path,
-        dependencies,
-        speed=options.speed,
-        accept_version=options.accept_version,
-    )
-
-
-def _clock_maker(speed: float) -> Any:
-    from labapp.clock import SessionClock
-
-    return lambda start_ns: SessionClock(start_ns, speed)
+    accepts = options.accept_version
+    return opening.resume(path, dependencies, speed=options.speed, accept_version=accepts)
 
 
 def _check_room(data: Path, free: int, options: RunOptions) -> None:

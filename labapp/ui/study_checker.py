@@ -15,13 +15,8 @@ Errors = tuple[LabappError, ...]
 
 
 class StudyChecker(QObject):
-    """Looks for every mistake in a study.
-
-    Signals
-    -------
-    ended(str, tuple)
-        The study, by id or path, and what is wrong with it; in the window's thread.
-    """
+    """Looks for every mistake in a study. ended(str, tuple): the study, by id or path, and what is
+    wrong with it; in the window's thread."""
 
     ended = Signal(str, object)
     _done = Signal(str, object)
@@ -78,8 +73,5 @@ def told_in_place(study: str, error: LabappError) -> LabappError:
         "{study} cannot be used: it has {n} faults.",
         study=study,
     )
-    return StudyError(
-        what,
-        safe=error.safe,
-        todo=tr("Each stands with its line on the page {page}.", page=tr("Study")),
-    )
+    todo = tr("Each stands with its line on the page {page}.", page=tr("Study"))
+    return StudyError(what, safe=error.safe, todo=todo)

@@ -20,7 +20,6 @@ TOUCH_HEIGHT = 44
 RADIUS = 8
 RING = 2
 """Pixels of a focus ring."""
-FADE_MS = 120
 
 
 @dataclass(frozen=True, slots=True)

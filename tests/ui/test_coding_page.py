@@ -110,10 +110,10 @@ def test_the_page_says_what_the_commands_say(page: CodingPage, coded: Path, qtbo
     page.freeze_requested.emit(coded.name, "nobody else")
     qtbot.waitUntil(lambda: "is no name for a rater" in page.about.text(), timeout=30_000)
     QTest.keyClick(page.rater, Qt.Key.Key_Return)
-    work.close()
+    work.stop()
     again = CodingPage(theme.LIGHT)
     qtbot.addWidget(again)
-    CodingWork(again).close()
+    CodingWork(again).stop()
     assert again.rater_name == "anna"  # who coded last on this machine
 
 

@@ -279,7 +279,7 @@ def test_what_is_noted_after_the_end_is_kept_until_the_console_closes(
     assert session is not None
     path, runner, console = session.opened.folder.path, session.opened.runner, session.console
     session.opened.give_consent("Somebody")
-    console.notes.note_saved.emit("during", runner.clock.now_ns())
+    console.notes.input.committed.emit("during", runner.clock.now_ns())
     runner.send(EndSession("the fire alarm rang"), Source.MODERATOR)
     qtbot.waitUntil(lambda: not session.opened.recording)
     console.notes.field.setFocus()
@@ -287,10 +287,10 @@ def test_what_is_noted_after_the_end_is_kept_until_the_console_closes(
     qtbot.keyClick(console.notes.field, Qt.Key.Key_Return)
     console.set_flag(1)
     console.give_prompt()
-    console.notes.deviation_saved.emit("the door", runner.clock.now_ns())
+    console.notes.deviation.committed.emit("the door", runner.clock.now_ns())
     console.refresh()
     first = console.state.notes[0].seq
-    console.notes.corrected.emit(first, "before the end", runner.clock.now_ns())
+    console.notes.correction.corrected.emit(first, "before the end", runner.clock.now_ns())
     console.done_requested.emit()
     kinds = [event.kind for event in read_verified_events(path)]
     after = kinds[kinds.index("session.ended") + 1 :]

@@ -154,7 +154,7 @@ def test_lost_frames(sounding: Sounding) -> None:
     assert not sounding.console.alarms.well.isVisible()
     # What is lost stays lost: it is over when it was seen.
     chip = sounding.console.alarms.chips[0]
-    sounding.qtbot.mouseClick(chip.dismiss, Qt.MouseButton.LeftButton)
+    sounding.qtbot.mouseClick(chip.button, Qt.MouseButton.LeftButton)
     sounding.shows()
     assert lost.full() == "! 0.5 s"
 

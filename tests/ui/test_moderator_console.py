@@ -309,8 +309,8 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     qtbot.mouseClick(desk.console.alarms.more, Qt.MouseButton.LeftButton)
     assert desk.alarms()[-1].startswith("Pictures follow the dials slowly: one in a hundred")
     assert desk.console.alarms.more.isHidden()
-    qtbot.mouseClick(desk.console.alarms.chips[0].dismiss, Qt.MouseButton.LeftButton)
-    qtbot.mouseClick(desk.console.alarms.chips[0].dismiss, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
     stop = "The participant wants to stop: pressed Escape; ask, then Pause or End"
     assert stop in desk.alarms(), "a double click dismisses one"
     assert len(desk.alarms()) == 4
@@ -390,7 +390,7 @@ def played(desk: Desk) -> None:
     desk.wait(5)
     desk.console.set_flag(1)
     runner.send(Next())
-    desk.console._keep_note("a note", desk.clock.now_ns() - NS)
+    desk.console.notes.input.committed.emit("a note", desk.clock.now_ns() - NS)
     runner.send(Pause("tea"), Source.MODERATOR)
     desk.wait(120)
     runner.send(Resume("tea"), Source.MODERATOR)

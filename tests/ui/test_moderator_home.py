@@ -46,11 +46,11 @@ def fill(view: HomeView) -> None:
     loaded = load("quickstart")
     space = decoder_of("sinelines/gt").space
     plan = realise(loaded, "P04", space_of=lambda model: space, prior_of=lambda model: False)
-    view.set_studies([StudyChoice("quickstart", loaded.study.title)], "quickstart")
+    view.session.set_studies([StudyChoice("quickstart", loaded.study.title)], "quickstart")
     view.set_participants(loaded.study.participants, {f"P0{i}": ["1"] for i in (1, 2, 3)})
     view.set_plan(plan.parts)
-    view.set_audio("optional", [MIC], MIC.spec)
-    view.set_screens(SCREENS, "B")
+    view.ready.set_audio("optional", [MIC], MIC.spec)
+    view.ready.set_screens(SCREENS, "B")
     view.set_checklist(
         [
             checklist.microphone_row("optional", Microphone("Jabra", heard=True, state="heard")),
@@ -104,7 +104,7 @@ def test_a_taken_participant_is_refused_while_typing(window: HomeWindow, qtbot: 
     field = view.session.participant
     field.selectAll()
     seen: list[tuple[str, str]] = []
-    view.participant_changed.connect(lambda *who: seen.append(who))
+    view.session.participant_changed.connect(lambda *who: seen.append(who))
     qtbot.keyClicks(field, "P02")
     assert seen[-1] == ("P02", "1")
     assert view.session.verdict.text() == "P02 is taken. The next free id is P04."
@@ -152,12 +152,12 @@ def test_sound_off_is_offered_only_where_the_study_allows_it(window: HomeWindow)
     def offered() -> list[str | None]:
         return [view.ready.device.itemData(i) for i in range(view.ready.device.count())]
 
-    view.set_audio("optional", [MIC], MIC.spec)
+    view.ready.set_audio("optional", [MIC], MIC.spec)
     assert offered() == ["Jabra@ALSA", None]
     assert view.ready.device.itemText(0) == "Jabra · ALSA"
-    view.set_audio("required", [MIC], MIC.spec)
+    view.ready.set_audio("required", [MIC], MIC.spec)
     assert offered() == ["Jabra@ALSA"]
-    view.set_audio("off", [MIC], None)
+    view.ready.set_audio("off", [MIC], None)
     assert offered() == [None]
     assert view.ready.device.isHidden()
 
@@ -165,11 +165,11 @@ def test_sound_off_is_offered_only_where_the_study_allows_it(window: HomeWindow)
 def test_choosing_tells_and_setting_does_not(window: HomeWindow, qtbot: QtBot) -> None:
     view = window.view
     told: list[object] = []
-    view.audio_device_changed.connect(told.append)
-    view.screen_changed.connect(told.append)
-    view.study_changed.connect(told.append)
+    view.ready.audio_device_changed.connect(told.append)
+    view.ready.screen_changed.connect(told.append)
+    view.session.study_changed.connect(told.append)
     fill(view)
-    view.set_screens(SCREENS, "A")
+    view.ready.set_screens(SCREENS, "A")
     assert told == []
     qtbot.keyClick(view.ready.device, Qt.Key.Key_Down)
     qtbot.keyClick(view.ready.screen_choice, Qt.Key.Key_Down)
@@ -179,11 +179,11 @@ def test_choosing_tells_and_setting_does_not(window: HomeWindow, qtbot: QtBot) -
 def test_a_file_that_was_opened_is_what_start_asks_for(window: HomeWindow, qtbot: QtBot) -> None:
     view = window.view
     fill(view)
-    with qtbot.waitSignal(view.study_changed) as caught:
+    with qtbot.waitSignal(view.session.study_changed) as caught:
         view.session.choose_file(Path("/studies/mine.yaml"))
     assert caught.args == ["/studies/mine.yaml"]
     mine = StudyChoice("/studies/mine.yaml", "My study (mine.yaml)")
-    view.set_studies([mine, StudyChoice("quickstart", "Quick start")], mine.study)
+    view.session.set_studies([mine, StudyChoice("quickstart", "Quick start")], mine.study)
     assert view.session.study.currentText() == "My study (mine.yaml)"
     with qtbot.waitSignal(view.start_requested) as caught:
         qtbot.mouseClick(view.ready.start_button, Qt.MouseButton.LeftButton)
@@ -193,9 +193,9 @@ def test_a_file_that_was_opened_is_what_start_asks_for(window: HomeWindow, qtbot
 def test_the_meter_follows_the_level(window: HomeWindow) -> None:
     view = window.view
     fill(view)
-    view.set_level(Level("heard", envelope=tuple(i / 100 for i in range(100))))
+    view.ready.set_level(Level("heard", envelope=tuple(i / 100 for i in range(100))))
     assert view.ready.bars.peaks[-1] == 0.99
-    view.set_level(None)
+    view.ready.set_level(None)
     assert view.ready.bars.peaks == ()
 
 
@@ -274,9 +274,9 @@ def test_nothing_is_told_of_sessions_and_microphones_before_they_were_looked_for
     reading = SessionLists(nowhere, nowhere, view, Researcher(view.results, view), view)
     reading.show_study(load("quickstart").study)
     assert {label.text() for label in pages} == {"Checking …"}
-    view.set_audio("optional", None, None)
+    view.ready.set_audio("optional", None, None)
     assert view.ready.device.currentText() == "Checking …"
-    view.set_audio("optional", [], None)
+    view.ready.set_audio("optional", [], None)
     assert view.ready.device.currentText() == "Off: record without sound"
     reading._read(_done(Listing()))
     hint = "No session yet: start one on the page “New session”."
@@ -302,7 +302,7 @@ def test_an_interrupted_session_can_be_resumed_from_the_list(
     window: HomeWindow, qtbot: QtBot
 ) -> None:
     view = window.view
-    view.set_all_sessions([summary("P03", "complete"), summary("P02", "interrupted")])
+    view.sessions_page.set_lines([summary("P03", "complete"), summary("P02", "interrupted")])
     qtbot.mouseClick(view.tabs[1], Qt.MouseButton.LeftButton)
     page = view.sessions_page
     row_of = [line.participant for line in page.table.sessions.rows].index
@@ -312,7 +312,7 @@ def test_an_interrupted_session_can_be_resumed_from_the_list(
     with qtbot.waitSignal(view.resume_requested) as caught:
         qtbot.mouseClick(page.resume, Qt.MouseButton.LeftButton)
     assert caught.args == [Path("/data/quickstart/P02")]
-    view.set_all_sessions(page.table.lines, {Path("/data/quickstart/P02")})
+    view.sessions_page.set_lines(page.table.lines, {Path("/data/quickstart/P02")})
     assert not page.resume.isEnabled()
     assert "does not allow it to be resumed" in page.about.text()
 
@@ -322,9 +322,9 @@ def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbo
     assert view.interrupted.isHidden()
     one = Interrupted(Path("/one"), "quickstart", "P05", "2026-01-02T03:04:05Z")
     two = Interrupted(Path("/two"), "quickstart", "P06", "2026-01-02T03:04:05Z")
-    view.set_interrupted([one, two])
+    view.interrupted.set_lines([one, two])
     assert "Session P05 was interrupted, 2026-01-0" in view.interrupted.title.text()
-    with qtbot.waitSignal(view.leave_requested) as left:
+    with qtbot.waitSignal(view.interrupted.leave_requested) as left:
         qtbot.mouseClick(view.interrupted.leave, Qt.MouseButton.LeftButton)
     assert left.args == [Path("/one")]
     assert "P06" in view.interrupted.title.text()
@@ -339,7 +339,7 @@ def test_the_banner_offers_no_resume_where_the_study_forbids_it(
     view = window.view
     one = Interrupted(Path("/one"), "s", "P05", "2026-01-02T03:04:05Z", forbidden=True)
     two = Interrupted(Path("/two"), "s", "P06", "2026-01-02T03:04:05Z")
-    view.set_interrupted([one, two])
+    view.interrupted.set_lines([one, two])
     assert "does not allow" in view.interrupted.text.text()
     assert not view.interrupted.resume.isVisible()
     qtbot.mouseClick(view.interrupted.leave, Qt.MouseButton.LeftButton)
@@ -362,7 +362,7 @@ def test_an_error_is_told_in_three_parts_and_can_be_dismissed(
 @pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])
 def test_nothing_is_cut_off(window: HomeWindow, size: tuple[int, int]) -> None:
     fill(window.view)
-    window.view.set_interrupted([Interrupted(Path("/o"), "q", "P05", "2026-01-02T03:04:05Z")])
+    window.view.interrupted.set_lines([Interrupted(Path("/o"), "q", "P05", "2026-01-02T03:04:05Z")])
     window.resize(*size)
     hint = window.view.minimumSizeHint()
     assert hint.width() <= size[0]
@@ -373,7 +373,7 @@ def test_every_finding_is_read_in_full_below_the_banner(window: HomeWindow, qtbo
     """At the size of a small screen, with texts as long as the German ones."""
     view = window.view
     fill(view)
-    view.set_interrupted(
+    view.interrupted.set_lines(
         [Interrupted(Path(name), "quickstart", "P05", "2026-01-02T03:04:05Z") for name in "ab"]
     )
     long = "Two lines that say what is the matter, and what to do about it."

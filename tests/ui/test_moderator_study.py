@@ -63,11 +63,11 @@ def test_the_page_tells_the_study_and_its_models_in_no_order_of_the_plan(
     assert list(page.cards) == QUICKSTART
     assert all("being made" in card.note.text() for card in page.cards.values())
     decoder = load_package("sinelines/gt")
-    window.view.set_sheet("sinelines/gt", traversals(decoder), facts_of(decoder.card))
+    window.view.study.set_sheet("sinelines/gt", traversals(decoder), facts_of(decoder.card))
     card = page.cards["sinelines/gt"]
     qtbot.waitUntil(lambda: "at 2 states drawn from the prior" in card.note.text())
     assert "held-out error 0 (in the paper 0)" in card.facts.text()
-    window.view.set_sheet("mnist/other", traversals(decoder), "")
+    window.view.study.set_sheet("mnist/other", traversals(decoder), "")
     assert list(page.cards) == QUICKSTART
 
 
@@ -76,7 +76,7 @@ def test_where_there_is_room_for_one_state_one_is_shown_and_said(
 ) -> None:
     open_page(window)
     decoder = load_package("circles/gt")
-    window.view.set_sheet("circles/gt", traversals(decoder), "")
+    window.view.study.set_sheet("circles/gt", traversals(decoder), "")
     card = window.view.study.cards["circles/gt"]
     assert card.sheet is not None
     for width, said in ((980, "at 1 state"), (1366, "at 2 states"), (980, "at 1 state")):
@@ -144,7 +144,7 @@ def test_a_preview_that_cannot_be_shown_is_told(window: HomeWindow, qtbot: QtBot
 def test_the_page_scrolls_by_keyboard(window: HomeWindow, qtbot: QtBot) -> None:
     open_page(window)
     for model in QUICKSTART:
-        window.view.set_sheet(model, traversals(ring_model("dsprites/vae", 5)), "")
+        window.view.study.set_sheet(model, traversals(ring_model("dsprites/vae", 5)), "")
     page = window.view.study
     page.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(lambda: page.verticalScrollBar().maximum() > 0)
@@ -250,7 +250,7 @@ def test_a_model_that_does_not_decode_is_told_on_its_card(window: HomeWindow, qt
         raise RuntimeError("out of memory")
 
     maker = SheetMaker(window)
-    maker.failed.connect(window.view.set_sheet_problem)
+    maker.failed.connect(window.view.study.set_problem)
     decoder = replace(load_package("sinelines/gt"), forward=broken)  # type: ignore[arg-type]
     maker.want(decoder)
     note = window.view.study.cards["sinelines/gt"].note

@@ -74,7 +74,8 @@ def test_each_picture_pixel_is_a_square_of_device_pixels(qapp, ratio):
     rng = np.random.default_rng(0)
     picture = (rng.random((28, 28)) > 0.5).astype(np.float32)
     holder = QWidget()
-    view = ImageView((28, 28), theme.LIGHT, "own", binary=True, two_hues=True, parent=holder)
+    view = ImageView((28, 28), theme.LIGHT, "own", binary=True, two_hues=True)
+    view.setParent(holder)
     view.move(7, 3)  # at 150 % this is no whole device pixel
     view.set_side(picture_side(28, 340, ratio))
     view.show_picture(picture)

@@ -83,7 +83,7 @@ def test_the_next_start_begins_with_the_last_choices(
     assert first.view.session.study.currentData() == "quickstart"
     path = own_study(tmp_path, "Wavy lines in Potsdam")
     first.view.session.choose_file(path)
-    first.view.audio_device_changed.emit("hw1@ALSA")
+    first.view.ready.audio_device_changed.emit("hw1@ALSA")
     first.view.session.blind.click()
     again = open_home()
     assert again.view.session.study.currentData() == str(path)
@@ -102,14 +102,14 @@ def test_a_path_that_is_no_text_is_remembered_whatever_the_locale(settings: Path
 
 
 def test_no_microphone_is_a_choice_too(open_home: OpenHome) -> None:
-    open_home().view.audio_device_changed.emit(None)
+    open_home().view.ready.audio_device_changed.emit(None)
     assert open_home().microphone.device is None
 
 
 def test_no_microphone_is_no_choice_where_a_study_needs_sound(
     open_home: OpenHome, tmp_path: Path
 ) -> None:
-    open_home().view.audio_device_changed.emit(None)
+    open_home().view.ready.audio_device_changed.emit(None)
     home = open_home()
     path = own_study(tmp_path)
     path.write_text(path.read_text() + "recording: {audio: required}\n")
@@ -168,8 +168,8 @@ def test_what_is_gone_gives_way_to_the_usual(open_home: OpenHome, tmp_path: Path
     first = open_home()
     path = own_study(tmp_path)
     first.view.session.choose_file(path)
-    first.view.audio_device_changed.emit("unplugged@ALSA")
-    first.view.screen_changed.emit("another room")
+    first.view.ready.audio_device_changed.emit("unplugged@ALSA")
+    first.view.ready.screen_changed.emit("another room")
     path.unlink()
     again = open_home()
     assert again.view.session.study.currentData() == "quickstart"
@@ -349,7 +349,7 @@ def test_no_title_of_a_study_is_cut(open_home: OpenHome) -> None:
     for wide in (911, 1366):
         home.window.resize(wide, 512)
         for choice in home.shelf.offered():
-            home.view.set_studies(home.shelf.offered(), choice.study)
+            home.view.session.set_studies(home.shelf.offered(), choice.study)
             QApplication.processEvents()
             room = combo.width() - TEXT_MARGIN
             flags = int(Qt.TextFlag.TextWordWrap)

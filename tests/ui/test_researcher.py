@@ -106,7 +106,6 @@ GOOD = Quality(
     sound_s=60.0,
     lost_s=0.0,
     simulated=False,
-    deidentified=False,
 )
 
 

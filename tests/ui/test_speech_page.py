@@ -68,7 +68,7 @@ def test_what_is_missing_is_said_with_what_to_get(page: CodingPage, nothing: Pat
     assert not page.speech.single.isEnabled()
     page.speech.leave.click()
     assert page.speech.isHidden()
-    work.close()
+    work.stop()
 
 
 def test_the_model_that_was_chosen_is_remembered(
@@ -78,7 +78,7 @@ def test_the_model_that_was_chosen_is_remembered(
     model.write_bytes(b"lmgg" + bytes(60))
     work = CodingWork(page)
     page.speech.model_chosen.emit(str(model))
-    work.close()
+    work.stop()
     again = CodingPage(theme.LIGHT)
     qtbot.addWidget(again)
     second = CodingWork(again)
@@ -88,7 +88,7 @@ def test_the_model_that_was_chosen_is_remembered(
     other.write_bytes(b"GGUF")
     again.speech.model_chosen.emit(str(other))
     assert "GGUF" in again.speech.state.text()
-    second.close()
+    second.stop()
 
 
 def test_one_session_or_those_that_are_pending(page: CodingPage, qtbot: QtBot) -> None:
@@ -123,7 +123,7 @@ def test_what_goes_wrong_is_said_in_words(
     assert page.speech.work.isVisible()
     qtbot.waitUntil(lambda: "There is no model at" in page.speech.state.text(), timeout=30_000)
     assert page.speech.choices.isVisible()
-    work.close()
+    work.stop()
 
 
 def test_how_far_it_is_is_taken_out_of_what_is_said(qtbot: QtBot, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_session_is_written_down_stopped_and_gone_on_with(
     after = annotations_of(open_record(session)).texts
     assert len(after) >= 14
     assert {unit: after[unit] for unit in before} == before
-    work.close()
+    work.stop()
 
 
 def test_what_is_no_speech_model_is_told_in_german(tmp_path: Path) -> None:

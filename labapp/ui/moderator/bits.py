@@ -6,9 +6,9 @@ drawn arrow and values besides its texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
     QEvent,
@@ -19,6 +19,7 @@ from PySide6.QtCore import (
     QPointF,
     QRect,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -26,7 +27,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QBoxLayout,
     QComboBox,
     QFileDialog,
     QFrame,
@@ -43,33 +43,28 @@ from PySide6.QtWidgets import (
     QStyleOptionComboBox,
     QStyleOptionViewItem,
     QStylePainter,
-    QVBoxLayout,
     QWidget,
 )
 
 from labapp.ui import theme
-from labapp.ui.language import number, tr
+from labapp.ui.language import N_, number, tr
 from labapp.ui.theme import Palette
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import font, metrics
+from labapp.ui.widgets.painting import equip, font, metrics, restyle, smooth
 
-Box = TypeVar("Box", bound=QBoxLayout)
 ICON_PX = 20
+column, fill, row = layouts.column, layouts.fill, layouts.row
+set_property = restyle
 
 
-def set_text(label: QLabel, text: str) -> None:
-    """Set a label's text only when it is another: setting it lays out anew."""
+def set_text(label: QLabel | QAbstractButton, text: str, tone: str | None = None) -> None:
+    """Set a text, and its tone, only when it is another: setting it lays out anew."""
+    if tone is not None:
+        set_property(label, "tone", tone)
     if label.text() != text:
         label.setText(text)
-
-
-def set_property(widget: QWidget, name: str, value: str) -> None:
-    """Set a dynamic property that the style sheet looks at, and restyle only when it changed."""
-    if widget.property(name) != value:
-        widget.setProperty(name, value)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "") -> QLabel:
@@ -88,54 +83,32 @@ def start_one() -> str:
     return tr("No session yet: start one on the page “{page}”.", page=tr("New session"))
 
 
-Margins = int | tuple[int, int, int, int]
-"""Logical pixels around what is laid out: left, top, right and bottom, or the same all around."""
-
-
-def row(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QHBoxLayout:
-    """Widgets beside each other, in a widget or in another layout."""
-    return _spaced(QHBoxLayout() if parent is None else QHBoxLayout(parent), spacing, margins)
-
-
-def column(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QVBoxLayout:
-    """Widgets below each other, in a widget or in another layout."""
-    return _spaced(QVBoxLayout() if parent is None else QVBoxLayout(parent), spacing, margins)
-
-
-def _spaced(layout: Box, spacing: int, margins: Margins) -> Box:
-    layout.setContentsMargins(*([margins] * 4 if isinstance(margins, int) else margins))
-    layout.setSpacing(spacing)
-    return layout
-
-
 def readable(words: QLabel) -> QHBoxLayout:
     """Words in lines of at most 70 characters, however wide the window is."""
     words.setMaximumWidth(text_width())
-    made = row(None, 0)
-    made.addWidget(words, 100)
-    made.addStretch(1)
-    return made
+    return fill(row(None, 0), (words, 100), 1)
 
 
 def limit(field: QLineEdit | QPlainTextEdit, longest: int = NOTE_LIMIT) -> None:
     """Take so many characters and no more, and say so."""
-    words = tr(
-        "Only {n} characters fit here; what came after them was not taken.",
-        n=number(f"{longest:,}"),
-    )
-    Limit(field, longest, words)
+    words = N_("Only {n} characters fit here; what came after them was not taken.")
+    Limit(field, longest, tr(words, n=number(f"{longest:,}")))
 
 
-def card(title: str = "", *, role: str = "title", margin: int = theme.SPACE_XL) -> QFrame:
-    """A card with a vertical layout, headed by its title."""
-    frame = QFrame()
-    frame.setProperty("role", "card")
-    layout = QVBoxLayout(frame)
-    layout.setContentsMargins(margin, margin, margin, margin)
-    layout.setSpacing(theme.SPACE_M)
-    if title:
-        layout.addWidget(label(title, role))
-    return frame
+class Card(QFrame):
+    """A card, headed by its title; body: what is in it, one below the other."""
+
+    def __init__(
+        self,
+        title: str = "",
+        spacing: int = theme.SPACE_M,
+        margins: layouts.Margins = theme.SPACE_XL,
+    ) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.body = column(self, spacing, margins)
+        if title:
+            self.body.addWidget(label(title, "title"))
 
 
 def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Path | None:
@@ -148,6 +121,15 @@ def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Pat
     asked = QFileDialog.Option.DontConfirmOverwrite
     path, _ = QFileDialog.getSaveFileName(parent, title, str(Path.home() / name), kinds, "", asked)
     return Path(path) if path else None
+
+
+def line_edit(name: str, placeholder: str = "", longest: int = NOTE_LIMIT) -> QLineEdit:
+    """A field of one line. name: for who hears the screen."""
+    field = QLineEdit()
+    field.setAccessibleName(name)
+    field.setPlaceholderText(placeholder)
+    limit(field, longest)
+    return field
 
 
 def hairline() -> QFrame:
@@ -231,11 +213,19 @@ class ElidedLabel(PlainLabel):
         self._elide()
 
     def _elide(self) -> None:
-        shown = self.fontMetrics().elidedText(
-            self._full, Qt.TextElideMode.ElideRight, max(0, self.contentsRect().width())
-        )
+        right, room = Qt.TextElideMode.ElideRight, max(0, self.contentsRect().width())
+        shown = self.fontMetrics().elidedText(self._full, right, room)
         set_text(self, shown)
         self.setToolTip(self._full if shown != self._full else "")
+
+
+STROKES: Mapping[str, Sequence[Sequence[tuple[float, float]]]] = {
+    "ok": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
+    "done": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
+    "warn": (((0.5, 0.27), (0.5, 0.55)),),
+    "missing": (((0.35, 0.35), (0.65, 0.65)), ((0.65, 0.35), (0.35, 0.65))),
+    "skipped": (((0.25, 0.3), (0.48, 0.5), (0.25, 0.7)), ((0.52, 0.3), (0.75, 0.5), (0.52, 0.7))),
+}
 
 
 class StatusIcon(QWidget):
@@ -244,26 +234,20 @@ class StatusIcon(QWidget):
 
     def __init__(self, palette: Palette, state: str = "busy", px: int = ICON_PX) -> None:
         super().__init__()
-        self._palette = palette
-        self._state = state
+        self._palette, self.state = palette, state
         self.setFixedSize(px, px)
 
-    @property
-    def state(self) -> str:
-        return self._state
-
     def set_state(self, state: str) -> None:
-        if state != self._state:
-            self._state = state
+        if state != self.state:
+            self.state = state
             self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(ICON_PX, ICON_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_status(painter, self._palette, self._state, QRectF(self.rect()))
+        painter = smooth(self)
+        paint_status(painter, self._palette, self.state, QRectF(self.rect()))
 
 
 def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -> None:
@@ -276,28 +260,25 @@ def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -
     if state in ("todo", "busy"):
         ring = QColor(colour)
         ring.setAlphaF(0.6)
-        painter.setPen(QPen(ring, side * 0.08))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawEllipse(
-            round_box.adjusted(side * 0.05, side * 0.05, -side * 0.05, -side * 0.05)
-        )
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        equip(painter, QPen(ring, side * 0.08), Qt.BrushStyle.NoBrush)
+        thin = side * 0.05
+        painter.drawEllipse(round_box.adjusted(thin, thin, -thin, -thin))
+        equip(painter, Qt.PenStyle.NoPen, colour)
         if state == "busy":
             for x in (0.3, 0.5, 0.7):
                 painter.drawEllipse(_at(box, x, 0.5), side * 0.055, side * 0.055)
         return
-    painter.setBrush(colour)
-    if state == "skipped":
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-    else:
+    ink = colour
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if state != "skipped":
+        ink = palette.color("card")
+        painter.setBrush(colour)
         painter.drawEllipse(round_box)
-    ink = palette.color("card") if state != "skipped" else colour
     pen = QPen(ink, side * 0.11)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     painter.setPen(pen)
-    for line in _strokes(state):
+    for line in STROKES.get(state, ()):
         painter.drawPolyline(QPolygonF([_at(box, x, y) for x, y in line]))
     if state == "warn":
         painter.drawPoint(_at(box, 0.5, 0.72))
@@ -306,19 +287,6 @@ def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -
         triangle = [_at(box, x, y) for x, y in ((0.42, 0.34), (0.66, 0.5), (0.42, 0.66))]
         painter.setPen(QPen(ink, side * 0.05))
         painter.drawPolygon(QPolygonF(triangle))
-
-
-def _strokes(state: str) -> Sequence[Sequence[tuple[float, float]]]:
-    return {
-        "ok": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
-        "done": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
-        "warn": (((0.5, 0.27), (0.5, 0.55)),),
-        "missing": (((0.35, 0.35), (0.65, 0.65)), ((0.65, 0.35), (0.35, 0.65))),
-        "skipped": (
-            ((0.25, 0.3), (0.48, 0.5), (0.25, 0.7)),
-            ((0.52, 0.3), (0.75, 0.5), (0.52, 0.7)),
-        ),
-    }.get(state, ())
 
 
 def _at(box: QRectF, x: float, y: float) -> QPointF:
@@ -332,15 +300,9 @@ def stylesheet(p: Palette) -> str:
         + f"""
     QLabel[role="field"] {{ color: {p.secondary}; }}
     QLabel[role="brand"] {{ font-size: 17px; font-weight: 700; }}
-    QLabel[role="strong"] {{ font-weight: 600; }}
     QLabel[role="section"] {{
         font-size: 12px; font-weight: 700; color: {p.secondary}; letter-spacing: 1px;
     }}
-    QLabel[role="secondary"][tone="good"] {{ color: {p.good}; }}
-    QLabel[role="secondary"][tone="warn"] {{ color: {p.warn}; }}
-    QLabel[role="secondary"][tone="alarm"] {{ color: {p.alarm}; }}
-    QLabel[role="title"][tone="warn"] {{ color: {p.warn}; }}
-    QLabel[role="title"][tone="alarm"] {{ color: {p.alarm}; }}
     QLabel[role="clock"] {{ font-size: {theme.TITLE_PX}px; font-weight: 600; }}
     QLabel[role="state"] {{ font-weight: 600; font-size: {theme.SECONDARY_PX}px; }}
     QLabel[role="fact"] {{ font-size: {theme.SECONDARY_PX}px; }}
@@ -486,14 +448,13 @@ class Combo(QComboBox):
     def set_choices(self, choices: Sequence[tuple[str, Any]], current: Any) -> None:
         """choices: (text, value); current: the value that is shown as chosen."""
         known = [(self.itemText(i), self.itemData(i)) for i in range(self.count())]
-        self.blockSignals(True)
-        if known != list(choices):
-            self.clear()
-            for text, value in choices:
-                self.addItem(text, value)
-        values = [value for _, value in choices]
-        self.setCurrentIndex(values.index(current) if current in values else -1)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            if known != list(choices):
+                self.clear()
+                for text, value in choices:
+                    self.addItem(text, value)
+            values = [value for _, value in choices]
+            self.setCurrentIndex(values.index(current) if current in values else -1)
         self.setToolTip(self.currentText())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -512,9 +473,8 @@ class Combo(QComboBox):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._arrow)
         x, y = self.width() - 17.0, self.height() / 2 + 0.5
-        painter.drawPolyline(
-            QPolygonF([QPointF(x - 4.5, y - 2.2), QPointF(x, y + 2.2), QPointF(x + 4.5, y - 2.2)])
-        )
+        corners = ((x - 4.5, y - 2.2), (x, y + 2.2), (x + 4.5, y - 2.2))
+        painter.drawPolyline([QPointF(*corner) for corner in corners])
 
 
 class Described(NamedTuple):
@@ -585,20 +545,13 @@ class _Finder(QFrame):
     def __init__(self, palette: Palette) -> None:
         super().__init__(None, Qt.WindowType.Popup)
         self.setProperty("role", "card")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Search"))
-        self.search.setAccessibleName(tr("Search"))
-        limit(self.search)
+        self.search = line_edit(tr("Search"), tr("Search"))
         self.list = QListWidget()
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setItemDelegate(_Entries(palette, self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
-        layout = column(
-            self, theme.SPACE_S, (theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
-        )
-        layout.addWidget(self.search)
-        layout.addWidget(self.list)
+        fill(column(self, theme.SPACE_S, theme.SPACE_S), self.search, self.list)
         self.search.textChanged.connect(self._search)
         self.list.itemClicked.connect(self._pick)
 
@@ -632,8 +585,8 @@ class _Finder(QFrame):
     def _search(self, text: str) -> None:
         words = text.casefold().split()
         heading: QListWidgetItem | None = None
-        for row in range(self.list.count()):
-            item = self.list.item(row)
+        for place in range(self.list.count()):
+            item = self.list.item(place)
             if item.data(_HEADING):
                 heading = item
                 heading.setHidden(True)
@@ -715,8 +668,9 @@ class FindingCombo(Combo):
         self.finder.search.setFocus()
 
     def _picked(self, value: Any) -> None:
-        index = next((i for i in range(self.count()) if self.itemData(i) == value), -1)
-        if index >= 0:
+        values = [self.itemData(place) for place in range(self.count())]
+        if value in values:
+            index = values.index(value)
             self.setCurrentIndex(index)
             self._fit()
             self.activated.emit(index)

@@ -2,8 +2,6 @@
 
 The controller finds out the facts (is a voice heard, how fast is the decoder, how full is the
 disk), these functions judge them, and the home shows the rows.
-
-The plain values that the home shows and asks for.
 """
 
 from __future__ import annotations
@@ -84,18 +82,16 @@ class Readiness:
 
 def readiness(rows: Sequence[Row]) -> Readiness:
     """Whether all required rows are ok, and if not, what Start waits for or needs."""
-    needs = [_needed(row) for row in rows if row.blocks and row.state != "busy"]
-    waits = [_needed(row) for row in rows if row.blocks and row.state == "busy"]
+    needs, waits = (
+        [tr(NEEDED[row.key]) for row in rows if row.blocks and (row.state == "busy") == busy]
+        for busy in (False, True)
+    )
     if needs:
         return Readiness(False, tr("Start needs {needs}.", needs=wording.listed(needs)))
     if waits:
         why = tr("One moment: still checking {rows}.", rows=wording.listed(waits))
         return Readiness(False, why)
     return Readiness(True, tr("Everything is ready."))
-
-
-def _needed(row: Row) -> str:
-    return tr(NEEDED.get(row.key, row.key))
 
 
 def unknown(key: str) -> Row:
@@ -120,28 +116,24 @@ def participant_row(
     those who may have no further one (`session.folder.refused`); pilot: all of this is of pilots;
     visits: the study's sessions.
     """
-    refused = refused or {}
+    key, refused = "participant", refused or {}
     free = participants.next_free([*taken, *refused], pilot=pilot)
     example = participants.next_free((), pilot=pilot)
-    number = None
-    if label:
-        number = participants.number(label) if pilot else participants.own_number(label)
     if not label:
-        return Row("participant", "missing", tr("Type an id like {example}.", example=example))
+        return Row(key, "missing", tr("Type an id like {example}.", example=example))
+    number = participants.number(label) if pilot else participants.own_number(label)
     if number is None or number < 1 or not LABEL.fullmatch(label):
-        text = tr("Ids of this study look like {example}.", example=example)
-        return Row("participant", "missing", text)
+        return Row(key, "missing", tr("Ids of this study look like {example}.", example=example))
     if not LABEL.fullmatch(session) or reserved(session):
-        text = tr("A session label is letters and digits, like 1.")
-        return Row("participant", "missing", text)
+        return Row(key, "missing", tr("A session label is letters and digits, like 1."))
     known = taken.get(label, ())
     if (other := refused.get(label)) is not None:
         withdrew = tr("{id} withdrew from this study.", id=label)
         related = tr("{id} took part in {study}, which is related.", id=label, study=other)
-        return Row("participant", "missing", related if other else withdrew)
+        return Row(key, "missing", related if other else withdrew)
     if session in known:
         text = tr("{id} is taken. The next free id is {free}.", id=label, free=free)
-        return Row("participant", "missing", text)
+        return Row(key, "missing", text)
     if skipped := visits.skipped(session, known):
         text = counted(
             len(skipped),
@@ -150,21 +142,18 @@ def participant_row(
             id=label,
             sessions=wording.listed(list(skipped)),
         )
-        refused_here = visits.order == "refused"
-        return Row(
-            "participant", "missing" if refused_here else "warn", text, required=refused_here
-        )
+        forbidden = visits.order == "refused"
+        return Row(key, "missing" if forbidden else "warn", text, required=forbidden)
     if known:
-        before = wording.listed(sorted(known))
         text = counted(
             len(known),
             "{id} has had session {sessions} already.",
             "{id} has had sessions {sessions} already.",
             id=label,
-            sessions=before,
+            sessions=wording.listed(sorted(known)),
         )
-        return Row("participant", "ok", text)
-    return Row("participant", "ok", tr("The next free id.") if label == free else tr("A free id."))
+        return Row(key, "ok", text)
+    return Row(key, "ok", tr("The next free id.") if label == free else tr("A free id."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +179,11 @@ def microphone_row(policy: Literal["required", "optional", "off"], microphone: M
     required = policy == "required"
     if microphone.device is None:
         problem = f"{translate_message(microphone.problem)} " if microphone.problem else ""
+        text = tr("The session will be recorded without sound.")
         if required:
             text = tr("This study needs sound: plug in or choose a microphone.")
-            return Row(key, "missing", f"{problem}{text}")
-        text = tr("The session will be recorded without sound.")
-        return Row(key, "warn", f"{problem}{text}", required=False)
+        state: State = "missing" if required else "warn"
+        return Row(key, state, f"{problem}{text}", required=required)
     if microphone.problem:
         return Row(key, "missing", translate_message(microphone.problem))
     # Once a voice came through, the microphone works: what it does now is worth a word, no more.
@@ -209,7 +198,7 @@ def microphone_row(policy: Literal["required", "optional", "off"], microphone: M
         return Row(key, "warn", text, required=not microphone.heard)
     if microphone.heard:
         return Row(key, "ok", tr("You were heard."))
-    state: State = "busy" if microphone.state == "starting" else "warn"
+    state = "busy" if microphone.state == "starting" else "warn"
     return Row(key, state, tr("Please say something now."))
 
 
@@ -227,10 +216,9 @@ class ScreenChoice:
     def label(self) -> str:
         """For example `2 · DELL U2720 · 1920 × 1080`."""
         text = f"{self.number} · {self.name} · {self.width} × {self.height}"
-        percent = f"{self.scale * 100:.0f} %"
-        return (
-            text if self.scale == 1 else tr("{screen} at {percent}", screen=text, percent=percent)
-        )
+        if self.scale == 1:
+            return text
+        return tr("{screen} at {percent}", screen=text, percent=f"{self.scale * 100:.0f} %")
 
 
 def screen_row(
@@ -281,6 +269,9 @@ def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
     return None
 
 
+DEVICES = {"cpu": "CPU", "cuda": "GPU (CUDA)", "mps": "GPU (Apple)"}
+
+
 @dataclass(frozen=True, slots=True)
 class Warm:
     """A decoder that was warmed up."""
@@ -297,15 +288,13 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     ready = {decoder.model: decoder for decoder in warm}
     missing = [model for model in needed if model not in ready]
     if missing:
-        now = len(needed) - len(missing) + 1
-        text = tr(
-            "Warming up {model} ({now} of {all}) …", model=missing[0], now=now, all=len(needed)
-        )
+        form, of = N_("Warming up {model} ({now} of {all}) …"), len(needed)
+        text = tr(form, model=missing[0], now=of - len(missing) + 1, all=of)
         return Row("decoders", "busy", text)
     if not needed:
         return Row("decoders", "ok", tr("This study needs none."), required=False)
     used = [ready[model] for model in needed]
-    devices = wording.listed(sorted({_device(decoder.device) for decoder in used}))
+    devices = wording.listed(sorted({DEVICES.get(each.device, each.device) for each in used}))
     slowest = number(f"{max(1, *(ceil(warmed.p99_ms) for warmed in used)):,}")
     text = tr(
         "{models} ready · {devices}, pictures within {time}",
@@ -328,10 +317,6 @@ def picture_row(done: int, of: int, problem: str = "") -> Row:
         return Row(PICTURES, "busy", tr("Painting them: {done} of {all} …", done=done, all=of))
     text = counted(of, "{n} picture is there.", "{n} pictures are there.")
     return Row(PICTURES, "ok", text)
-
-
-def _device(name: str) -> str:
-    return {"cpu": "CPU", "cuda": "GPU (CUDA)", "mps": "GPU (Apple)"}.get(name, name)
 
 
 def disk_row(
@@ -364,20 +349,12 @@ def access_row(data: Path, private: Path) -> Row | None:
     """In the place of the disk's row, where others can read what they should not: no session starts
     while the private folder is open to them. None where all is as it should be."""
     if rights := access.wide(private, private=True):
-        text = tr(
-            "Others can read the private folder {path} ({rights}): {command}",
-            path=private,
-            rights=rights,
-            command=access.narrower(private, private=True),
-        )
-        return Row("disk", "missing", text)
+        form = N_("Others can read the private folder {path} ({rights}): {command}")
+        command = access.narrower(private, private=True)
+        return Row("disk", "missing", tr(form, path=private, rights=rights, command=command))
     if rights := access.wide(data):
-        text = tr(
-            "Others can read the data folder {path} ({rights}): {command}",
-            path=data,
-            rights=rights,
-            command=access.narrower(data),
-        )
+        form = N_("Others can read the data folder {path} ({rights}): {command}")
+        text = tr(form, path=data, rights=rights, command=access.narrower(data))
         return Row("disk", "warn", text, required=False)
     return None
 
@@ -391,14 +368,11 @@ def consent_row(text: str | None, problem: str = "", named: str = "") -> Row:
         return Row("consent", "missing", translate_message(problem))
     if not text.strip():
         return Row("consent", "missing", tr("The consent text is empty."))
-    left = placeholders(text)
-    if left:
-        text = tr("Still the template: fill in {left}.", left=left[0])
-        if more := len(left) - 1:
-            text = tr(
-                "Still the template: fill in {left} and {more} more.", left=left[0], more=more
-            )
-        return Row("consent", "missing", text)
+    if left := placeholders(text):
+        form = N_("Still the template: fill in {left}.")
+        if len(left) > 1:
+            form = N_("Still the template: fill in {left} and {more} more.")
+        return Row("consent", "missing", tr(form, left=left[0], more=len(left) - 1))
     complete = tr("Complete: nothing is left to fill in.")
     return Row("consent", "ok", f"{complete} {named}".strip())
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QHelpEvent,
@@ -52,7 +52,7 @@ from labapp.events.commands import (
 from labapp.plugins.machine import LATE_NS
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
-from labapp.ui import room, theme
+from labapp.ui import room, theme, timers
 from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import is_field, leave_focus_to_fields
@@ -78,7 +78,7 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import strings_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.painting import font, metrics
+from labapp.ui.widgets.painting import equip, font, metrics, smooth
 
 PALETTE = theme.DARK
 NOTE_KEY = "Ctrl+N"
@@ -102,8 +102,6 @@ AHEAD_NS = 80_000_000
 """So long before a masked picture is due the console begins to wait for it: drawing takes up to
 60 ms on a slow machine. It waits until the picture is there, or is not coming (LATE_NS)."""
 
-LevelSource = Callable[[], Level | None]
-
 
 class ConsoleWindow(Fitted, QMainWindow):
     """
@@ -126,8 +124,6 @@ class ConsoleWindow(Fitted, QMainWindow):
     field_left : a click ended what was written.
     keyboard_back : the moderator gives the participant the keyboard.
 
-    Only what is typed into a field and chords are the moderator's keys (`labapp.ui.keyboard`).
-
     The window cannot be closed while the session runs (it asks in its header instead); `shut` stops
     it for good and lets it close.
     """
@@ -144,7 +140,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         bridge: Bridge,
         loaded: LoadedStudy,
         participant: str,
-        level_source: LevelSource,
+        level_source: Callable[[], Level | None],
         *,
         past: Sequence[Event] = (),
         past_peaks: Sequence[tuple[int, float]] = (),
@@ -199,12 +195,9 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._connect()
         self.state.changed |= {"alarms", "notes", "deviations", "beside", "timeline"}
         self.refresh()
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.timeout.connect(self._draw)
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._tick)
-        self._timer.start(TICK_MS)
+        self._later = timers.once(self, self._draw)
+        self._timer = timers.repeated(self, self._tick, TICK_MS)
+        self._timer.start()
 
     def mark_pilot(self) -> None:
         """Say above everything that the session is a trial run."""
@@ -220,15 +213,12 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.pilot = bits.label(tr("Pilot: a trial run, kept apart and never analysed"), "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()
-        outer.addWidget(self.pilot)
-        outer.addWidget(self.header)
+        bits.fill(outer, self.pilot, self.header)
         self._grid = grid = QGridLayout()
         gap = theme.SPACE_M
         grid.setContentsMargins(gap, theme.SPACE_S, gap, gap)
-        grid.setHorizontalSpacing(gap)
-        grid.setVerticalSpacing(gap)
-        self._left = bits.column(None, gap)
-        self._left.addWidget(self.plan)
+        grid.setSpacing(gap)
+        self._left = bits.fill(bits.column(None, gap), self.plan)
         grid.addLayout(self._left, 1, 0, 2, 1)
         grid.addWidget(self.mirror, 1, 1)
         grid.setColumnMinimumWidth(0, LEFT_WIDTH)
@@ -274,13 +264,14 @@ class ConsoleWindow(Fitted, QMainWindow):
         # Appends in the thread of the event: the journal's lock keeps them in order.
         self._bridge.happened.connect(self._take, Qt.ConnectionType.DirectConnection)
         self._bridge.changed.connect(self._changed)
-        self.notes.note_saved.connect(self._keep_note)
-        self.notes.deviation_saved.connect(self._keep_deviation)
-        self.notes.flag_set.connect(self.set_flag)
-        self.notes.corrected.connect(self._correct)
-        self.notes.correction_begun.connect(self._begin_note)
-        self.notes.correction_asked.connect(self.asking_changed)
-        self.notes.correction_left.connect(self._left_correction)
+        notes, line = self.notes, self.notes.correction
+        notes.input.committed.connect(lambda text, ns: self._ask(AddNote(text, ns)))
+        notes.deviation.committed.connect(lambda text, ns: self._ask(AddDeviation(text, ns)))
+        notes.flag_set.connect(self.set_flag)
+        notes.correction_begun.connect(self._begin_note)
+        notes.correction_asked.connect(self.asking_changed)
+        line.corrected.connect(lambda seq, text, ns: self._ask(CorrectNote(seq, text, ns)))
+        line.left.connect(self._left_correction)
         self.voice.prompt_given.connect(self.give_prompt)
         self.alarms.dismissed.connect(self._dismiss)
         self.alarms.keyboard_back.connect(self.keyboard_back)
@@ -312,24 +303,14 @@ class ConsoleWindow(Fitted, QMainWindow):
 
     def set_flag(self, number: int) -> None:
         """Set one of the study's flags, now."""
-        self._runner.send(AddFlag(number), Source.MODERATOR)
+        self._ask(AddFlag(number))
 
     def give_prompt(self, place: int = 0) -> None:
         """Record that the moderator said one of the study's prompts, counted from 0."""
-        self._runner.send(GivePrompt(self._study.recording.prompts[place]), Source.MODERATOR)
+        self._ask(GivePrompt(self._study.recording.prompts[place]))
 
     def _ask(self, command: Command) -> None:
-        """Ask something of the session for the moderator."""
         self._runner.send(command, Source.MODERATOR)
-
-    def _keep_note(self, text: str, began_ns: int) -> None:
-        self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
-
-    def _keep_deviation(self, text: str, began_ns: int) -> None:
-        self._runner.send(AddDeviation(text, began_ns), Source.MODERATOR)
-
-    def _correct(self, seq: int, text: str, began_ns: int) -> None:
-        self._runner.send(CorrectNote(seq, text, began_ns), Source.MODERATOR)
 
     def _left_correction(self) -> None:
         self.leave_field()
@@ -382,11 +363,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._show_alarms()
 
     def _show_alarms(self) -> None:
-        hushed: set[str] = set()
-        if self._runner.finished:
-            hushed |= SOUND
-        if not self._silence_counts:
-            hushed.add(SILENT)
+        hushed = SOUND if self._runner.finished else set() if self._silence_counts else {SILENT}
         self.alarms.show_alarms([a for a in self.state.alarms.visible() if a.key not in hushed])
 
     def _talking(self) -> bool:
@@ -405,8 +382,8 @@ class ConsoleWindow(Fitted, QMainWindow):
     @property
     def _silence_counts(self) -> bool:
         """Whether speech has been expected for so long that silence is an alarm."""
-        expected_s = self._expected_s
-        return expected_s is not None and expected_s >= self._study.recording.silence_prompt_s
+        expected_s, due_s = self._expected_s, self._study.recording.silence_prompt_s
+        return expected_s is not None and expected_s >= due_s
 
     @property
     def _expected_s(self) -> float | None:
@@ -448,7 +425,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         return -LATE_NS < ahead_ns < AHEAD_NS
 
     def refresh(self, *, mirror: bool = True) -> None:
-        """Bring everything that changed up to date; mirror: also the participant's screen."""
+        """mirror: bring the participant's screen up to date, too."""
         while self._inbox:
             self.state.apply(self._inbox.popleft())
         runner, state = self._runner, self.state
@@ -564,29 +541,35 @@ TWICE_S = 0.8
 """A second click so soon is meant for the line that has just moved away."""
 
 
-class _Chip(QFrame):
-    def __init__(self, palette: Palette) -> None:
+class _Line(QFrame):
+    """An icon, words, and a button for what can be done about it."""
+
+    def __init__(self, palette: Palette, todo: str) -> None:
         super().__init__()
         self.setProperty("role", "band")
-        self.key = ""
         self.icon = bits.StatusIcon(palette, "warn", ICON_PX)
         self.text = bits.label(role="secondary", wrap=True)
-        self.dismiss = Button(tr("Dismiss"))
-        self.dismiss.setProperty("role", "chip")
-        self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button = Button(todo, "chip")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         row = bits.row(self, theme.SPACE_S, (theme.SPACE_M, 0, theme.SPACE_XS, 0))
-        row.addWidget(self.icon)
-        row.addWidget(self.text, 1)
-        row.addWidget(self.dismiss)
+        bits.fill(row, self.icon, (self.text, 1), self.button)
+
+    def set_tone(self, tone: str) -> None:
+        bits.set_property(self, "tone", tone)
+        bits.set_property(self.text, "tone", tone)
+
+
+class _Chip(_Line):
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette, tr("Dismiss"))
+        self.key = ""
 
     def show_alarm(self, alarm: Alarm) -> None:
         self.key = alarm.key
-        loud = alarm.severity == "alarm"
-        self.icon.set_state("missing" if loud else "warn")
-        bits.set_property(self, "tone", alarm.severity)
-        bits.set_property(self.text, "tone", alarm.severity)
+        self.icon.set_state("missing" if alarm.severity == "alarm" else "warn")
+        self.set_tone(alarm.severity)
         bits.set_text(self.text, alarm.sentence)
-        self.dismiss.setAccessibleName(tr("Dismiss: {alarm}", alarm=alarm.sentence))
+        self.button.setAccessibleName(tr("Dismiss: {alarm}", alarm=alarm.sentence))
 
 
 KEYBOARD: dict[str, str] = {
@@ -599,24 +582,6 @@ KEYBOARD: dict[str, str] = {
     "elsewhere": N_("Another program has the keyboard: click into the participant’s window."),
 }
 """What is said of the keyboard by where it is (`labapp.ui.keyboard.Standing`)."""
-
-
-class _KeyboardChip(QFrame):
-    """Says that the participant has no keyboard; back: gives it."""
-
-    def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self.setProperty("role", "band")
-        self.setProperty("tone", "warn")
-        self.text = bits.label(role="secondary", wrap=True)
-        self.text.setProperty("tone", "warn")
-        self.back = Button(tr("Give back"))
-        self.back.setProperty("role", "chip")
-        self.back.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        row = bits.row(self, theme.SPACE_S, (theme.SPACE_M, 0, theme.SPACE_XS, 0))
-        row.addWidget(bits.StatusIcon(palette, "warn", ICON_PX))
-        row.addWidget(self.text, 1)
-        row.addWidget(self.back)
 
 
 class AlarmBar(QWidget):
@@ -633,9 +598,7 @@ class AlarmBar(QWidget):
         self._dismissed_s = 0.0
         self._palette = palette
         self.chips: list[_Chip] = []
-        self.more = Button()
-        self.more.setProperty("role", "chip")
-        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more = Button("", "chip")
         self.more.clicked.connect(self._show_all)
         self.well = QWidget()
         calm = bits.row(self.well, theme.SPACE_S, (theme.SPACE_M, 0, 0, 0))
@@ -643,12 +606,11 @@ class AlarmBar(QWidget):
         calm.addWidget(bits.label(tr("All is well"), "secondary"))
         calm.addStretch(1)
         self._lines = bits.column(self, theme.SPACE_XS)
-        self.keyboard = _KeyboardChip(palette)
-        self.keyboard.back.clicked.connect(self.keyboard_back)
+        self.keyboard = _Line(palette, tr("Give back"))
+        self.keyboard.set_tone("warn")
+        self.keyboard.button.clicked.connect(self.keyboard_back)
         self.keyboard.hide()
-        for line in (self.well, self.keyboard):
-            self._lines.addWidget(line)
-        self._lines.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        bits.fill(self._lines, self.well, self.keyboard, (self.more, Qt.AlignmentFlag.AlignLeft))
         self.more.hide()
         self._fit()
 
@@ -658,6 +620,7 @@ class AlarmBar(QWidget):
 
     def _fit(self) -> None:
         """As high as its lines are at this width: no end of a sentence is lost."""
+        self.well.setVisible(not self._alarms and self.keyboard.isHidden())
         height = 0
         for line in (self.well, self.keyboard, *self.chips, self.more):
             if not line.isHidden():
@@ -670,27 +633,21 @@ class AlarmBar(QWidget):
         self.setFixedHeight(max(HEIGHT, height))
 
     def show_keyboard(self, where: str) -> None:
-        """Say where the keyboard is, unless the participant has it."""
         text = KEYBOARD.get(where, "")
         if text:
             bits.set_text(self.keyboard.text, tr(text))
-        self.keyboard.back.setVisible(where not in ("waiting", "refused"))
+        self.keyboard.button.setVisible(where not in ("waiting", "refused"))
         self.keyboard.setVisible(bool(text))
-        self._show_well()
         self._fit()
-
-    def _show_well(self) -> None:
-        self.well.setVisible(not self._alarms and self.keyboard.isHidden())
 
     def show_alarms(self, alarms: Sequence[Alarm]) -> None:
         """One line each, the gravest first; those beyond the first few are counted, and shown when
         asked for."""
         self._alarms = tuple(alarms)
-        self._show_well()
         shown = self._alarms if self._all else self._alarms[:MOST]
         while len(self.chips) < len(shown):
             chip = _Chip(self._palette)
-            chip.dismiss.clicked.connect(lambda _=False, chip=chip: self._dismiss(chip))
+            chip.button.clicked.connect(lambda _=False, chip=chip: self._dismiss(chip))
             self._lines.insertWidget(self._lines.count() - 1, chip)
             self.chips.append(chip)
         for index, chip in enumerate(self.chips):
@@ -743,9 +700,7 @@ class PlanList(QWidget):
         if len(views) != len(self.views):
             self.updateGeometry()
         self.views = tuple(views)
-        seen = tuple(
-            (view.row.detail, view.state, view.progress, self._time(view)) for view in views
-        )
+        seen = tuple((v.row.detail, v.state, v.progress, self._time(v)) for v in views)
         if seen != self._seen:
             self._seen = seen
             self.setAccessibleName("; ".join(self._spoken(view) for view in views))
@@ -755,11 +710,8 @@ class PlanList(QWidget):
         return "" if view.working_ns is None else wording.short_time(view.working_ns)
 
     def _spoken(self, view: PlanView) -> str:
-        return " ".join(
-            x
-            for x in (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress)
-            if x
-        )
+        words = (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress)
+        return " ".join(filter(None, words))
 
     def _has_room(self, view: PlanView, room: float) -> bool:
         """Whether a row can show its time beside its whole title; that tells stages apart."""
@@ -786,8 +738,7 @@ class PlanList(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         for index, view in enumerate(self.views):
             self._paint_row(painter, view, QRectF(0, index * ROW_PX, self.width(), ROW_PX))
 
@@ -795,15 +746,12 @@ class PlanList(QWidget):
         p = self._palette
         current, todo = view.state == "current", view.state == "todo"
         if current:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(p.color("accent_soft"))
+            equip(painter, Qt.PenStyle.NoPen, p.color("accent_soft"))
             painter.drawRoundedRect(box, theme.RADIUS, theme.RADIUS)
         inset = theme.SPACE_S
         icon = QRectF(inset, box.center().y() - ICON_PX / 2, ICON_PX, ICON_PX)
         bits.paint_status(painter, p, view.state, icon)
-        ink = p.color("secondary" if todo else "ink")
-        right = box.right() - inset
-        small = theme.SECONDARY_PX
+        right, small = box.right() - inset, theme.SECONDARY_PX
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(small))
         painter.setPen(p.color("secondary"))
@@ -822,12 +770,11 @@ class PlanList(QWidget):
         left = icon.right() + theme.SPACE_M
         title = wording.part_title(view.row.title)
         painter.setFont(font(theme.BODY_PX - 1, current))
-        painter.setPen(ink)
+        painter.setPen(p.color("secondary" if todo else "ink"))
         fm = metrics(theme.BODY_PX - 1, current)
         room = QRectF(left, box.top(), right - left, ROW_PX)
-        painter.drawText(
-            room, middle, fm.elidedText(title, Qt.TextElideMode.ElideRight, right - left)
-        )
+        shown = fm.elidedText(title, Qt.TextElideMode.ElideRight, right - left)
+        painter.drawText(room, middle, shown)
         if view.row.detail:
             left += fm.horizontalAdvance(title) + theme.SPACE_S
             small_fm = metrics(small)
@@ -840,21 +787,17 @@ class PlanList(QWidget):
                 painter.drawText(QRectF(left, box.top(), right - left, ROW_PX), middle, detail)
 
 
-class PlanPanel(QFrame):
+class PlanPanel(bits.Card):
     """The list in its card; a long plan scrolls to where it is."""
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        around = (theme.SPACE_S, theme.SPACE_M, theme.SPACE_S, theme.SPACE_S)
+        super().__init__("", theme.SPACE_XS, around)
         self.list = PlanList(palette)
         self._area = bits.Scrolling(self.list)
-        layout = bits.column(
-            self, theme.SPACE_XS, (theme.SPACE_S, theme.SPACE_M, theme.SPACE_S, theme.SPACE_S)
-        )
         title = bits.label(tr("PLAN"), "section")
         title.setContentsMargins(theme.SPACE_S, 0, 0, 0)
-        layout.addWidget(title)
-        layout.addWidget(self._area)
+        bits.fill(self.body, title, self._area)
         self._current = -1
 
     def show_views(self, views: Sequence[PlanView]) -> None:

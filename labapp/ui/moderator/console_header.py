@@ -1,14 +1,10 @@
 """The console's top line: who, what, how long, and the three things a moderator does to a session.
 
 Pause pauses at once and asks why afterwards, in a second line; Skip stage and End ask once more in
-the line itself. What was skipped or ended can be taken back here, too.
+the line itself: nothing ever covers the session. What was skipped or ended can be taken back here.
 
-What the console's top line asks: why the session was paused, at which later part it continues,
-and whether a stage is to be skipped, the session ended or the representations named. It asks in the
-line: nothing ever covers the session.
-
-While one of them is open, the moderator has the keyboard (`labapp.ui.keyboard`), and Escape leaves
-it. None of their answers has the focus by itself. An answer that destroys something comes up away
+While a question is open, the moderator has the keyboard (`labapp.ui.keyboard`), and Escape leaves
+it. None of the answers has the focus by itself. An answer that destroys something comes up away
 from the button that was just clicked, and takes no click at first.
 """
 
@@ -18,13 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
     QGridLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QSizePolicy,
@@ -84,8 +79,7 @@ class ConsoleHeader(QFrame):
         self.elapsed = bits.label("00:00:00", "clock")
         self.recording = bits.label(role="state")
         self.pause = Button(tr("Pause"))
-        self.blind = Button(tr("Blind"))
-        self.blind.setProperty("role", "quiet")
+        self.blind = Button(tr("Blind"), "quiet")
         self.blind.setToolTip(
             tr(
                 "The console names no representation. Press to have them named: that is recorded "
@@ -98,8 +92,7 @@ class ConsoleHeader(QFrame):
         self.jump.setToolTip(tr("Skip everything up to a later part of the plan"))
         self.end = Button(tr("End…"))
         self.reopen = Button(tr("Take the end back"))
-        self.done = Button(tr("Back to start"))
-        self.done.setProperty("role", "primary")
+        self.done = Button(tr("Back to start"), "primary")
         self.reopen.hide()
         self.done.hide()
         self.study = bits.ElidedLabel(study, "secondary")
@@ -118,12 +111,10 @@ class ConsoleHeader(QFrame):
         self.pages.currentChanged.connect(self._fit)
         lines = bits.column(self, 0, (theme.SPACE_XL, 0, theme.SPACE_M, 0))
         row = bits.row(None, theme.SPACE_L)
-        lines.addLayout(row, 1)
-        lines.addWidget(self.reasons)
-        row.addWidget(bits.label(participant, "brand"))
-        row.addWidget(self.elapsed)
-        row.addWidget(self.recording)
-        row.addWidget(self.pages, 1)
+        bits.fill(lines, (row, 1), self.reasons)
+        bits.fill(
+            row, bits.label(participant, "brand"), self.elapsed, self.recording, (self.pages, 1)
+        )
         self.over = QWidget()
         over = bits.row(self.over, theme.SPACE_S)
         for button in (self.reopen, self.done):
@@ -132,9 +123,9 @@ class ConsoleHeader(QFrame):
         row.addWidget(self.over)
         self.over.hide()
         self._row, self._arming = row, Arming(self.over)
-        self.reasons.chosen.connect(self._explain)
+        self.reasons.chosen.connect(lambda reason: self._leave_for(ExplainPause(reason)))
         self.reasons.left.connect(self._back)
-        self.reasons.cancelled.connect(self._resume)
+        self.reasons.cancelled.connect(lambda: self._leave_for(Resume("moderator")))
         self.questions.decided.connect(self._decided)
         self.questions.left.connect(self._back)
         self.continuing.decided.connect(self._decided)
@@ -144,7 +135,7 @@ class ConsoleHeader(QFrame):
             button.pressed.connect(lambda button=button: self._remember_press(button))
 
     def _remember_press(self, button: Button) -> None:
-        self._pressed_x = button.mapTo(self, QPoint(button.width() // 2, 0)).x()
+        self._pressed_x = button.mapTo(self, button.rect().center()).x()
 
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
@@ -163,25 +154,24 @@ class ConsoleHeader(QFrame):
             self.recording.setWordWrap(wraps)
         self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
-        layout = None if page is None else page.layout()
-        needed = 0
+        assert page is not None
+        layout = page.layout()
+        assert layout is not None
+        needed = layout.totalMinimumSize().height()
+        if layout.hasHeightForWidth():
+            needed = max(needed, layout.minimumHeightForWidth(page.width()))
         if self.recording.isVisibleTo(self):
-            needed = self.recording.heightForWidth(self.recording.width())
-        if page is not None and layout is not None:
-            needed = max(needed, layout.totalMinimumSize().height())
-            if layout.hasHeightForWidth():
-                needed = max(needed, layout.minimumHeightForWidth(page.width()))
+            needed = max(needed, self.recording.heightForWidth(self.recording.width()))
         below = 0 if self.reasons.isHidden() else self.reasons.sizeHint().height()
         self.setFixedHeight(max(HEIGHT, needed + 2 * theme.SPACE_XS) + below)
 
     def _run_page(self) -> QWidget:
         page = QWidget()
-        row = bits.row(page, theme.SPACE_S)
-        row.addWidget(self.study, 1)
+        row = bits.fill(bits.row(page, theme.SPACE_S), (self.study, 1))
         for button in (self.blind, self.skip, self.jump, self.end, self.pause):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.pause.clicked.connect(self.press_pause)
-        self.blind.clicked.connect(self._ask_unblind)
+        self.blind.clicked.connect(lambda: self._ask(self.questions.ask_unblind))
         self.skip.clicked.connect(self._ask_skip)
         self.jump.clicked.connect(self._ask_where)
         self.end.clicked.connect(self.ask_end)
@@ -201,7 +191,7 @@ class ConsoleHeader(QFrame):
         if self._runner.finished:
             return
         if self._paused_now():
-            self._resume()
+            self._leave_for(Resume("moderator"))
             return
         self._send(Pause(wording.PAUSED))
         if self._paused_now():
@@ -244,21 +234,16 @@ class ConsoleHeader(QFrame):
 
     def _ask_where(self) -> None:
         """Ask at which later part the session continues."""
-        index, machine = self._runner.state.index, self._runner.machine
+        machine, state = self._runner.machine, self._runner.state
         if self._runner.part is None:
             return
         self._show_reasons(False)
-        self._asked_of = index
-        places = [
-            place for place in machine.later(self._runner.state) if place < len(machine.parts)
-        ]
-        titles = [title_of(machine.parts, place, blind=self._blind) for place in places]
-        self.continuing.ask(index, list(zip(titles, places, strict=True)), self._contents)
+        self._asked_of = state.index
+        places = [place for place in machine.later(state) if place < len(machine.parts)]
+        offered = [(title_of(machine.parts, place, blind=self._blind), place) for place in places]
+        self.continuing.ask(state.index, offered, self._contents)
         self.pages.setCurrentIndex(CONTINUING)
         self.asking_changed.emit()
-
-    def _ask_unblind(self) -> None:
-        self._ask(self.questions.ask_unblind)
 
     def _ask(self, ask: Callable[[], None]) -> None:
         """Ask in place of the buttons, which stand on the right."""
@@ -273,13 +258,9 @@ class ConsoleHeader(QFrame):
         self._blind = blind
         self.blind.setVisible(blind)
 
-    def _explain(self, reason: str) -> None:
+    def _leave_for(self, command: Command) -> None:
         self._back()
-        self._send(ExplainPause(reason))
-
-    def _resume(self) -> None:
-        self._back()
-        self._send(Resume("moderator"))
+        self._send(command)
 
     def _reopen(self) -> None:
         if (seq := self._runner.state.end_seq) is not None:
@@ -325,12 +306,9 @@ class ConsoleHeader(QFrame):
         paused, ended = runner.state.pauses.paused, runner.finished
         bits.set_text(self.elapsed, wording.long_time(state.work.working_ns(now_ns)))
         text, tone = self._recording(state, paused, ended, now_ns)
-        bits.set_property(self.recording, "tone", tone)
-        bits.set_text(self.recording, text)
-        caption = tr("Continue") if paused else tr("Pause")
-        if self.pause.text() != caption:
-            self.pause.setText(caption)
-            bits.set_property(self.pause, "role", "primary" if paused else "")
+        bits.set_text(self.recording, text, tone)
+        bits.set_text(self.pause, tr("Continue") if paused else tr("Pause"))
+        bits.set_property(self.pause, "role", "primary" if paused else "")
         tip = N_("{key} continues") if paused else N_("{key} pauses at once and then asks why")
         self.pause.setToolTip(tr(tip, key=PAUSE_KEY))
         if not self.reasons.isHidden() and (ended or not paused):
@@ -353,10 +331,8 @@ class ConsoleHeader(QFrame):
         parts, index = self._runner.machine.parts, self._runner.state.index
         title = section_title(parts, index, blind=True)
         short = len(title) <= LONGEST_CAPTION and self.width() >= WIDE
-        caption = tr("Skip “{part}”…", part=title) if short else tr("Skip…")
-        if self.skip.text() != caption:
-            self.skip.setText(caption)
-            self.skip.setToolTip(tr("Skip “{part}”?", part=title))
+        bits.set_text(self.skip, tr("Skip “{part}”…", part=title) if short else tr("Skip…"))
+        self.skip.setToolTip(tr("Skip “{part}”?", part=title))
 
     def _show_skipping(self, now_ns: int) -> None:
         """While a part is being skipped, say so in place of what could be done to it."""
@@ -401,13 +377,13 @@ class ConsoleHeader(QFrame):
         how = self._runner.state.ended
         if state.withdrawal:
             return tr(wording.WITHDRAWN[state.withdrawal]), "warn"
-        if ended:
-            if how == "completed" and state.not_counted:
-                why = ", ".join(map(wording.not_counted, state.not_counted))
-                return tr("■ complete, does not count: {why}", why=why), "warn"
-            if how == "completed":
-                return tr("✓ complete"), "good"
+        if ended and how != "completed":
             return tr("■ ended: {reason}", reason=translate_message(how or "")), "warn"
+        if ended and state.not_counted:
+            why = ", ".join(map(wording.not_counted, state.not_counted))
+            return tr("■ complete, does not count: {why}", why=why), "warn"
+        if ended:
+            return tr("✓ complete"), "good"
         if self._runner.stalled:
             return tr("! waiting for the disk"), "alarm"
         if paused:
@@ -448,9 +424,8 @@ class Arming(QTimer):
     something else reaches them."""
 
     def __init__(self, buttons: QWidget) -> None:
-        super().__init__(buttons)
+        super().__init__(buttons, singleShot=True)
         self._buttons = buttons
-        self.setSingleShot(True)
         self.timeout.connect(lambda: buttons.setEnabled(True))
 
     def begin(self) -> None:
@@ -481,30 +456,24 @@ class Reasons(Asking):
 
     def __init__(self) -> None:
         super().__init__()
-        self.typed = QLineEdit()
-        self.typed.setPlaceholderText(tr("Why? Enter saves it"))
-        self.typed.setAccessibleName(tr("Reason of the pause"))
+        self.typed = bits.line_edit(tr("Reason of the pause"), tr("Why? Enter saves it"))
         self.typed.setFixedWidth(REASON_WIDTH)
-        bits.limit(self.typed)
         self.typed.setProperty(PURPOSE, "reason")
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
         row = bits.row(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_XS))
         row.addStretch(1)
         row.addWidget(bits.label(tr("Why?"), "strong"))
-        for text in (*wording.PAUSE_REASONS.values(), N_("Other…")):
-            button = Button(tr(text), "compact")
-            self.buttons.append(button)
-            row.addWidget(button)
-        for reason, button in zip(wording.PAUSE_REASONS, self.buttons, strict=False):
-            button.clicked.connect(lambda _=False, reason=reason: self.chosen.emit(reason))
+        for reason, text in wording.PAUSE_REASONS.items():
+            self.buttons.append(Button(tr(text), "compact"))
+            self.buttons[-1].clicked.connect(lambda _=False, why=reason: self.chosen.emit(why))
+        self.buttons.append(Button(tr("Other…"), "compact"))
         self.buttons[-1].clicked.connect(self._ask)
-        row.addWidget(self.typed)
-        self.typed.hide()
         self.no = Button(tr("Cancel"), "compact")
         self.no.setToolTip(tr("Takes the pause back: the session continues"))
         self.no.clicked.connect(self.cancelled)
-        row.addWidget(self.no)
+        bits.fill(row, *self.buttons, self.typed, self.no)
+        self.typed.hide()
 
     def open(self) -> None:
         """Ask again."""
@@ -543,10 +512,9 @@ class SkipLine(Asking):
         self.text = bits.label(role="strong")
         self.back = Button(tr("Take back"))
         self.back.clicked.connect(self.left)
-        row = bits.row(self, theme.SPACE_S)
-        row.addStretch(1)
-        row.addWidget(self.text)
-        row.addWidget(self.back, 0, Qt.AlignmentFlag.AlignVCenter)
+        bits.fill(
+            bits.row(self, theme.SPACE_S), 1, self.text, (self.back, Qt.AlignmentFlag.AlignVCenter)
+        )
 
     def show_left(self, part: str, seconds: int, to: str = "") -> None:
         """Say what is skipped, or to what the session skips, and in how many seconds."""
@@ -572,23 +540,15 @@ class Questions(Asking):
         self._answers: Sequence[_Answer] = ()
         self.question = bits.label(role="strong")
         self.detail = bits.label(role="caption", wrap=True)
-        self.reason = QLineEdit()
-        self.reason.setPlaceholderText(tr("Reason, if any"))
-        self.reason.setAccessibleName(tr("Reason"))
+        self.reason = bits.line_edit(tr("Reason"), tr("Reason, if any"))
         self.reason.setMinimumWidth(REASON_LEAST)
         self.reason.setMaximumWidth(REASON_WIDTH)
-        bits.limit(self.reason)
         self.reason.setProperty(PURPOSE, "reason")
         self.debrief = QCheckBox(tr("Show the debriefing"))
         self.debriefs: Callable[[], bool] = lambda: False
         self.yes, self.other, self.no = Button(), Button(), Button()
         self._words = QWidget()
-        words = bits.column(self._words, 0)
-        words.addStretch(1)
-        words.addWidget(self.question)
-        words.addWidget(self.detail)
-        words.addWidget(self.debrief)
-        words.addStretch(1)
+        bits.fill(bits.column(self._words, 0), 1, self.question, self.detail, self.debrief, 1)
         self.answers, self._leaving = QWidget(), QWidget()
         for group, widgets in (
             (self.answers, (self.yes, self.other)),
@@ -626,12 +586,10 @@ class Questions(Asking):
         left, right = groups if self._on_left else groups[::-1]
         for widget in (left, self._words, right):
             self._grid.removeWidget(widget)
-        ends = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
-        middle = Qt.AlignmentFlag.AlignVCenter
-        row = 1 if narrow else 0
+        side, row = Qt.AlignmentFlag, int(narrow)
         self._grid.addWidget(self._words, 0, *((0, 1, 3) if narrow else (1, 1, 1)))
-        self._grid.addWidget(left, row, 0, ends[0] | middle)
-        self._grid.addWidget(right, row, 2, ends[1] | middle)
+        self._grid.addWidget(left, row, 0, side.AlignLeft | side.AlignVCenter)
+        self._grid.addWidget(right, row, 2, side.AlignRight | side.AlignVCenter)
 
     def come_up(self, *, on_left: bool) -> None:
         """Put the answers at the left end or at the right one."""
@@ -688,12 +646,7 @@ class Questions(Asking):
         )
 
     def _ask(
-        self,
-        question: str,
-        *answers: _Answer,
-        detail: str = "",
-        reason: bool = False,
-        no: str = "",
+        self, question: str, *answers: _Answer, detail: str = "", reason: bool = False, no: str = ""
     ) -> None:
         self.no.setText(no or tr("Don’t end"))
         self._answers = answers
@@ -719,10 +672,9 @@ class Questions(Asking):
             self.come_up(on_left=not self._on_left)
             then()
             return
-        typed = self.reason.text().strip()
         if isinstance(then, EndSession):
-            shown = self.debrief.isChecked()
-            then = EndSession(typed or then.reason, then.withdrawal, shown)
+            reason = self.reason.text().strip() or then.reason
+            then = EndSession(reason, then.withdrawal, self.debrief.isChecked())
         self.decided.emit(then)
 
 
@@ -752,13 +704,10 @@ class ContinueAt(Asking):
         self.detail = bits.label(role="caption", wrap=True)
         self.cancel = Button(tr("Don’t skip"))
         self.go = Button(tr("Continue there"))
-        row = bits.row(self, theme.SPACE_M)
-        row.addWidget(self.list, 3)
+        right = Qt.AlignmentFlag.AlignRight
         answers = bits.column(None, theme.SPACE_XS)
-        answers.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignRight)
-        answers.addWidget(self.detail, 1)
-        answers.addWidget(self.go, 0, Qt.AlignmentFlag.AlignRight)
-        row.addLayout(answers, 2)
+        bits.fill(answers, (self.cancel, right), (self.detail, 1), (self.go, right))
+        bits.fill(bits.row(self, theme.SPACE_M), (self.list, 3), (answers, 2))
         self.list.itemSelectionChanged.connect(self._chosen)
         self.cancel.clicked.connect(self.left)
         self.go.clicked.connect(self._answer)

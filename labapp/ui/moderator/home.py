@@ -8,10 +8,9 @@ The home's checklist with the controls that make its rows green, and Start.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from pathlib import Path
-from typing import Literal
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
@@ -21,7 +20,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,7 +29,6 @@ from labapp.errors import LabappError
 from labapp.journal.sessions import SessionSummary
 from labapp.lsl import streams
 from labapp.plugins.part import PlannedPart
-from labapp.representations.sheets import TraversalSheet
 from labapp.study.people import PersonState, Visits
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
@@ -48,7 +45,6 @@ from labapp.ui.moderator.checklist import (
     Row,
     ScreenChoice,
     StartRequest,
-    StudyChoice,
 )
 from labapp.ui.moderator.sessions_page import SessionCard, SessionsPage, SessionTable
 from labapp.ui.moderator.study_page import StudyPage
@@ -80,50 +76,28 @@ class HomeView(QWidget):
     """Signals
     -------
     start_requested(StartRequest) : Start was pressed; only possible when everything is ready.
-    study_changed(str) : a study was chosen, by id or path.
-    participant_changed(str, str) : participant and session label as typed so far.
-    audio_device_changed(str | None) : spec of the microphone, None for no sound.
-    screen_changed(str) : name of the participant's screen.
-    show_cards() : show each screen's number on it (see screens.show_cards).
-    resume_requested(Path), leave_requested(Path) : what to do with an interrupted session.
-    pilot_changed(bool) : whether the session is a pilot, with participants and order of its own.
-    blind_changed(bool) : whether the moderator's windows are to name no representation.
+    resume_requested(Path) : go on with an interrupted session.
     consent_pdf_wanted(Path) : write the blank consent form to this file.
     study_opened() : the study's page is looked at; `study_shown` says whether it still is.
-    results_opened(bool) : whether the researcher's page is looked at.
-    coding_opened(bool) : whether the page for coding is.
+    results_opened(bool), coding_opened(bool) : whether one of these pages is looked at.
 
-    Setters
-    -------
-    set_data, set_studies, set_study_note, set_blind, set_study, set_participants, set_plan,
-    set_sheet, set_sheet_problem, set_audio, set_screens, set_level, set_checklist, set_consent,
-    set_sessions, set_all_sessions, set_interrupted, set_starting, show_error, forget_error.
-    All may be called at any time and as often as wanted; what did not change costs nothing.
+    Setters, of its cards and pages too, may be called at any time and as often as wanted; what did
+    not change costs nothing.
     """
 
     start_requested = Signal(object)
-    study_changed = Signal(str)
-    participant_changed = Signal(str, str)
-    audio_device_changed = Signal(object)
-    screen_changed = Signal(str)
-    show_cards = Signal()
     resume_requested = Signal(object)
-    leave_requested = Signal(object)
-    pilot_changed = Signal(bool)
-    blind_changed = Signal(bool)
     consent_pdf_wanted = Signal(object)
     study_opened = Signal()
     results_opened = Signal(bool)
     coding_opened = Signal(bool)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(bits.stylesheet(PALETTE))
-        self._rows: dict[str, Row] = {
-            key: Row(key, "busy", tr("Checking …")) for key in checklist.ORDER
-        }
+        self._rows = {key: Row(key, "busy", tr("Checking …")) for key in ORDER}
         self._starting = False
         self.session = SessionCard(PALETTE)
         self.ready = ReadyCard(PALETTE)
@@ -140,29 +114,18 @@ class HomeView(QWidget):
         self.pages = QStackedWidget()
         self.pages.setMaximumHeight(MOST_HEIGHT)
 
-        layout = bits.column(self, 0)
-        layout.addWidget(self._header())
+        layout = bits.fill(bits.column(self, 0), self._header())
         self._wide = False
         self._column = column = QWidget()
         inner = bits.column(column, theme.SPACE_L, (0, theme.SPACE_L, 0, theme.SPACE_L))
         for banner in (self.error, self.interrupted):
             banner.setMaximumWidth(theme.CONTENT_WIDTH)
-        inner.addWidget(self.error)
-        inner.addWidget(self.interrupted)
-        inner.addWidget(self.pages, 1)
-        inner.addStretch(0)
-        centred = QHBoxLayout()
-        centred.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_XL, 0)
-        centred.addStretch(1)
-        centred.addWidget(column, 100)
-        centred.addStretch(1)
-        layout.addLayout(centred, 1)
-        self.pages.addWidget(self._new_session_page())
-        self.pages.addWidget(self.sessions_page)
-        self.pages.addWidget(self.study)
-        self.pages.addWidget(self.results)
-        self.pages.addWidget(self.coding)
-        self.pages.addWidget(self._reader_page())
+        bits.fill(inner, self.error, self.interrupted, (self.pages, 1), 0)
+        centred = bits.row(None, 0, (theme.SPACE_XL, 0, theme.SPACE_XL, 0))
+        layout.addLayout(bits.fill(centred, 1, (column, 100), 1), 1)
+        pages = (self.sessions_page, self.study, self.results, self.coding)
+        for page in (self._new_session_page(), *pages, self._reader_page()):
+            self.pages.addWidget(page)
         self.opening = OpeningCard(self)
         self._connect()
         self._limit_width()
@@ -184,8 +147,7 @@ class HomeView(QWidget):
         self.help.setToolTip(tr("The documentation, in the browser (F1)"))
         self.data = bits.ElidedLabel(role="secondary")
         self.data.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.data, 1)
-        row.addWidget(self.help)
+        bits.fill(row, (self.data, 1), self.help)
         return bar
 
     def _new_session_page(self) -> QWidget:
@@ -194,54 +156,34 @@ class HomeView(QWidget):
         chosen = QWidget()
         self._left = left = bits.column(chosen, theme.SPACE_L)
         left.addWidget(self.session)
-        self._so_far = so_far = bits.card(tr("This study so far"))
-        body = so_far.layout()
-        assert body is not None
-        body.addWidget(self.none_yet)
-        body.addWidget(self.people)
-        body.addWidget(self.so_far)
-        left.addWidget(so_far, 1)
-        left.addStretch(0)
-        row.addWidget(bits.Scrolling(chosen, LEAST_HEIGHT), 1)
-        row.addWidget(self.ready, 1)
+        self._so_far = so_far = bits.Card(tr("This study so far"))
+        bits.fill(so_far.body, self.none_yet, self.people, self.so_far)
+        bits.fill(left, (so_far, 1), 0)
+        bits.fill(row, (bits.Scrolling(chosen, LEAST_HEIGHT), 1), (self.ready, 1))
         self.so_far.hide()
-        body.setAlignment(Qt.AlignmentFlag.AlignTop)
+        so_far.body.setAlignment(Qt.AlignmentFlag.AlignTop)
         return bits.Scrolling(page)  # with banners above it, it may be too high
 
     def _reader_page(self) -> QWidget:
-        page = bits.card("")
-        layout = page.layout()
-        assert isinstance(layout, QVBoxLayout)
+        page = bits.Card()
         head = QHBoxLayout()
         self.reader_title = bits.label(role="title")
         self.reader_back = Button(tr("Back"))
         self.reader_pdf = Button(tr("Save as PDF…"))
-        head.addWidget(self.reader_title, 1)
-        head.addWidget(self.reader_pdf)
-        head.addWidget(self.reader_back)
-        layout.addLayout(head)
-        layout.addWidget(bits.hairline())
-        layout.addWidget(self.reader, 1)
-        layout.addStretch(0)
+        bits.fill(head, (self.reader_title, 1), self.reader_pdf, self.reader_back)
+        bits.fill(page.body, head, bits.hairline(), (self.reader, 1), 0)
         return page
 
     def _connect(self) -> None:
-        self.session.study_changed.connect(self.study_changed)
-        self.session.participant_changed.connect(self._participant_changed)
-        self.ready.audio_device_changed.connect(self.audio_device_changed)
-        self.ready.screen_changed.connect(self.screen_changed)
-        self.ready.show_cards.connect(self.show_cards)
+        self.session.participant_changed.connect(lambda *_: self._judge())
         self.ready.read_consent.connect(lambda: self._open_reader())
         self.ready.start.connect(self._start)
         self.interrupted.resume_requested.connect(self.resume_requested)
-        self.interrupted.leave_requested.connect(self.leave_requested)
         self.help.clicked.connect(lambda: open_documentation(self.show_error))
         self.reader_back.clicked.connect(self._close_reader)
         self.reader_pdf.clicked.connect(self._choose_pdf)
         self.pages.currentChanged.connect(self._page_changed)
         self.session.blind.toggled.connect(self.study.set_blind)
-        self.session.blind.clicked.connect(self.blind_changed)
-        self.session.pilot.toggled.connect(self.pilot_changed)
         self.sessions_page.resume_requested.connect(self.resume_requested)
 
     def set_data(self, folder: Path, free_bytes: int | None) -> None:
@@ -250,18 +192,6 @@ class HomeView(QWidget):
         if free_bytes is not None:
             text += "  ·  " + tr("{size} free", size=wording.size(free_bytes))
         self.data.set_full(text)
-
-    def set_studies(self, choices: Sequence[StudyChoice], current: str) -> None:
-        """The studies to choose from; a file that was opened is one more of them."""
-        self.session.set_studies(choices, current)
-
-    def set_study_note(self, text: str) -> None:
-        """What there is to say of the chosen study's files; empty for nothing."""
-        self.session.set_study_note(text)
-
-    def set_blind(self, blind: bool) -> None:
-        """Tick or untick the box of a blind session."""
-        self.session.blind.setChecked(blind)
 
     @property
     def pilot(self) -> bool:
@@ -292,21 +222,11 @@ class HomeView(QWidget):
 
     @property
     def results_shown(self) -> bool:
-        """Whether the researcher's page is looked at."""
         return self.pages.currentIndex() == RESULTS
 
     @property
     def coding_shown(self) -> bool:
-        """Whether the page for coding is looked at."""
         return self.pages.currentIndex() == CODING
-
-    def set_sheet(self, model: str, sheet: TraversalSheet, facts: str) -> None:
-        """What each dial of a model does; facts: what else is known of it, in one line."""
-        self.study.set_sheet(model, sheet, facts)
-
-    def set_sheet_problem(self, model: str, text: str) -> None:
-        """Why there is no sheet of a model."""
-        self.study.set_problem(model, text)
 
     def set_participants(
         self,
@@ -336,24 +256,6 @@ class HomeView(QWidget):
         self.session.set_plan(parts, problem, drawn)
         self.study.set_plan(parts, problem)
         self._judge()
-
-    def set_audio(
-        self,
-        policy: Literal["required", "optional", "off"],
-        devices: Sequence[Device] | None,
-        current: str | None,
-    ) -> None:
-        """policy: the study's `recording.audio`; devices: None before they were looked for;
-        current: spec of the chosen device, or None."""
-        self.ready.set_audio(policy, devices, current)
-
-    def set_screens(self, screens: Sequence[ScreenChoice], chosen: str | None) -> None:
-        """The screens there are and the name of the participant's."""
-        self.ready.set_screens(screens, chosen)
-
-    def set_level(self, level: Level | None) -> None:
-        """What the probed microphone hears."""
-        self.ready.set_level(level)
 
     def set_checklist(self, rows: Sequence[Row]) -> None:
         """Rows by their key; those left out stay as they are."""
@@ -392,21 +294,6 @@ class HomeView(QWidget):
         self.none_yet.setVisible(not lines)
         bits.set_text(self.none_yet, tr("No session yet.") if whole else tr("Checking …"))
 
-    def set_all_sessions(
-        self,
-        lines: Sequence[SessionSummary],
-        forbidden: Collection[Path] = (),
-        *,
-        whole: bool = True,
-    ) -> None:
-        """Every session under the data folder, newest first; forbidden: those that their study does
-        not let go on; whole: all were read."""
-        self.sessions_page.set_lines(lines, forbidden, whole=whole)
-
-    def set_interrupted(self, lines: Sequence[Interrupted]) -> None:
-        """Interrupted sessions found at the start."""
-        self.interrupted.set_lines(lines)
-
     def set_starting(self, starting: bool, step: str = "") -> None:
         """A session is being opened; Start waits until it is, or failed.
 
@@ -422,35 +309,23 @@ class HomeView(QWidget):
         """Tell what happened, what is safe and what to do, in a strip that can be dismissed."""
         self.error.show_error(error)
 
-    def forget_error(self) -> None:
-        """What was told has been put right."""
-        self.error.hide()
-
-    def _participant_changed(self, participant: str, session: str) -> None:
-        self._judge()
-        self.participant_changed.emit(participant, session)
-
     def _judge(self) -> None:
         rows = [self.session.plan_row(), self.session.participant_row(), *self._rows.values()]
         self.ready.set_readiness(checklist.readiness(rows), starting=self._starting)
 
     def _start(self) -> None:
-        participant, session = self.participant()
-        self.start_requested.emit(
-            StartRequest(
-                study=str(self.session.study.currentData()),
-                participant=participant,
-                session=session,
-                audio=self.ready.device.currentData(),
-                screen=str(self.ready.screen_choice.currentData()),
-                blind=self.session.blind.isChecked(),
-                pilot=self.session.pilot.isChecked(),
-            )
+        request = StartRequest(
+            str(self.session.study.currentData()),
+            *self.participant(),
+            audio=self.ready.device.currentData(),
+            screen=str(self.ready.screen_choice.currentData()),
+            blind=self.session.blind.isChecked(),
+            pilot=self.session.pilot.isChecked(),
         )
+        self.start_requested.emit(request)
 
     def _page_changed(self, page: int) -> None:
-        scrolls = page in (SESSIONS, STUDY, RESULTS, CODING)
-        self.pages.setMaximumHeight(ANY_HEIGHT if scrolls else MOST_HEIGHT)
+        self.pages.setMaximumHeight(MOST_HEIGHT if page in (NEW, READER) else ANY_HEIGHT)
         self._limit_width()
         self.results_opened.emit(page == RESULTS)
         self.coding_opened.emit(page == CODING)
@@ -514,15 +389,19 @@ class _Band(QFrame):
         self.setProperty("tone", tone)
         self.title = bits.label(role="strong", wrap=True)
         self.text = bits.label(role="secondary", wrap=True)
-        self.row = bits.row(
-            self, theme.SPACE_M, (theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
-        )
-        self.row.addWidget(bits.StatusIcon(palette, state), 0, Qt.AlignmentFlag.AlignTop)
-        words = bits.column(None, 2)
-        words.addWidget(self.title)
-        words.addWidget(self.text)
-        self.row.addLayout(words, 1)
+        around = (theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        self.row = bits.row(self, theme.SPACE_M, around)
+        words = bits.fill(bits.column(None, 2), self.title, self.text)
+        icon = bits.StatusIcon(palette, state)
+        bits.fill(self.row, (icon, Qt.AlignmentFlag.AlignTop), (words, 1))
         self.hide()
+
+
+INTERRUPTED = N_("{study} · everything up to then is on disk. You can resume it now or later.")
+FORBIDDEN = N_(
+    "{study} · this study does not allow sessions to be resumed. Everything up to then is on disk "
+    "and can be exported; its place is free for another participant."
+)
 
 
 class InterruptedBanner(_Band):
@@ -535,10 +414,8 @@ class InterruptedBanner(_Band):
         super().__init__(palette, "warn", "warn")
         self.lines: list[Interrupted] = []
         self.leave = Button(tr("Leave as it is"))
-        self.resume = Button(tr("Recover and resume"))
-        self.resume.setProperty("role", "primary")
-        self.row.addWidget(self.leave)
-        self.row.addWidget(self.resume)
+        self.resume = Button(tr("Recover and resume"), "primary")
+        bits.fill(self.row, self.leave, self.resume)
         self.leave.clicked.connect(self._left)
         self.resume.clicked.connect(lambda: self.resume_requested.emit(self.lines[0].path))
 
@@ -563,17 +440,7 @@ class InterruptedBanner(_Band):
             when=wording.local_time(line.last_utc),
         )
         bits.set_text(self.title, title)
-        if line.forbidden:
-            text = tr(
-                "{study} · this study does not allow sessions to be resumed. Everything up to then "
-                "is on disk and can be exported; its place is free for another participant.",
-                study=line.study,
-            )
-        else:
-            text = tr(
-                "{study} · everything up to then is on disk. You can resume it now or later.",
-                study=line.study,
-            )
+        text = tr(FORBIDDEN if line.forbidden else INTERRUPTED, study=line.study)
         self.resume.setVisible(not line.forbidden)
         if more := len(self.lines) - 1:
             text += " " + tr("{n} more after this one.", n=more)
@@ -591,26 +458,22 @@ class ErrorBanner(_Band):
 
     def show_error(self, error: LabappError) -> None:
         bits.set_text(self.title, translate_message(error.what))
-        bits.set_text(
-            self.text,
-            " ".join(translate_message(part) for part in (error.safe, error.todo) if part),
-        )
+        then = filter(None, (error.safe, error.todo))
+        bits.set_text(self.text, " ".join(map(translate_message, then)))
         self.show()
 
 
-class OpeningCard(QFrame):
+class OpeningCard(bits.Card):
     """Over the home while a session is opened: what is done now."""
 
     def __init__(self, over: QWidget) -> None:
-        super().__init__(over)
+        super().__init__(tr("Opening the session."), theme.SPACE_S)
+        self.setParent(over)
         self._over = over
-        self.setProperty("role", "card")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.text = bits.label(role="secondary", wrap=True)
         self.text.setMinimumWidth(360)
-        column = bits.column(self, theme.SPACE_S, theme.SPACE_XL)
-        column.addWidget(bits.label(tr("Opening the session."), "title"))
-        column.addWidget(self.text)
+        self.body.addWidget(self.text)
         self.hide()
 
     def say(self, step: str) -> None:
@@ -692,11 +555,10 @@ class RowView(QWidget):
 
     def show_row(self, row: Row) -> None:
         self.icon.set_state(row.state)
-        bits.set_property(self.text, "tone", TONES[row.state])
-        bits.set_text(self.text, row.text)
+        bits.set_text(self.text, row.text, TONES[row.state])
 
 
-class ReadyCard(QFrame):
+class ReadyCard(bits.Card):
     """audio_device_changed(spec or None), screen_changed(name), show_cards, read_consent, start."""
 
     audio_device_changed = Signal(object)
@@ -706,23 +568,19 @@ class ReadyCard(QFrame):
     start = Signal()
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        super().__init__(tr("Ready?"), 0)
         self.device = Combo(palette, tr("Microphone"))
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
         self.screen_choice = Combo(palette, tr("Participant’s screen"))
-        self.cards = Button(tr("Show numbers"))
+        self.cards = Button(tr("Show numbers"), "link")
         self.cards.setToolTip(tr("Show a number on each screen for a few seconds"))
-        self.read = Button(tr("Read"))
+        self.read = Button(tr("Read"), "link")
         self.read.setAccessibleName(tr("Read the consent text"))
         self.why = bits.label(role="secondary", wrap=True)
-        self.start_button = Button(tr("Start session"))
-        self.start_button.setProperty("role", "primary")
+        self.start_button = Button(tr("Start session"), "primary")
         self.start_button.setMinimumHeight(44)
         self.start_button.setMinimumWidth(150)
-        for button in (self.cards, self.read):
-            button.setProperty("role", "link")
         controls = {
             "microphone": (self.bars, self.device),
             "screen": (self.cards, self.screen_choice),
@@ -733,43 +591,29 @@ class ReadyCard(QFrame):
             for key, title in TITLES.items()
         }
 
-        layout = bits.column(self, 0, theme.SPACE_XL)
-        layout.addWidget(bits.label(tr("Ready?"), "title"))
-        layout.addSpacing(theme.SPACE_XS)
+        self.body.addSpacing(theme.SPACE_XS)
         checked = QWidget()
         column = bits.column(checked, 0)
         for index, key in enumerate(ORDER):
-            if index:
-                column.addWidget(bits.hairline())
-            column.addWidget(self.rows[key])
+            bits.fill(column, *([bits.hairline()] if index else []), self.rows[key])
             if key == "decoders":
                 self._above_pictures = bits.hairline()
-                column.addWidget(self._above_pictures)
-                column.addWidget(self.rows[PICTURES])
+                bits.fill(column, self._above_pictures, self.rows[PICTURES])
         self._above_lsl = bits.hairline()
-        column.addWidget(self._above_lsl)
-        column.addWidget(self.rows[LSL])
-        column.addStretch(1)
-        layout.addWidget(bits.Scrolling(checked, CARD_HEIGHT), 1)  # Start stays in sight below it
-        self._above_pictures.hide()
-        self.rows[PICTURES].hide()
-        self._above_lsl.hide()
-        self.rows[LSL].hide()
+        bits.fill(column, self._above_lsl, self.rows[LSL], 1)
+        # Start stays in sight below it.
+        bits.fill(self.body, (bits.Scrolling(checked, CARD_HEIGHT), 1), bits.hairline())
+        for widget in (self._above_pictures, self.rows[PICTURES], self._above_lsl, self.rows[LSL]):
+            widget.hide()
         # What the microphone hears changes all the time; the rows below must not move with it.
         self.rows["microphone"].text.setMinimumHeight(2 * ceil(metrics().lineSpacing()))
-        layout.addWidget(bits.hairline())
-        layout.addSpacing(theme.SPACE_L)
-        foot = bits.row(None, theme.SPACE_L)
-        foot.addWidget(self.why, 1)
-        foot.addWidget(self.start_button)
-        layout.addLayout(foot)
+        self.body.addSpacing(theme.SPACE_L)
+        foot = bits.fill(bits.row(None, theme.SPACE_L), (self.why, 1), self.start_button)
+        self.body.addLayout(foot)
 
-        self.device.activated.connect(
-            lambda index: self.audio_device_changed.emit(self.device.itemData(index))
-        )
-        self.screen_choice.activated.connect(
-            lambda index: self.screen_changed.emit(str(self.screen_choice.itemData(index)))
-        )
+        device, screen = self.device, self.screen_choice
+        device.activated.connect(lambda at: self.audio_device_changed.emit(device.itemData(at)))
+        screen.activated.connect(lambda at: self.screen_changed.emit(screen.itemData(at)))
         self.cards.clicked.connect(self.show_cards)
         self.read.clicked.connect(self.read_consent)
         self.start_button.clicked.connect(self.start)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QFrame,
     QHBoxLayout,
     QSizePolicy,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,11 +31,6 @@ from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.participant.looks import USUAL, WindowPicture
 from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
-
-if TYPE_CHECKING:
-    from labapp.ui.moderator.state.console import ConsoleState
-    from labapp.ui.participant.view import SessionView
-
 
 FACTS_WIDTH = 260
 """Logical pixels that numbers next to the screen need; with less they stand below it."""
@@ -82,10 +75,8 @@ class ScreenMirror(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._pixmap is None:
             return
-        painter = QPainter(self)
         wide = self._pixmap.deviceIndependentSize().width()
-        painter.drawPixmap(QPoint(round((self.width() - wide) / 2), 0), self._pixmap)
-        painter.end()
+        QPainter(self).drawPixmap(QPoint(round((self.width() - wide) / 2), 0), self._pixmap)
 
     @property
     def shape(self) -> float:
@@ -105,7 +96,7 @@ class ScreenMirror(QWidget):
             self.picture = None
 
 
-class MirrorPanel(QFrame):
+class MirrorPanel(bits.Card):
     """The card of the mirror: the participant's screen, or what the moderator leads.
 
     session: as the participant's window has it; send: takes the moderator's commands; blind:
@@ -121,8 +112,8 @@ class MirrorPanel(QFrame):
         *,
         blind: bool = False,
     ) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        around = (theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        super().__init__("", theme.SPACE_S, around)
         self._session, self._console, self._blind = session, console, blind
         self._palette, self._send = palette, send
         self._panels: dict[str, PartPanel] = {}
@@ -134,18 +125,12 @@ class MirrorPanel(QFrame):
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._front)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(theme.SPACE_M)
-        self._row.addWidget(self.shown, 1)
-        self._row.addWidget(self.facts)
+        bits.fill(self._row, (self.shown, 1), self.facts)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._front)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
-        layout.setSpacing(theme.SPACE_S)
         head = QHBoxLayout()
-        head.addWidget(bits.label(tr("PARTICIPANT’S VIEW"), "section"))
-        head.addWidget(self.title, 1)
-        layout.addLayout(head)
-        layout.addWidget(self.stack, 1)
+        bits.fill(head, bits.label(tr("PARTICIPANT’S VIEW"), "section"), (self.title, 1))
+        bits.fill(self.body, head, (self.stack, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -204,8 +189,7 @@ class MirrorPanel(QFrame):
     def show_facts(self) -> None:
         """Bring what stands beside the screen up to date."""
         session, part = self._session, self._session.part
-        covered = why_covered(session)
-        if covered or part is None:
+        if (covered := why_covered(session)) or part is None:
             self.facts.show_facts(covered)
             self.facts.widget_of("")
             self.title.set_full("" if part is None else wording.part_title(part.title))
@@ -213,8 +197,7 @@ class MirrorPanel(QFrame):
         words = words_of(part)
         facts = words.beside(part, session, self._console)
         self.facts.show_facts([fact for fact in facts if not (fact.veiled and self._blind)])
-        widget = self.facts.widget_of(words.beside_widget)
-        if widget is not None:
+        if (widget := self.facts.widget_of(words.beside_widget)) is not None:
             widget.show_beside(part, session, self._console)
         self.title.set_full(words.place(part, session.task, session.part_state))
 
@@ -283,10 +266,8 @@ class FactsColumn(bits.Scrolling):
         self._both = QBoxLayout(QBoxLayout.Direction.TopToBottom, inside)
         self._both.setContentsMargins(0, 0, theme.SPACE_S, 0)
         self._both.setSpacing(theme.SPACE_S)
-        self._column = bits.column(None, theme.SPACE_S)
-        self._column.addWidget(self.labels[0])
-        self._both.addLayout(self._column)
-        self._both.addStretch(1)
+        self._column = bits.fill(bits.column(None, theme.SPACE_S), self.labels[0])
+        bits.fill(self._both, self._column, 1)
 
     def lie_flat(self, flat: bool) -> None:
         """Let the widget stand next to the lines, not below them, where there is little height."""
@@ -315,8 +296,7 @@ class FactsColumn(bits.Scrolling):
             if there:
                 fact = facts[place]
                 bits.set_property(label, "role", fact.role)
-                bits.set_property(label, "tone", fact.tone)
-                bits.set_text(label, fact.text)
+                bits.set_text(label, fact.text, fact.tone)
             if label.isHidden() == there:
                 label.setVisible(there)
 

@@ -19,6 +19,7 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QRect,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -74,7 +75,7 @@ class NoteInput(QLineEdit):
         self.returnPressed.connect(self._keep)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._began_ns is None and event.text().isprintable() and event.text():
+        if self._began_ns is None and event.text() and event.text().isprintable():
             self._began_ns = self._now_ns()
         if event.key() == Qt.Key.Key_Escape:
             return  # what was begun stays; the console gives the keyboard back
@@ -92,9 +93,8 @@ class NoteInput(QLineEdit):
 
     def begin_with(self, text: str) -> None:
         """Let this stand there, as nothing that was typed yet."""
-        blocked = self.blockSignals(True)
-        self.setText(text)
-        self.blockSignals(blocked)
+        with QSignalBlocker(self):
+            self.setText(text)
         self._began_ns = None
 
     @property
@@ -128,62 +128,44 @@ def text_of(note: Note) -> str:
     return f"{text} ✎" if note.text and note.corrected else text
 
 
-class NotesPanel(QFrame):
-    """note_saved(text, began_ns), deviation_saved(text, began_ns), flag_set(number), corrected(seq,
-    text, began_ns): what the moderator did. correction_begun(): its field is to be written into;
-    correction_asked(): it asks whether to take a line back; correction_left(): that is over."""
+class NotesPanel(bits.Card):
+    """flag_set(number): the moderator set a flag. correction_begun(): the field of the correction
+    is to be written into; correction_asked(): it asks whether to take a line back."""
 
-    corrected = Signal(int, str, object)
     correction_begun = Signal()
     correction_asked = Signal()
-    correction_left = Signal()
-    note_saved = Signal(str, object)
-    deviation_saved = Signal(str, object)
     flag_set = Signal(int)
 
     def __init__(
         self, palette: Palette, flags: Mapping[int, str], now_ns: Callable[[], int]
     ) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        around = (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_M)
+        super().__init__("", theme.SPACE_S, around)
         self.input = NoteInput(now_ns, tr("Note"), tr("Note: Ctrl+N, then Enter"))
         self.list = TimedList(palette, tr("Notes and flags"))
         self.deviation = NoteInput(now_ns, tr("Deviation"), tr("What was different?"))
         self.deviations = TimedList(palette, tr("Deviations"))
         self.correction = Correction(NoteInput(now_ns, tr("Correction"), ""), now_ns)
         self.correction.field.setProperty(PURPOSE, "correction")
-        self.correction.corrected.connect(self.corrected)
-        self.correction.left.connect(self.correction_left)
         self._lines: tuple[list[Correctable | None], list[Correctable | None]] = ([], [])
         self.input.setProperty(PURPOSE, "note")
         self.deviation.setProperty(PURPOSE, "deviation")
-        self.input.committed.connect(self.note_saved)
-        self.deviation.committed.connect(self.deviation_saved)
         self.tabs = [Button(tr("Notes"), "page-tab"), Button(tr("Deviations"), "page-tab")]
         self.stack = QStackedWidget()
         head = bits.row(None, theme.SPACE_S)
         pages = ((self.input, self.list), (self.deviation, self.deviations))
         for tab, (field, view) in zip(self.tabs, pages, strict=True):
-            tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             view.chosen.connect(self.correct)
             view.setToolTip(tr("A double click on a line corrects it; {key} the newest", key=KEY))
             head.addWidget(tab)
             page = QWidget()
-            column = bits.column(page, theme.SPACE_S)
-            column.addWidget(field)
-            column.addWidget(view, 1)
+            bits.fill(bits.column(page, theme.SPACE_S), field, (view, 1))
             self.stack.addWidget(page)
         bits.turn_pages(self.tabs, self.stack.setCurrentIndex)
         head.addStretch(1)
-        layout = bits.column(
-            self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_M)
-        )
-        layout.addLayout(head)
-        layout.addWidget(self.correction)
-        layout.addWidget(self.stack, 1)
-        layout.addLayout(self._flags(flags))
+        bits.fill(self.body, head, self.correction, (self.stack, 1), self._flags(flags))
         self.legend = bits.label(role="secondary")
-        layout.addWidget(self.legend)
+        self.body.addWidget(self.legend)
         for field in self._fields:
             field.textChanged.connect(self.say_unfinished)
         self.say_unfinished()
@@ -194,10 +176,8 @@ class NotesPanel(QFrame):
         columns = 2 if len(flags) <= 6 else 3
         self.buttons = {}
         for place, (number, meaning) in enumerate(sorted(flags.items())):
-            button = ElidedButton(f"{number}  {meaning}")
-            button.setProperty("role", "flag")
+            button = ElidedButton(f"{number}  {meaning}", "flag")
             button.setToolTip(tr("Flag “{meaning}”: Ctrl+{number}", meaning=meaning, number=number))
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(lambda _=False, number=number: self.flag_set.emit(number))
             grid.addWidget(button, place // columns, place % columns)
             self.buttons[number] = button
@@ -223,8 +203,7 @@ class NotesPanel(QFrame):
         """Say what the keys do, or that something begun waits in a field without the keyboard."""
         waits = any(field.begun and not field.hasFocus() for field in self._fields)
         text = N_("Not kept yet: Ctrl+N goes on") if waits else N_("Ctrl + number sets a flag")
-        bits.set_text(self.legend, tr(text))
-        bits.set_property(self.legend, "tone", "warn" if waits else "")
+        bits.set_text(self.legend, tr(text), "warn" if waits else "")
 
     def show_notes(self, notes: Sequence[Note]) -> None:
         """Newest first."""
@@ -233,10 +212,7 @@ class NotesPanel(QFrame):
             for note in notes
         ]
         self.list.show_lines(
-            [
-                Line(note.working_ns, text_of(note), COLOURS[note.kind], note.taken_back)
-                for note in notes
-            ]
+            [Line(n.working_ns, text_of(n), COLOURS[n.kind], n.taken_back) for n in notes]
         )
 
     def correct(self, place: int) -> None:
@@ -268,30 +244,19 @@ class NotesPanel(QFrame):
         """Newest first, and how many."""
         deviations = log.lines()
         self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(deviations) or ''}".rstrip())
-        at = [work.working_ns(round(deviation.session_s * NS)) for deviation, _ in deviations]
-        self._lines[DEVIATIONS][:] = [
-            Correctable(
-                deviation.seq,
-                at_ns,
-                deviation.detail if deviation.kind == NOTED[0] else "",
-                deviation.detail,
-                True,
+        lines, correctable = [], []
+        for deviation, words in deviations:
+            at_ns = work.working_ns(round(deviation.session_s * NS))
+            noted, taken_back = deviation.kind in NOTED, deviation.kind == NOTED[1]
+            lines.append(Line(at_ns, words, "accent" if noted else "alarm", taken_back))
+            text = "" if taken_back else deviation.detail
+            correctable.append(
+                Correctable(deviation.seq, at_ns, text, deviation.detail, True)
+                if noted and deviation.seq is not None
+                else None
             )
-            if deviation.seq is not None and deviation.kind in NOTED
-            else None
-            for (deviation, _), at_ns in zip(deviations, at, strict=True)
-        ]
-        self.deviations.show_lines(
-            [
-                Line(
-                    at_ns,
-                    words,
-                    "accent" if deviation.kind in NOTED else "alarm",
-                    deviation.kind == NOTED[1],
-                )
-                for (deviation, words), at_ns in zip(deviations, at, strict=True)
-            ]
-        )
+        self._lines[DEVIATIONS][:] = correctable
+        self.deviations.show_lines(lines)
 
 
 LINE_ROLE = Qt.ItemDataRole.UserRole
@@ -404,16 +369,9 @@ class TimedList(QListWidget):
 class Correctable:
     """A line that can be corrected.
 
-    Attributes
-    ----------
-    seq
-        Of the event that is corrected.
-    working_ns
-        Working time at which the line stands.
-    text, first
-        How it reads now, empty where it was taken back, and how it read at first.
-    own_words
-        Whether it can be put into other words; the study's words are only taken back.
+    seq: of the event that is corrected. text, first: how it reads now, empty where it was taken
+    back, and how it read at first. own_words: whether it can be put into other words; the study's
+    words are only taken back.
     """
 
     seq: int
@@ -427,12 +385,8 @@ class Correction(QFrame):
     """Where a line is corrected, while one is; hidden otherwise.
 
     corrected(seq, text, began_ns): it reads so from now on; empty text takes it back. left(): it is
-    over, whether anything was corrected or not.
-
-    Parameters
-    ----------
-    field : takes the new words, with the moment of their first key.
-    now_ns : the session's clock.
+    over, whether anything was corrected or not. field: takes the new words, with the moment of
+    their first key; now_ns: the session's clock.
     """
 
     corrected = Signal(int, str, object)
@@ -447,14 +401,9 @@ class Correction(QFrame):
         self.words = bits.label("", "", wrap=True)
         self.take_back = Button(tr("Take it back"), "compact")
         self.leave = Button(tr("Leave it"), "compact")
-        buttons = bits.row(None, theme.SPACE_XS)
-        buttons.addWidget(self.take_back)
-        buttons.addWidget(self.leave)
-        buttons.addStretch(1)
+        buttons = bits.fill(bits.row(None, theme.SPACE_XS), self.take_back, self.leave, 1)
         layout = bits.column(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_S))
-        for widget in (self.title, self.words, field):
-            layout.addWidget(widget)
-        layout.addLayout(buttons)
+        bits.fill(layout, self.title, self.words, field, buttons)
         field.installEventFilter(self)
         field.committed.connect(self._keep)
         field.returnPressed.connect(self.close_line)  # after it was kept
@@ -509,9 +458,8 @@ class Correction(QFrame):
             self.corrected.emit(self._line.seq, text, began_ns)
 
     def _take_back(self) -> None:
-        line = self._line
-        if line is not None:
-            self.corrected.emit(line.seq, "" if line.text else line.first, self._now_ns())
+        if (line := self._line) is not None:
+            self._keep("" if line.text else line.first, self._now_ns())
         self.close_line()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

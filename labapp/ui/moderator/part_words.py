@@ -26,14 +26,8 @@ P = TypeVar("P", bound=PlannedPart)
 class Fact:
     """A line beside the participant's screen, for the moderator alone.
 
-    Attributes
-    ----------
-    text
-        In the moderator's language.
-    role, tone
-        How it looks, see the console's style sheet.
-    veiled
-        Whether a blind moderator does not see it: what is true, what a model predicts, a method.
+    role, tone: how it looks, see the console's style sheet. veiled: whether a blind moderator does
+    not see it: what is true, what a model predicts, a method.
     """
 
     text: str
@@ -178,7 +172,7 @@ def contents_of(parts: Sequence[PlannedPart], places: Iterable[int], asked: int 
 
 @cache
 def _words(where: str) -> PartWords[Any]:
-    return PartWords() if not where else discovery.load(where)()
+    return discovery.load(where)() if where else PartWords()
 
 
 def words_of(part: PlannedPart) -> PartWords[Any]:
@@ -191,9 +185,10 @@ def chords_of(parts: Sequence[PlannedPart]) -> dict[str, Command]:
     of_task: dict[PartWords[Any], list[PlannedPart]] = {}
     for part in parts:
         of_task.setdefault(words_of(part), []).append(part)
-    return {
-        key: command for words, own in of_task.items() for key, command in words.chords(own).items()
-    }
+    chords: dict[str, Command] = {}
+    for words, own in of_task.items():
+        chords |= words.chords(own)
+    return chords
 
 
 @cache

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.errors import JournalError
 from labapp.events import Payload
 from labapp.events.lifecycle import ScreenChanged
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.growing import grow, shrink
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.checklist import ScreenChoice
+from labapp.ui.qtapp import the_app
 
 CARD_SIZE = QSize(420, 320)
 CARD_SECONDS = 4.0
-CARD_NUMBER_PX = 160
-
-
-class ScreenSource(Protocol):
-    """What is needed of QGuiApplication; a test hands in its own."""
-
-    screenAdded: Any
-    screenRemoved: Any
-
-    def screens(self) -> Sequence[QScreen]: ...
 
 
 def choices(screens: Sequence[QScreen]) -> list[ScreenChoice]:
@@ -67,9 +59,7 @@ class NumberCards(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.cards: list[QWidget] = []
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.hide)
+        self._timer = timers.once(self, self.hide)
 
     def show(self, screens: Sequence[QScreen], seconds: float = CARD_SECONDS) -> None:
         """Show the cards, anew if they are on the screens already."""
@@ -107,11 +97,11 @@ def _card(choice: ScreenChoice) -> QWidget:
     window.setFixedSize(CARD_SIZE)
     number = bits.label(str(choice.number), "card-number")
     name = bits.label(f"{choice.name}\n{choice.width} × {choice.height}", "secondary")
+    for label in (number, name):
+        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
     layout = QVBoxLayout(window)
     layout.setContentsMargins(*[theme.SPACE_XL] * 4)
-    for widget in (number, name):
-        widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout.addWidget(widget)
+    bits.fill(layout, number, name)
     return window
 
 
@@ -132,20 +122,18 @@ class ScreenWatcher(QObject):
     """Puts the two windows on screens and keeps them on ones that are there.
 
     emit : takes the ScreenChanged events (Runner.emit), which the console's alarms are made of.
-    source : signals and list of the screens; the application by default.
+    source : has signals and list of the screens; the application by default.
     """
 
     def __init__(
         self,
         emit: Callable[[Payload], None],
-        source: ScreenSource | None = None,
+        source: Any = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        application = QGuiApplication.instance()
-        assert isinstance(application, QGuiApplication)
         self._emit = emit
-        self._source: Any = source or application
+        self._source: Any = source or the_app()
         self._participant: QWidget | None = None
         self._console: QWidget | None = None
         self._fullscreen = True
@@ -207,12 +195,10 @@ class ScreenWatcher(QObject):
             return
         mine = next((s for s in screens if name in (s.name(), name_of(s))), None)
         if mine is None:
-            before = self._on.get(self._participant)
-            if before is not None and before in screens:
-                mine = before
-            else:
-                wanted = preferred(screens, QGuiApplication.primaryScreen())
-                mine = next(s for s in screens if name_of(s) == wanted)
+            mine = self._on.get(self._participant)
+        if mine is None or mine not in screens:
+            wanted = preferred(screens, QGuiApplication.primaryScreen())
+            mine = next(s for s in screens if name_of(s) == wanted)
         if self._fullscreen and isinstance(self._participant, FillsScreen):
             shrink(mine)
             grow(mine)  # before a console is put on the same one
@@ -240,8 +226,7 @@ class ScreenWatcher(QObject):
                 window.setGeometry(screen.geometry())
                 window.showFullScreen()
             return
-        wanted = window.size().boundedTo(where.size())
-        window.resize(wanted)
+        window.resize(window.size().boundedTo(where.size()))
         window.move(where.center() - window.rect().center())
         if window is self._console and not self.alone:
             window.showMaximized()
@@ -250,17 +235,15 @@ class ScreenWatcher(QObject):
 
     def _removed(self, screen: QScreen) -> None:
         left = [other for other in self._screens() if other is not screen]
-        name = name_of(screen)
         hit = [window for window, on in self._on.items() if on is screen]
-        self._tell(ScreenChanged("removed", name, len(left)))
+        self._tell(ScreenChanged("removed", name_of(screen), len(left)))
         for window in hit:
             del self._on[window]
         self._place(left, None)
 
     def _added(self, screen: QScreen) -> None:
         screens = self._screens()
-        name = name_of(screen)
-        self._tell(ScreenChanged("added", name, len(screens)))
+        self._tell(ScreenChanged("added", name_of(screen), len(screens)))
         if self._participant not in self._on:
             self._place(screens, None)  # there was no screen at all
         elif self._console is not None and self.alone:
@@ -269,8 +252,6 @@ class ScreenWatcher(QObject):
             self._place(screens, None)
 
     def _tell(self, payload: ScreenChanged) -> None:
-        try:
+        # Of a session that is being closed, a screen that goes with it is no event.
+        with suppress(JournalError):
             self._emit(payload)
-        except JournalError:
-            # The session is being closed; a screen that goes with it is no event of it.
-            return

@@ -1,11 +1,7 @@
 """The page of all sessions: found, looked at, gone on with, remarked on, excluded, withdrawn.
 
-Recorded sessions as a table: sorted by any column as people count, and searched.
-
-Cells are made when they are painted, so that thousands of sessions cost no more than those that
-can be seen.
-
-The home's card where study, participant and session are chosen.
+Recorded sessions as a table: sorted by any column as people count, and searched. The home's card
+where study, participant and session are chosen.
 """
 
 from __future__ import annotations
@@ -20,7 +16,6 @@ from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -42,6 +37,7 @@ from labapp.ui.moderator.checklist import Row, StudyChoice, length_text, state_t
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.replay_process import menu_of, replayable
 from labapp.ui.theme import Palette
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import Button, FlowLayout
 from labapp.ui.widgets.row_table import RowModel, RowTable
 
@@ -80,26 +76,20 @@ class SessionModel(RowModel[SessionSummary]):
 
     def set_lines(self, lines: Sequence[SessionSummary]) -> None:
         """Show these instead, sorted and searched as those before."""
-        self.beginResetModel()
         self.all_lines = tuple(lines)
         self._texts.clear()
         self._arrange()
-        self.endResetModel()
 
     def search(self, text: str) -> None:
         """Show only those in which every word of the text is; empty for all."""
-        self.beginResetModel()
         self._wanted = text
         self._arrange()
-        self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """By a column; -1: as they were given."""
-        self.beginResetModel()
         down = order == Qt.SortOrder.DescendingOrder
         self._sorted = (column, down) if 0 <= column < len(self.columns) else None
         self._arrange()
-        self.endResetModel()
 
     def _arrange(self) -> None:
         words = self._wanted.casefold().split()
@@ -109,7 +99,7 @@ class SessionModel(RowModel[SessionSummary]):
         if self._sorted is not None:
             column, down = self._sorted
             lines.sort(key=self.columns[column].sort_key, reverse=down)
-        self.rows = lines
+        self.set_rows(lines)
 
     def _text(self, line: SessionSummary) -> str:
         """What a search looks at: all cells of a row, and the folder's name."""
@@ -157,10 +147,6 @@ def _state_tone(line: SessionSummary) -> str:
     return "warn" if _tells_not_counted(line) else TONES.get(line.state, "")
 
 
-def _voice_tone(line: SessionSummary) -> str:
-    return "warn" if line.lost_s > 0 else ""
-
-
 STUDY = Column(N_("Study"), lambda line: line.study, wide=True)
 ID = Column(N_("Id"), label_text, lambda line: natural(f"{line.participant} {line.session}"))
 STATE = Column(N_("State"), _state, tone=_state_tone)
@@ -168,7 +154,12 @@ STARTED = Column(
     N_("Started"), lambda line: wording.local_time(line.started), lambda line: line.started
 )
 LENGTH = Column(N_("Length"), length_text, lambda line: line.length_s)
-VOICE = Column(N_("Voice"), voice_text, lambda line: (line.sound, -line.lost_s), _voice_tone)
+VOICE = Column(
+    N_("Voice"),
+    voice_text,
+    lambda line: (line.sound, -line.lost_s),
+    lambda line: "warn" if line.lost_s > 0 else "",
+)
 NARROW = (ID, STATE, LENGTH, replace(VOICE, wide=True))
 WIDE = (STUDY, ID, STATE, STARTED, LENGTH, VOICE)
 
@@ -255,35 +246,48 @@ class SessionTable(SessionView):
 SEARCH_WIDTH = 240
 
 
-def _remark(line: SessionSummary) -> str:
-    return " · ".join(reversed(line.comments)).replace("\n", " ")
+REMARK = Column(
+    N_("Remark"),
+    lambda line: " · ".join(reversed(line.comments)).replace("\n", " "),
+    tip=lambda line: "\n".join(line.comments),
+    wide=True,
+)
 
 
-REMARK = Column(N_("Remark"), _remark, tip=lambda line: "\n".join(line.comments), wide=True)
+class _QuestionLine(QWidget):
+    """Asks in place. left(): *Cancel* or Escape."""
 
-
-class WithdrawLine(QWidget):
-    """Asks in place what becomes of the data of who withdraws. answered(delete); left(): nobody
-    withdraws after all. *Cancel* has the keyboard: nothing is deleted by one Enter."""
-
-    answered = Signal(bool)
     left = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.text = bits.label(role="strong", wrap=True)
         self.cancel = Button(tr("Cancel"))
-        self.keep = Button(tr("Withdraw, keep the data"))
-        self.delete = Button(tr("Withdraw, delete the data"))
-        self.delete.setProperty("role", "danger")
-        column = bits.column(self, theme.SPACE_S)
-        column.addLayout(bits.readable(self.text))
-        answers = bits.row(None, theme.SPACE_S)
-        answers.addStretch(1)
-        for button in (self.cancel, self.keep, self.delete):
-            answers.addWidget(button)
-        column.addLayout(answers)
         self.cancel.clicked.connect(self.left)
+
+    def place(self, *answers: layouts.Item) -> None:
+        """Put the answers below the question."""
+        row = bits.fill(bits.row(None, theme.SPACE_S), *answers)
+        bits.fill(bits.column(self, theme.SPACE_S), bits.readable(self.text), row)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class WithdrawLine(_QuestionLine):
+    """Asks what becomes of the data of who withdraws. answered(delete); left(): nobody withdraws
+    after all. *Cancel* has the keyboard: nothing is deleted by one Enter."""
+
+    answered = Signal(bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keep = Button(tr("Withdraw, keep the data"))
+        self.delete = Button(tr("Withdraw, delete the data"), "danger")
+        self.place(1, self.cancel, self.keep, self.delete)
         self.keep.clicked.connect(lambda: self.answered.emit(False))
         self.delete.clicked.connect(lambda: self.answered.emit(True))
 
@@ -300,36 +304,20 @@ class WithdrawLine(QWidget):
         self.show()
         self.cancel.setFocus()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
-            return
-        super().keyPressEvent(event)
 
-
-class DecisionLine(QWidget):
-    """Asks in place why a session is excluded, counts all the same, or is moved between the study
-    and its pilots. answered(str: reason); left(): nothing is decided."""
+class DecisionLine(_QuestionLine):
+    """Asks why a session is excluded, counts all the same, or is moved between the study and its
+    pilots. answered(str: reason); left(): nothing is decided."""
 
     answered = Signal(str)
-    left = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._needed = True
-        self.text = bits.label(role="strong", wrap=True)
         self.reason = QLineEdit()
         bits.limit(self.reason, LONGEST)
-        self.cancel = Button(tr("Cancel"))
-        self.decide = Button("")
-        column = bits.column(self, theme.SPACE_S)
-        column.addLayout(bits.readable(self.text))
-        answers = bits.row(None, theme.SPACE_S)
-        answers.addWidget(self.reason, 1)
-        answers.addWidget(self.cancel)
-        answers.addWidget(self.decide)
-        column.addLayout(answers)
-        self.cancel.clicked.connect(self.left)
+        self.decide = Button()
+        self.place((self.reason, 1), self.cancel, self.decide)
         self.decide.clicked.connect(self._answer)
         self.reason.returnPressed.connect(self._answer)
         self.reason.textChanged.connect(self._changed)
@@ -372,14 +360,11 @@ class DecisionLine(QWidget):
         if self.decide.isEnabled():
             self.answered.emit(self.reason.text().strip())
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
-            return
-        super().keyPressEvent(event)
+
+CHOOSE = N_("Choose a session to replay or resume it, to remark on it or open its folder.")
 
 
-class SessionsPage(QFrame):
+class SessionsPage(bits.Card):
     """replay_requested(Path), resume_requested(Path), folder_requested(Path),
     withdraw_requested(Path, bool: delete), decided(Path, bool: included, str: reason),
     moved(Path, bool: into the study, str: reason), remarked(Path, str): what is to be done with the
@@ -394,28 +379,22 @@ class SessionsPage(QFrame):
     moved = Signal(object, bool, str)
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__()
+        super().__init__(margins=theme.SPACE_L)
         self._forbidden: frozenset[Path] = frozenset()
         self._whole = False
         self._said = ""
         self._chosen: Path | None = None
         self._asked: SessionSummary | None = None
         self._moves = False
-        self.setProperty("role", "card")
         self.table = SessionTable(palette, wide=True, more=(REMARK,))
         header = self.table.horizontalHeader()
         header.setSortIndicator(WIDE.index(STARTED), Qt.SortOrder.DescendingOrder)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Search"))
+        self.search = QLineEdit(placeholderText=tr("Search"), clearButtonEnabled=True)
         self.search.setAccessibleName(tr("Search sessions"))
-        self.search.setClearButtonEnabled(True)
         self.search.setFixedWidth(SEARCH_WIDTH)
         self.count = bits.label(role="secondary")
         self.about = bits.label(role="secondary", wrap=True)
-        self.remark = QLineEdit()
-        self.remark.setPlaceholderText(tr("Remark on this session, Enter keeps it"))
-        self.remark.setAccessibleName(tr("Remark"))
-        bits.limit(self.remark)
+        self.remark = bits.line_edit(tr("Remark"), tr("Remark on this session, Enter keeps it"))
         self.replay = Button(tr("Replay"))
         self.folder = Button(tr("Open folder"))
         self.exclude = Button(tr("Exclude…"))
@@ -424,27 +403,17 @@ class SessionsPage(QFrame):
         self.resume = Button(tr("Recover and resume"))
         self.asking = WithdrawLine()
         self.deciding = DecisionLine()
-        layout = bits.column(self, theme.SPACE_M, theme.SPACE_L)
         head = QHBoxLayout()
-        head.addWidget(bits.label(tr("Sessions"), "title"))
-        head.addWidget(self.count, 1)
-        head.addWidget(self.search)
-        layout.addLayout(head)
-        layout.addWidget(self.table, 1)
-        layout.addLayout(bits.readable(self.about))
+        bits.fill(head, bits.label(tr("Sessions"), "title"), (self.count, 1), self.search)
         self._foot = QWidget()
-        foot = bits.column(self._foot, theme.SPACE_S)
-        foot.addWidget(self.remark)
-        buttons = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        foot = bits.fill(bits.column(self._foot, theme.SPACE_S), self.remark)
         self.buttons = (
             *(self.replay, self.folder, self.exclude, self.move_, self.withdraw, self.resume),
         )
-        for button in self.buttons:
-            buttons.addWidget(button)
-        foot.addLayout(buttons)
-        layout.addWidget(self._foot)
+        foot.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=self.buttons))
+        bits.fill(self.body, head, (self.table, 1), bits.readable(self.about), self._foot)
         for question in (self.asking, self.deciding):
-            layout.addWidget(question)
+            self.body.addWidget(question)
             question.hide()
             question.left.connect(self._stop_asking)
         self.search.textChanged.connect(self._search)
@@ -455,7 +424,7 @@ class SessionsPage(QFrame):
         self.replay.clicked.connect(lambda: self._emit(self.replay_requested))
         self.folder.clicked.connect(lambda: self._emit(self.folder_requested))
         self.resume.clicked.connect(lambda: self._emit(self.resume_requested))
-        self.withdraw.clicked.connect(self._ask)
+        self.withdraw.clicked.connect(lambda: self._ask(self.asking.ask))
         self.exclude.clicked.connect(self._ask_why)
         self.move_.clicked.connect(self._ask_move)
         self.deciding.answered.connect(self._decided)
@@ -503,16 +472,16 @@ class SessionsPage(QFrame):
         if line is not None and line.path != self._chosen:
             self._chosen, self._said = line.path, ""
         forbidden = line is not None and line.path in self._forbidden
-        over = line is not None and line.state != "running" and not line.withdrawn
-        self.resume.setEnabled(over and line.state == "interrupted" and not forbidden)  # type: ignore[union-attr]
-        undeleted = line is not None and line.withdrawn == "delete"
-        self.withdraw.setEnabled(over or undeleted)
-        self.exclude.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
+        state = "running" if line is None or line.withdrawn else line.state
+        over = state != "running"
+        self.resume.setEnabled(state == "interrupted" and not forbidden)
+        self.withdraw.setEnabled(over or (line is not None and line.withdrawn == "delete"))
+        self.exclude.setEnabled(over and state != "damaged")
         counts = line is None or _counts(line)
         self.exclude.setText(tr("Exclude…") if counts else tr("Include…"))
         # Only what was recorded as a pilot is ever moved.
         self.move_.setVisible(line is not None and (line.pilot or bool(line.moved)))
-        self.move_.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
+        self.move_.setEnabled(self.exclude.isEnabled())
         into = line is None or line.pilot
         self.move_.setText(tr("Move into the study…") if into else tr("Move to the pilots…"))
         self.folder.setEnabled(line is not None)
@@ -529,14 +498,9 @@ class SessionsPage(QFrame):
         bits.set_text(self.about, self._said or text)
 
     def _hint(self) -> str:
-        """What to do where no session is chosen."""
         if self.table.lines:
-            return tr(
-                "Choose a session to replay or resume it, to remark on it or open its folder."
-            )
-        if not self._whole:
-            return tr("Checking …")
-        return bits.start_one()
+            return tr(CHOOSE)
+        return bits.start_one() if self._whole else tr("Checking …")
 
     def _open(self, line: SessionSummary) -> None:
         if replayable(line):
@@ -550,8 +514,7 @@ class SessionsPage(QFrame):
             menu_of(self.table.viewport(), place, self.buttons)
 
     def _emit(self, signal: object) -> None:
-        line = self.table.selected()
-        if line is not None:
+        if (line := self.table.selected()) is not None:
             signal.emit(line.path)  # type: ignore[attr-defined]
 
     def _remarked(self) -> None:
@@ -559,11 +522,11 @@ class SessionsPage(QFrame):
         if line is not None and text:
             self.remarked.emit(line.path, text)
 
-    def _ask(self) -> None:
+    def _ask(self, ask: Callable[[SessionSummary], None]) -> None:
         self._asked = self.table.selected()
         if self._asked is not None:
             self._foot.hide()
-            self.asking.ask(self._asked)
+            ask(self._asked)
 
     def _stop_asking(self) -> None:
         self._asked = None
@@ -579,25 +542,19 @@ class SessionsPage(QFrame):
             self.withdraw_requested.emit(asked.path, delete)
 
     def _ask_move(self) -> None:
-        self._asked, self._moves = self.table.selected(), True
-        if self._asked is not None:
-            self._foot.hide()
-            self.deciding.ask_move(self._asked)
+        self._moves = True
+        self._ask(self.deciding.ask_move)
 
     def _ask_why(self) -> None:
-        self._asked, self._moves = self.table.selected(), False
-        if self._asked is not None:
-            self._foot.hide()
-            self.deciding.ask(self._asked, _counts(self._asked))
+        self._moves = False
+        self._ask(lambda line: self.deciding.ask(line, _counts(line)))
 
     def _decided(self, reason: str) -> None:
         asked = self._asked
         self._stop_asking()
-        if asked is None:
-            return
-        if self._moves:
+        if asked is not None and self._moves:
             self.moved.emit(asked.path, asked.pilot, reason)
-        else:
+        elif asked is not None:
             self.decided.emit(asked.path, not _counts(asked), reason)
 
 
@@ -606,33 +563,33 @@ def _counts(line: SessionSummary) -> bool:
     return line.decision == "included" if line.decision else not line.not_counted
 
 
-def _decision(line: SessionSummary) -> tuple[str, ...]:
+def _decision(line: SessionSummary) -> list[str]:
     """What was decided by hand, and why; or the rules for which a session does not count."""
-    moved: tuple[str, ...] = ()
+    lines = []
     if line.moved:
         where = tr("Moved to the pilots") if line.pilot else tr("Moved into the study")
-        moved = (f"{where}: {line.moved}",)
-    if not line.decision:
-        rules = ", ".join(map(wording.not_counted, line.not_counted))
-        return (*moved, *((tr("Does not count: {why}", why=rules),) if rules else ()))
-    excluded = line.decision == "excluded"
-    told = tr("Excluded by hand") if excluded else tr("Included by hand")
-    return (*moved, ": ".join(filter(None, (told, line.decision_reason))))
+        lines.append(f"{where}: {line.moved}")
+    if line.decision:
+        excluded = line.decision == "excluded"
+        told = tr("Excluded by hand") if excluded else tr("Included by hand")
+        lines.append(": ".join(filter(None, (told, line.decision_reason))))
+    elif rules := ", ".join(map(wording.not_counted, line.not_counted)):
+        lines.append(tr("Does not count: {why}", why=rules))
+    return lines
 
 
 LABEL_WIDTH = 92
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
-class SessionCard(QFrame):
+class SessionCard(bits.Card):
     """study_changed(id or path), participant_changed(participant, session): the person chose."""
 
     study_changed = Signal(str)
     participant_changed = Signal(str, str)
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        super().__init__(tr("Session"), theme.SPACE_L)
         self._participants = Participants()
         self._taken: Mapping[str, Sequence[str]] = {}
         self._refused: Mapping[str, str] = {}
@@ -649,12 +606,9 @@ class SessionCard(QFrame):
         self.about = bits.label(role="secondary", wrap=True)
         self.study_note = bits.label(role="secondary", wrap=True)
         self.study_note.hide()
-        self.participant = QLineEdit()
-        self.participant.setAccessibleName(tr("Participant"))
-        bits.limit(self.participant, 40)
-        self.session = QLineEdit("1")
-        self.session.setAccessibleName(tr("Session label"))
-        bits.limit(self.session, 20)
+        self.participant = bits.line_edit(tr("Participant"), longest=40)
+        self.session = bits.line_edit(tr("Session label"), longest=20)
+        self.session.setText("1")
         self.session.setFixedWidth(72)
         self.verdict = bits.label(role="secondary", wrap=True)
         self.order = bits.label(wrap=True)
@@ -664,8 +618,6 @@ class SessionCard(QFrame):
             tr("A trial run, kept apart from the study. It is off again for the next session.")
         )
 
-        layout = bits.column(self, theme.SPACE_L, theme.SPACE_XL)
-        layout.addWidget(bits.label(tr("Session"), "title"))
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
         grid.setVerticalSpacing(theme.SPACE_M)
@@ -673,25 +625,22 @@ class SessionCard(QFrame):
         grid.setColumnStretch(1, 1)
         grid.addWidget(self._name(tr("Study"), self.study), 0, 0)
         grid.addWidget(self.study, 0, 1)
+        left = Qt.AlignmentFlag.AlignLeft
         below = bits.column(None, theme.SPACE_XS)
-        below.addWidget(self.about)
-        below.addWidget(self.study_note)
-        below.addWidget(self.open_file, 0, Qt.AlignmentFlag.AlignLeft)
+        bits.fill(below, self.about, self.study_note, (self.open_file, left))
         grid.addLayout(below, 1, 1)
         grid.addWidget(self._name(tr("Participant"), self.participant), 2, 0)
-        who = bits.row(None, theme.SPACE_M)
-        who.addWidget(self.participant, 1)
-        who.addWidget(self._name(tr("Session"), self.session))
-        who.addWidget(self.session)
+        which = self._name(tr("Session"), self.session)
+        who = bits.fill(bits.row(None, theme.SPACE_M), (self.participant, 1), which, self.session)
         grid.addLayout(who, 2, 1)
         grid.addWidget(self.verdict, 3, 1)
         grid.addWidget(self._name(tr("Order")), 4, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.order, 4, 1)
         grid.addWidget(self.blind, 5, 1)
         grid.addWidget(self.pilot, 6, 1)
-        layout.addLayout(grid)
+        self.body.addLayout(grid)
 
-        self.study.activated.connect(self._study_chosen)
+        self.study.activated.connect(lambda at: self.study_changed.emit(self.study.itemData(at)))
         self.open_file.clicked.connect(self._choose_file)
         self.participant.textEdited.connect(self._participant_edited)
         self.session.textEdited.connect(self._participant_edited)
@@ -699,8 +648,7 @@ class SessionCard(QFrame):
         self._show_verdict()
 
     def _name(self, text: str, buddy: object = None) -> QLabel:
-        made = bits.label(text)
-        made.setProperty("role", "field")
+        made = bits.label(text, "field")
         if isinstance(buddy, Combo | QLineEdit):
             made.setBuddy(buddy)
         return made
@@ -768,19 +716,11 @@ class SessionCard(QFrame):
     def session_label(self) -> str:
         return self.session.text().strip()
 
-    def _study_chosen(self, index: int) -> None:
-        self.study_changed.emit(str(self.study.itemData(index)))
-
     def _choose_file(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(
-            self, tr("Open a study file"), str(Path.home()), f"{tr('Studies')} (*.yaml *.yml)"
-        )
-        if path:
-            self.choose_file(Path(path))
-
-    def choose_file(self, path: Path) -> None:
-        """Ask for a study file of the lab's own, which is then one more of the choices."""
-        self.study_changed.emit(str(path))
+        kinds = f"{tr('Studies')} (*.yaml *.yml)"
+        title, home = tr("Open a study file"), str(Path.home())
+        if path := QFileDialog.getOpenFileName(self, title, home, kinds)[0]:
+            self.study_changed.emit(str(Path(path)))
 
     def set_study_note(self, text: str) -> None:
         """A line below the study; empty for none."""
@@ -793,21 +733,18 @@ class SessionCard(QFrame):
 
     def _show_verdict(self) -> None:
         row = self.participant_row()
-        bits.set_property(self.verdict, "tone", "" if row.state == "ok" else "alarm")
-        bits.set_text(self.verdict, row.text)
+        bits.set_text(self.verdict, row.text, "" if row.state == "ok" else "alarm")
 
     def _show_order(self) -> None:
+        bits.set_property(self.order, "tone", "alarm" if self._problem else "")
         if self._problem:
-            bits.set_property(self.order, "tone", "alarm")
             bits.set_text(self.order, self._problem)
             return
-        bits.set_property(self.order, "tone", "")
         # The blocks of a stage are one.
         stages = {number: blocks[-1] for number, blocks in stages_of(self._parts).items()}
         if self.blind.isChecked():
-            text = counted(
-                len(stages), "{n} stage, hidden while blind", "{n} stages, hidden while blind"
-            )
+            one, many = N_("{n} stage, hidden while blind"), N_("{n} stages, hidden while blind")
+            text = counted(len(stages), one, many)
         else:
             text = "  →  ".join(
                 f"{part.number}{NO_BREAK}{words_of(part).subject(part)}" for part in stages.values()

@@ -7,7 +7,7 @@ with file and line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,7 +30,6 @@ from labapp.plugins.part import stages_of as blocks_by_stage
 from labapp.representations.card import ModelCard
 from labapp.representations.sheets import (
     Cell,
-    SheetLayout,
     SheetSizes,
     TraversalSheet,
     brief,
@@ -49,7 +47,7 @@ from labapp.ui.moderator.part_words import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.composing import Array, levels
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, equip, font, metrics, pen, smooth
 
 SOUND = {
     "required": N_("sound required"),
@@ -88,16 +86,15 @@ def flow_of(parts: Sequence[PlannedPart]) -> str:
 
 def facts_of(card: ModelCard) -> str:
     """What is known of a model, in one line."""
-    facts = [card.title]
     error = card.held_out_error
-    if error is not None and error.as_published is not None:
-        ours = number(f"{error.as_published:.3g}")
-        text = tr("held-out error {error}", error=ours)
-        if error.published is not None:
-            paper = number(f"{error.published:g}")
-            text = tr("held-out error {error} (in the paper {paper})", error=ours, paper=paper)
-        facts.append(text)
-    return "  ·  ".join(facts)
+    if error is None or error.as_published is None:
+        return card.title
+    ours = number(f"{error.as_published:.3g}")
+    text = tr("held-out error {error}", error=ours)
+    if error.published is not None:
+        paper = number(f"{error.published:g}")
+        text = tr("held-out error {error} (in the paper {paper})", error=ours, paper=paper)
+    return f"{card.title}  ·  {text}"
 
 
 def about(sheet: TraversalSheet, states: int) -> str:
@@ -114,20 +111,16 @@ def about(sheet: TraversalSheet, states: int) -> str:
     return f"{text} {tr('Charts: y from {low} to {high}.', low=low, high=high)}"
 
 
-class SheetCard(QFrame):
+class SheetCard(bits.Card):
     """One model: its id, what is known of it, and its sheet once it is made."""
 
     def __init__(self, model: str, palette: Palette) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        super().__init__(model, theme.SPACE_XS)
         self._palette = palette
         self.sheet: TraversalView | None = None
         self.facts = bits.label(role="secondary", wrap=True)
         self.note = bits.label(tr("Its pictures are being made …"), "secondary", wrap=True)
-        self.column = bits.column(self, theme.SPACE_XS, theme.SPACE_XL)
-        self.column.addWidget(bits.label(model, "title"))
-        self.column.addWidget(self.facts)
-        self.column.addWidget(self.note)
+        bits.fill(self.body, self.facts, self.note)
         self.facts.hide()
 
     def show_sheet(self, sheet: TraversalSheet, facts: str) -> None:
@@ -135,10 +128,10 @@ class SheetCard(QFrame):
             return
         shown = TraversalView(sheet, self._palette)
         if self.sheet is None:
-            self.column.addSpacing(theme.SPACE_M)
-            self.column.addWidget(shown)
+            self.body.addSpacing(theme.SPACE_M)
+            self.body.addWidget(shown)
         else:  # of another model of the same id
-            self.column.replaceWidget(self.sheet, shown)
+            self.body.replaceWidget(self.sheet, shown)
             self.sheet.deleteLater()
         self.sheet = shown
         bits.set_property(self.note, "tone", "")
@@ -148,8 +141,7 @@ class SheetCard(QFrame):
         self._say_states()
 
     def show_problem(self, text: str) -> None:
-        bits.set_property(self.note, "tone", "alarm")
-        bits.set_text(self.note, text)
+        bits.set_text(self.note, text, "alarm")
 
     def _say_states(self) -> None:
         if self.sheet is not None:
@@ -168,13 +160,8 @@ def stages_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
 
 
 class StudyPage(QScrollArea):
-    """Told through its setters, as the home is.
-
-    Signals
-    -------
-    preview_requested()
-        Show what the participant would see; while the session is blind, only when asked twice.
-    """
+    """Told through its setters, as the home is. preview_requested(): show what the participant
+    would see; while the session is blind, only when asked twice."""
 
     preview_requested = Signal()
 
@@ -185,28 +172,21 @@ class StudyPage(QScrollArea):
         self._stages: list[tuple[str, str]] = []
         self._planned = self._previewing = False
         self.cards: dict[str, SheetCard] = {}
-        self.stages: list[QFrame] = []
+        self.stages: list[bits.Card] = []
         self.setProperty("role", "page")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(tr("The study and its models"))
-        about = bits.card()
+        about = bits.Card(spacing=theme.SPACE_S)
         self.title = bits.label(role="title", wrap=True)
         self.facts = bits.label(role="secondary", wrap=True)
         self.flow = bits.label(wrap=True)
-        head = about.layout()
-        assert isinstance(head, QVBoxLayout)
-        head.setSpacing(theme.SPACE_S)
         self.preview = Button(tr("Preview"))
         self.preview.setEnabled(False)
         self.preview.clicked.connect(self._ask_preview)
-        top = QHBoxLayout()
-        top.addWidget(self.title, 1)
-        top.addWidget(self.preview, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(top)
-        head.addWidget(self.facts)
-        head.addWidget(self.flow)
+        top = bits.fill(QHBoxLayout(), (self.title, 1), (self.preview, Qt.AlignmentFlag.AlignTop))
+        bits.fill(about.body, top, self.facts, self.flow)
         self.unblinds = QWidget()
         question = QHBoxLayout(self.unblinds)
         question.setContentsMargins(0, 0, 0, 0)
@@ -214,28 +194,22 @@ class StudyPage(QScrollArea):
         self.all_the_same = Button(tr("Show it all the same"))
         self.all_the_same.clicked.connect(self._preview)
         question.addWidget(self.all_the_same)
-        head.addWidget(self.unblinds)
+        about.body.addWidget(self.unblinds)
         self.unblinds.hide()
         self._is_blind = False
-        self.blind = bits.card()
-        body = self.blind.layout()
-        assert body is not None
-        body.addWidget(bits.label(tr(BLIND), "secondary", wrap=True))
+        self.blind = bits.Card()
+        self.blind.body.addWidget(bits.label(tr(BLIND), "secondary", wrap=True))
         self.blind.hide()
         self.sheets = QWidget()
         self.stack = bits.column(self.sheets, theme.SPACE_L)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)  # in line with what stands above the page
-        column.setSpacing(theme.SPACE_L)
+        column = bits.column(inside, theme.SPACE_L)
         self.making = StudyMaking(palette)
         # What appeared has its room once the page is laid out again.
         self.making.opened.connect(
             lambda part: QTimer.singleShot(0, part, lambda: self.ensureWidgetVisible(part))
         )
-        for part in (about, self.making, self.blind, self.sheets):
-            column.addWidget(part)
-        column.addStretch(1)
+        bits.fill(column, about, self.making, self.blind, self.sheets, 1)
         self.setWidget(inside)
 
     def set_study(self, study: Study) -> None:
@@ -254,40 +228,33 @@ class StudyPage(QScrollArea):
         none."""
         self._planned = bool(parts)
         self.set_previewing(self._previewing)
-        bits.set_property(self.flow, "tone", "alarm" if problem else "")
-        bits.set_text(self.flow, problem or flow_of(parts))
+        bits.set_text(self.flow, problem or flow_of(parts), "alarm" if problem else "")
         self._set_stages(stages_of(parts))
         models = models_shown(parts)
         if models == self._models:
             return
         self._models = models
-        for card in self.cards.values():
+        self._discard(self.cards.values())
+        self.cards = {model: SheetCard(model, self._palette) for model in models}
+        bits.fill(self.stack, *self.cards.values())
+        self.verticalScrollBar().setValue(0)
+
+    def _discard(self, cards: Iterable[QWidget]) -> None:
+        for card in cards:
             self.stack.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self.cards = {model: SheetCard(model, self._palette) for model in models}
-        for card in self.cards.values():
-            self.stack.addWidget(card)
-        self.verticalScrollBar().setValue(0)
 
     def _set_stages(self, wanted: list[tuple[str, str]]) -> None:
         """A card, title and facts, for each stage about pictures of a stimulus set."""
         if wanted == self._stages:
             return
         self._stages = wanted
-        for card in self.stages:
-            self.stack.removeWidget(card)
-            card.hide()
-            card.deleteLater()
-        self.stages = []
-        for title, facts in wanted:
-            card = bits.card()
-            inside = card.layout()
-            assert inside is not None
-            inside.addWidget(bits.label(title, "title"))
-            inside.addWidget(bits.label(facts, "secondary", wrap=True))
-            self.stack.addWidget(card)
-            self.stages.append(card)
+        self._discard(self.stages)
+        self.stages = [bits.Card(title) for title, _ in wanted]
+        for card, (_, facts) in zip(self.stages, wanted, strict=True):
+            card.body.addWidget(bits.label(facts, "secondary", wrap=True))
+        bits.fill(self.stack, *self.stages)
 
     def set_sheet(self, model: str, sheet: TraversalSheet, facts: str) -> None:
         """The sheet of a model; one that the study does not use is not shown."""
@@ -341,16 +308,11 @@ class TraversalView(QWidget):
         self.sheet = sheet
         self._colors = palette
         self._measures = _measures(sheet)
-        self._layout = lay_out(sheet, self._measures)
+        self.layout_shown = lay_out(sheet, self._measures)  # in the widget's pixels
         self._images: dict[int, QImage] = {}
         self.setMinimumWidth(round(lay_out(sheet, self._measures, room=0).width))
         self.setAccessibleName(tr("What each dial of {model} does", model=sheet.model))
         self._place()
-
-    @property
-    def layout_shown(self) -> SheetLayout:
-        """Where everything is, in the widget's pixels."""
-        return self._layout
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -358,25 +320,24 @@ class TraversalView(QWidget):
             self._place()
 
     def _place(self) -> None:
-        self._layout = lay_out(self.sheet, self._measures, room=self.width())
+        self.layout_shown = lay_out(self.sheet, self._measures, room=self.width())
         self._images.clear()
-        self.setFixedHeight(round(self._layout.height) + 1)
+        self.setFixedHeight(round(self.layout_shown.height) + 1)
         self.update()
         self.placed.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         dirty = QRectF(event.rect())
         p, m = self._colors, self._measures
         top, middle = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignHCenter
         small = font(theme.SECONDARY_PX)
         painter.setFont(small)
         painter.setPen(color(p.secondary))
-        for mark in self._layout.marks:
+        for mark in self.layout_shown.marks:
             box = QRectF(mark.x - m.cell_width, mark.y, 2 * m.cell_width, m.marks)
             painter.drawText(box, top | middle, tr(mark.text))
-        for y, row in self._layout.labels:
+        for y, row in self.layout_shown.labels:
             box = QRectF(0, y + (m.cell_height - 2 * LINE) / 2, LABEL - theme.SPACE_S, LINE)
             painter.setFont(font(theme.SECONDARY_PX, bold=True))
             painter.setPen(color(p.ink))
@@ -386,11 +347,10 @@ class TraversalView(QWidget):
             box.translate(0, LINE)
             painter.drawText(box, top, _elided(_limits(row.dimension), box.width()))
         draw = self._draw_chart if self.sheet.display == "series" else self._draw_picture
-        for index, cell in enumerate(self._layout.cells):
+        for index, cell in enumerate(self.layout_shown.cells):
             box = QRectF(cell.x, cell.y, m.cell_width, m.cell_height)
             if box.intersects(dirty):
                 draw(painter, box, index, cell)
-        painter.end()
 
     def _draw_picture(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
         image = self._images.get(number)
@@ -418,8 +378,7 @@ class TraversalView(QWidget):
             QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
         )
         painter.restore()
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
         painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
 
 
@@ -436,15 +395,8 @@ def _measures(sheet: TraversalSheet) -> SheetSizes:
         rows, columns = sheet.rows[0].instances.shape[2:4]
         times = max(1, -(-LEAST_SIDE // columns))
         width, height = columns * times, rows * times
-    return SheetSizes(
-        label=LABEL,
-        cell_width=width,
-        cell_height=height,
-        marks=22,
-        gap=GAP,
-        group=theme.SPACE_L,
-        row=theme.SPACE_S,
-    )
+    between = {"gap": GAP, "group": theme.SPACE_L, "row": theme.SPACE_S}
+    return SheetSizes(label=LABEL, cell_width=width, cell_height=height, marks=22, **between)
 
 
 def _image(picture: Array) -> QImage:
@@ -469,19 +421,13 @@ class NewStudy:
     folder: Path
 
 
-class StudyMaking(QFrame):
-    """A card.
-
-    Signals
+class StudyMaking(bits.Card):
+    """Signals
     -------
-    check_requested()
-        Look for every mistake in the chosen study.
-    folder_requested()
-        Open the folder in which it lies.
-    new_requested(NewStudy)
-        Write a study.
-    opened(QWidget)
-        This part of the card appeared, and is to be seen.
+    check_requested() : look for every mistake in the chosen study.
+    folder_requested() : open the folder in which it lies.
+    new_requested(NewStudy) : write a study.
+    opened(QWidget) : this part of the card appeared, and is to be seen.
     """
 
     check_requested = Signal()
@@ -490,8 +436,7 @@ class StudyMaking(QFrame):
     opened = Signal(object)
 
     def __init__(self, palette: theme.Palette) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        super().__init__(spacing=theme.SPACE_S, margins=theme.SPACE_L)
         self.new = Button(tr("New study…"))
         self.copy = Button(tr("Duplicate…"))
         self.check = Button(tr("Check"))
@@ -501,14 +446,9 @@ class StudyMaking(QFrame):
         self.check_result.hide()
         self._chosen = ""
         self._titles: dict[str, str] = {}
-        column = bits.column(self, theme.SPACE_S, theme.SPACE_L)
         row = bits.row(None, theme.SPACE_S)
-        for button in (self.new, self.copy, self.check, self.folder):
-            row.addWidget(button)
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addWidget(self._form(palette))
-        column.addWidget(self.check_result)
+        bits.fill(row, self.new, self.copy, self.check, self.folder, 1)
+        bits.fill(self.body, row, self._form(palette), self.check_result)
         self.new.clicked.connect(lambda: self._open("quickstart"))
         self.copy.clicked.connect(lambda: self._open(self._chosen))
         self.check.clicked.connect(self.check_requested)
@@ -523,14 +463,13 @@ class StudyMaking(QFrame):
         self.name, self.language, self.where = QLineEdit(), QLineEdit(), QLineEdit()
         self.language.setPlaceholderText(tr("Such as fr; empty: that of the study it is made of"))
         self.source = Combo(palette, tr("Made of"))
-        for place, (text, field) in enumerate(
-            (
-                (tr("Name of the study"), self.name),
-                (tr("Made of"), self.source),
-                (tr("Language"), self.language),
-                (tr("Folder"), self.where),
-            )
-        ):
+        fields = (
+            (tr("Name of the study"), self.name),
+            (tr("Made of"), self.source),
+            (tr("Language"), self.language),
+            (tr("Folder"), self.where),
+        )
+        for place, (text, field) in enumerate(fields):
             field.setAccessibleName(text)
             if isinstance(field, QLineEdit):
                 bits.limit(field)
@@ -545,9 +484,7 @@ class StudyMaking(QFrame):
         self.make, self.cancel = Button(tr("Write the study")), Button(tr("Cancel"))
         self.make.clicked.connect(self._make)
         self.cancel.clicked.connect(self.form.hide)
-        row.addWidget(self.make)
-        row.addWidget(self.cancel)
-        row.addStretch(1)
+        bits.fill(row, self.make, self.cancel, 1)
         grid.addLayout(row, 4, 1)
         self.form.hide()
         return self.form
@@ -575,8 +512,7 @@ class StudyMaking(QFrame):
     def show_faults(self, faults: Sequence[Fault], fine: str = "") -> None:
         """Every mistake, or what to say where there is none; nothing for neither."""
         lines = [f"{fault}.\n    {fault.todo}" if fault.todo else f"{fault}." for fault in faults]
-        bits.set_text(self.check_result, "\n".join(lines) or fine)
-        bits.set_property(self.check_result, "tone", "alarm" if faults else "")
+        bits.set_text(self.check_result, "\n".join(lines) or fine, "alarm" if faults else "")
         self.check_result.setVisible(bool(lines or fine))
         if faults:
             self.opened.emit(self.check_result)
@@ -602,8 +538,7 @@ class StudyMaking(QFrame):
             self.where.setText(chosen)
 
     def _make(self) -> None:
-        name = self.name.text().strip()
+        name, language = self.name.text().strip(), self.language.text().strip()
         folder = Path(self.where.text().strip()) / name
-        self.new_requested.emit(
-            NewStudy(name, str(self.source.currentData()), self.language.text().strip(), folder)
-        )
+        study = NewStudy(name, str(self.source.currentData()), language, folder)
+        self.new_requested.emit(study)

@@ -21,7 +21,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainterPath
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolTip
+from PySide6.QtWidgets import QHBoxLayout, QToolTip
 
 from labapp.clock import NS
 from labapp.ui import theme
@@ -52,7 +52,7 @@ class TimelineView(Plot):
         self._timeline = timeline
         self._version = -1
         self._now_ns = self._shown_ns = 0
-        self._follows_whole = self._follows_now = True
+        self.follows = self._follows_now = True
         self.setMinimumHeight(110)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.box.setMouseEnabled(x=True, y=False)
@@ -68,11 +68,6 @@ class TimelineView(Plot):
         self.box.sigRangeChangedManually.connect(self._moved_by_hand)
         self.box.sigXRangeChanged.connect(self._show_titles)
         self.show_all()
-
-    @property
-    def follows(self) -> bool:
-        """Whether the whole session is shown, however long it gets."""
-        return self._follows_whole
 
     def range_ns(self) -> tuple[int, int]:
         """Working time at the left and right edge."""
@@ -106,14 +101,16 @@ class TimelineView(Plot):
 
     def show_all(self) -> None:
         """Back to the whole session."""
-        self._follows_whole = True
+        self.follows = True
         self._follow()
 
     def show_newest(self) -> None:
         """Go to now, at the zoom there is, and on with it."""
         left, right = self.box.viewRange()[0]
+        span = right - left
         self._follows_now = True
-        self._show_from(self._now_ns / NS - LEFT_BEHIND * (right - left), right - left)
+        start = max(0.0, min(self._now_ns / NS - LEFT_BEHIND * span, self._whole_s() - span))
+        self.box.setXRange(start, start + span)
 
     def zoom(self, factor: float) -> None:
         """Show 1/factor of the time about the middle, or about now where that is in view."""
@@ -136,18 +133,14 @@ class TimelineView(Plot):
     def _follow(self) -> None:
         whole = self._whole_s()
         self.box.setLimits(xMin=0, xMax=whole, minXRange=LEAST_SPAN_S)
-        if self._follows_whole:
+        if self.follows:
             self.box.setXRange(0, whole)
         elif self._follows_now and self._now_ns / NS > self.box.viewRange()[0][1]:
             self.show_newest()
 
-    def _show_from(self, left: float, span: float) -> None:
-        left = max(0.0, min(left, self._whole_s() - span))
-        self.box.setXRange(left, left + span)
-
     def _moved_by_hand(self) -> None:
         left, right = self.box.viewRange()[0]
-        self._follows_whole = right - left > self._whole_s() - 0.5
+        self.follows = right - left > self._whole_s() - 0.5
         self._follows_now = left <= self._now_ns / NS <= right
 
     def _show_behind(self) -> None:
@@ -187,9 +180,8 @@ class TimelineView(Plot):
 
     def _block_text(self, block: Block) -> str:
         how = "" if block.outcome is None else f", {tr(wording.OUTCOMES.get(block.outcome, ''))}"
-        return (
-            f"{block.label}: {wording.short_time(block.end_or(self._now_ns) - block.start_ns)}{how}"
-        )
+        length = wording.short_time(block.end_or(self._now_ns) - block.start_ns)
+        return f"{block.label}: {length}{how}"
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
@@ -224,7 +216,6 @@ class TimelineView(Plot):
 
 
 def _at(blocks: Sequence[Block], t_ns: int) -> Block | None:
-    """The block that covers a time."""
     index = bisect_right(blocks, t_ns, key=lambda block: block.start_ns) - 1
     if index < 0:
         return None
@@ -232,19 +223,14 @@ def _at(blocks: Sequence[Block], t_ns: int) -> Block | None:
     return block if block.end_ns is None or t_ns < block.end_ns else None
 
 
-class TimelinePanel(QFrame):
+class TimelinePanel(bits.Card):
     """The timeline in its card, with buttons to now and to the whole session."""
 
     def __init__(self, palette: Palette, timeline: Timeline) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        around = (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
+        super().__init__("", theme.SPACE_XS, around)
         self.view = TimelineView(palette, timeline)
-        layout = bits.column(
-            self, theme.SPACE_XS, (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
-        )
-        head = QHBoxLayout()
-        head.addWidget(bits.label(tr("TIMELINE"), "section"))
-        head.addStretch(1)
+        head = bits.fill(QHBoxLayout(), bits.label(tr("TIMELINE"), "section"), 1)
         signs = tr("● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause")
         if timeline.answers:  # only a calibration has any
             signs = f"{tr('⬢ answer')}   {signs}"
@@ -259,12 +245,10 @@ class TimelinePanel(QFrame):
         self.hint.setMaximumWidth(ceil(whole) + 1)
         head.addWidget(self.hint, 100)
         for text, act in ((tr("Now"), self.view.show_newest), (tr("Show all"), self.view.show_all)):
-            button = Button(text)
-            button.setProperty("role", "chip")
+            button = Button(text, "chip")
             button.clicked.connect(act)
             head.addWidget(button)
-        layout.addLayout(head)
-        layout.addWidget(self.view, 1)
+        bits.fill(self.body, head, (self.view, 1))
 
 
 HEADS, VOICE, STRIP, PARTS, TRIALS = 0.94, (0.36, 0.88), (0.315, 0.335), (0.1, 0.3), (0.0, 0.08)
@@ -383,15 +367,10 @@ def part_bar(block: Block, now_ns: int) -> Bar:
 
 def trial_bar(block: Block, now_ns: int) -> Bar:
     """A question: full when it runs or its goal was reached, else thin: shape tells too."""
-    low, high = TRIALS
-    thin = block.end_ns is not None and block.outcome not in REACHED
-    token = TRIAL_COLOURS.get(block.outcome or "", "secondary")
-    return (
-        block.start_ns,
-        block.end_or(now_ns),
-        (low, (low + high) / 2 if thin else high),
-        "accent" if block.end_ns is None else token,
-    )
+    runs = block.end_ns is None
+    low, high = TRIALS if runs or block.outcome in REACHED else (TRIALS[0], sum(TRIALS) / 2)
+    token = "accent" if runs else TRIAL_COLOURS.get(block.outcome or "", "secondary")
+    return block.start_ns, block.end_or(now_ns), (low, high), token
 
 
 class Marks:
@@ -451,7 +430,6 @@ class Titles:
 
 
 def _mixed(ink: str, ground: str, share: float) -> tuple[int, ...]:
-    """An opaque colour between two."""
     a, b = color(ink), color(ground)
     pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
-    return tuple(round(share * pair + (1 - share) * other) for pair, other in pairs)
+    return tuple(round(share * one + (1 - share) * other) for one, other in pairs)

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -54,9 +53,7 @@ class PromptBox(QWidget):
         rows = QWidget()
         column = bits.column(rows, 0)
         for place, prompt in enumerate(prompts):
-            button = Button()
-            button.setProperty("role", "chip")
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button = Button("", "chip")
             button.setFixedHeight(ROW_PX)
             button.setToolTip(
                 tr("{key} records that you said: {prompt}", key=key_of(place), prompt=prompt)
@@ -68,19 +65,14 @@ class PromptBox(QWidget):
             key.setFixedWidth(36)
             for label in (key, words := bits.ElidedLabel(prompt, "fact")):
                 label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-            inside.addWidget(key)
-            inside.addWidget(words, 1)
+            bits.fill(inside, key, (words, 1))
             button.clicked.connect(lambda _=False, place=place: self.given.emit(place))
             column.addWidget(button)
             self.buttons.append(button)
         area = bits.Scrolling(rows)
         area.setFixedHeight(ROW_PX * min(MOST_ROWS, len(prompts)))
-        head = QHBoxLayout()
-        head.addWidget(bits.label(tr("Prompts"), "caption"), 1)
-        head.addWidget(self.last)
-        layout = bits.column(self, 2)
-        layout.addLayout(head)
-        layout.addWidget(area)
+        head = bits.fill(QHBoxLayout(), (bits.label(tr("Prompts"), "caption"), 1), self.last)
+        bits.fill(bits.column(self, 2), head, area)
 
     def show_last(self, notes: Sequence[Note], now_ns: int) -> None:
         """How long ago (session time) the last prompt was given."""
@@ -159,7 +151,7 @@ def hearing_of(
     return Hearing(text, "", "warn" if due else "", prompt=due)
 
 
-class VoicePanel(QFrame):
+class VoicePanel(bits.Card):
     """prompt_given(place): the moderator says one of the study's prompts, counted from 0;
     microphone_taken(): record with the microphone that is offered.
 
@@ -170,8 +162,8 @@ class VoicePanel(QFrame):
     microphone_taken = Signal()
 
     def __init__(self, palette: Palette, prompts: Sequence[str], prompt_after_s: float) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
+        around = (theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        super().__init__("", theme.SPACE_S, around)
         self._prompt_after_s = prompt_after_s
         self.bars = LevelBars(palette, BARS, QSize(200, 48))
         self.clip = bits.label(tr("CLIP"), "clip", tone="alarm")
@@ -182,42 +174,25 @@ class VoicePanel(QFrame):
         self.headline = bits.label(role="title")
         self.detail = bits.label(role="secondary", wrap=True)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.prompt = Button(
-            tr("Say: “{prompt}”\n{key} records that you said it", prompt=prompts[0], key=FIRST_KEY)
+        say = tr(
+            "Say: “{prompt}”\n{key} records that you said it", prompt=prompts[0], key=FIRST_KEY
         )
-        self.prompt.setProperty("role", "prompt")
-        self.prompt.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.prompt = Button(say, "prompt")
         self.prompt.clicked.connect(lambda: self.prompt_given.emit(0))
-        self.offer = Button(tr("A microphone is there now:\nRecord with it"))
-        self.offer.setProperty("role", "prompt")
-        self.offer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.offer = Button(tr("A microphone is there now:\nRecord with it"), "prompt")
         self.offer.clicked.connect(self.microphone_taken)
         self.offer.hide()
         self.prompts = PromptBox(prompts)
         self.prompts.given.connect(self.prompt_given)
 
-        layout = bits.column(
-            self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
-        )
-        head = QHBoxLayout()
-        head.addWidget(bits.label(tr("VOICE"), "section"), 1)
-        head.addWidget(self.clip)
-        layout.addLayout(head)
+        head = bits.fill(QHBoxLayout(), (bits.label(tr("VOICE"), "section"), 1), self.clip)
         self.bars.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.bars.setMaximumHeight(MOST_BARS_HEIGHT)
-        layout.addWidget(self.bars, 3)
-        layout.addWidget(self.headline)
         # The prompt and an explanation take turns in one place: nothing moves when either comes.
         slot = QFrame()
         slot.setFixedHeight(PROMPT_HEIGHT)
-        stack = QVBoxLayout(slot)
-        stack.setContentsMargins(0, 0, 0, 0)
-        stack.addWidget(self.prompt)
-        stack.addWidget(self.offer)
-        stack.addWidget(self.detail)
-        layout.addWidget(slot)
-        layout.addWidget(self.prompts)
-        layout.addStretch(1)
+        bits.fill(bits.column(slot, 0), self.prompt, self.offer, self.detail)
+        bits.fill(self.body, head, (self.bars, 3), self.headline, slot, self.prompts, 1)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
         grid.setVerticalSpacing(theme.SPACE_XS)
@@ -225,8 +200,7 @@ class VoicePanel(QFrame):
         self.facts: dict[str, bits.ElidedLabel] = {}
         self._titles: dict[str, QLabel] = {}
         for row, name in enumerate(FACTS):
-            value = bits.ElidedLabel()
-            value.setProperty("role", "fact")
+            value = bits.ElidedLabel(role="fact")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
             title = bits.label(tr(name), "secondary")
             grid.addWidget(title, row, 0)
@@ -234,16 +208,14 @@ class VoicePanel(QFrame):
             self.facts[name] = value
             self._titles[name] = title
         self.show_lsl(None, received=False)
-        layout.addLayout(grid)
+        self.body.addLayout(grid)
 
     def show_voice(self, level: Level | None, sound: Sound, *, expected_s: float | None) -> Hearing:
         """Meter, state and prompt; returns what it says. expected_s: see `hearing_of`."""
         hearing = hearing_of(level, sound, self._prompt_after_s, expected_s=expected_s)
         self.bars.set_peaks(level.envelope if level else ())
-        clipping = level is not None and level.state == "clipping"
-        self.clip.setVisible(clipping)
-        bits.set_property(self.headline, "tone", hearing.tone)
-        bits.set_text(self.headline, hearing.headline)
+        self.clip.setVisible(level is not None and level.state == "clipping")
+        bits.set_text(self.headline, hearing.headline, hearing.tone)
         bits.set_text(self.detail, hearing.detail)
         if self.prompt.isHidden() == hearing.prompt:
             self.prompt.setVisible(hearing.prompt)
@@ -279,17 +251,15 @@ class VoicePanel(QFrame):
         self._fact("Lost sound", wording.sound_length(lost, rate), lost > 0)
         late = saved_ago_s > SAVED_LATE_S
         self._fact("Saved", tr("{seconds} s ago", seconds=number(f"{saved_ago_s:.1f}")), late)
-        low = free_bytes is not None and free_bytes < LOW_DISK_BYTES
-        self._fact(
-            "Disk",
-            "…" if free_bytes is None else tr("{size} free", size=wording.size(free_bytes)),
-            low,
-        )
-        slow = p99_ms is not None and p99_ms > SLOW_MS
-        unknown = "…" if decodes else tr("none")
-        self._fact(
-            "Slowest pictures", unknown if p99_ms is None else number(f"{p99_ms:.1f} ms"), slow
-        )
+        if free_bytes is None:
+            self._fact("Disk", "…", False)
+        else:
+            free = tr("{size} free", size=wording.size(free_bytes))
+            self._fact("Disk", free, free_bytes < LOW_DISK_BYTES)
+        if p99_ms is None:
+            self._fact("Slowest pictures", "…" if decodes else tr("none"), False)
+        else:
+            self._fact("Slowest pictures", number(f"{p99_ms:.1f} ms"), p99_ms > SLOW_MS)
 
     def show_lsl(self, problem: str | None, *, received: bool) -> None:
         """problem: why events are not sent, empty where they are; None where nobody asked for it.
@@ -330,27 +300,19 @@ class LevelBars(QWidget):
 
     def __init__(self, palette: Palette, bars: int, size: QSize) -> None:
         super().__init__()
-        self._bars = bars
-        self._peaks: tuple[float, ...] = ()
-        self._good = palette.good
-        self._alarm = palette.alarm
-        self._idle = palette.track
+        self._bars, self._palette = bars, palette
+        self.peaks: tuple[float, ...] = ()
         self.setMinimumSize(size)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._hint = size
 
     def sizeHint(self) -> QSize:
-        return self._hint
-
-    @property
-    def peaks(self) -> tuple[float, ...]:
-        return self._peaks
+        return self.minimumSize()
 
     def set_peaks(self, peaks: Sequence[float]) -> None:
         """Peaks of 0 to 1, oldest first; the last ones that fit are shown."""
         shown = tuple(peaks[-self._bars :])
-        if shown != self._peaks:
-            self._peaks = shown
+        if shown != self.peaks:
+            self.peaks = shown
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -359,15 +321,11 @@ class LevelBars(QWidget):
         pitch = self.width() / self._bars
         thick = max(2.0, pitch * 0.66)
         full, low = float(self.height()), 3.0
-        first = self._bars - len(self._peaks)
-        rects: dict[str, list[QRectF]] = {self._idle: [], self._good: [], self._alarm: []}
-        for index in range(self._bars):
-            peak = self._peaks[index - first] if index >= first else 0.0
+        p = self._palette
+        for index, peak in enumerate((0.0,) * (self._bars - len(self.peaks)) + self.peaks):
             high = height_of(peak)
-            colour = self._idle if high < QUIET else self._alarm if peak >= CLIP else self._good
+            painter.setBrush(
+                brush(p.track if high < QUIET else p.alarm if peak >= CLIP else p.good)
+            )
             tall = max(low, high * full)
-            rects[colour].append(QRectF(index * pitch, full - tall, thick, tall))
-        for colour, rect in rects.items():
-            if rect:
-                painter.setBrush(brush(colour))
-                painter.drawRects(rect)
+            painter.drawRect(QRectF(index * pitch, full - tall, thick, tall))

@@ -162,13 +162,9 @@ PEOPLE: Mapping[PersonState, str] = {
 
 def people_text(people: Mapping[PersonState, int]) -> str:
     """How many people took part, such as `7 participants: 5 included, 2 withdrawn`."""
+    one, many = N_("{n} participant: {states}"), N_("{n} participants: {states}")
     states = ", ".join(f"{n} {tr(PEOPLE[state])}" for state, n in people.items())
-    return counted(
-        sum(people.values()),
-        "{n} participant: {states}",
-        "{n} participants: {states}",
-        states=states,
-    )
+    return counted(sum(people.values()), one, many, states=states)
 
 
 WITHDRAWN = {
@@ -176,6 +172,7 @@ WITHDRAWN = {
     "delete": N_("■ withdrawn, the data are deleted at closing"),
 }
 
+# As a plan names its parts; questionnaires bring their own titles.
 PART_TITLES = (
     N_("Consent"),
     N_("Payment"),
@@ -218,8 +215,6 @@ REASONS = (
 """Why a session paused or ended, or has no sound, and what else lower layers say without a value.
 """
 
-"""As a plan names its parts; questionnaires bring their own titles."""
-
 
 def part_title(title: str) -> str:
     """The title of a part of the plan, which the journal keeps in English."""
@@ -261,9 +256,8 @@ def plain_size(n_bytes: int) -> str:
         if value < 999.5 or unit == "TB":
             break
         value /= 1000
-    return (
-        f"{value:.1f} {unit}" if value < 9.95 and unit not in ("B", "kB") else f"{value:.0f} {unit}"
-    )
+    decimals = 1 if value < 9.95 and unit not in ("B", "kB") else 0
+    return f"{value:.{decimals}f} {unit}"
 
 
 def sound_length(frames: int, rate: int) -> str:

@@ -8,7 +8,7 @@ how far it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QLineEdit,
     QProgressBar,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -61,15 +59,8 @@ DEFAULT_SEED = "1"
 
 @dataclass(frozen=True, slots=True)
 class CodingWanted:
-    """What is to be opened.
-
-    Attributes
-    ----------
-    session : its name.
-    rater : who codes.
-    round : see `labapp.annotations.model.Round`.
-    codebook : its id.
-    """
+    """What is to be opened. session: its name; round: see `labapp.annotations.model.Round`;
+    codebook: its id."""
 
     session: str
     rater: str
@@ -79,14 +70,8 @@ class CodingWanted:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What is to be assigned.
-
-    Attributes
-    ----------
-    raters : their names, with commas between them.
-    both : which share is coded twice.
-    seed : of the draw.
-    """
+    """What is to be assigned. raters: their names, with commas between them; both: which share is
+    coded twice; seed: of the draw."""
 
     raters: str
     both: str
@@ -124,11 +109,6 @@ def cells(row: SessionProgress) -> tuple[str, ...]:
     )
 
 
-def is_pending(row: SessionProgress) -> bool:
-    """Whether a session's words are still to be written down, or some of them."""
-    return not row.problem and (not row.units or row.texts < row.units)
-
-
 class ProgressModel(RowModel[SessionProgress]):
     """Sessions and how far they are."""
 
@@ -150,7 +130,6 @@ class CodingPage(QWidget):
     """Signals
     -------
     study_chosen(str) : the study whose sessions are shown.
-    open_requested(CodingWanted) : a session is to be coded.
     segment_requested(str, str), freeze_requested(str, str) : a session by
         its name, and the rater.
     assign_requested(Draw), pack_requested(str, Path), receive_requested(Path),
@@ -179,10 +158,7 @@ class CodingPage(QWidget):
         self._working = False
         self._shown = ("", "")
         self.study = Combo(palette, tr("Study"))
-        self.rater = QLineEdit()
-        self.rater.setPlaceholderText(tr("Your name as a rater"))
-        self.rater.setAccessibleName(tr("Rater"))
-        bits.limit(self.rater, LONGEST)
+        self.rater = bits.line_edit(tr("Rater"), tr("Your name as a rater"), LONGEST)
         self.round = Combo(palette, tr("Round"))
         self.round.set_choices([(tr(ROUND_NAMES[name]), name) for name in ROUNDS], ROUNDS[1])
         self.codebook = Combo(palette, tr("Codebook"))
@@ -210,76 +186,53 @@ class CodingPage(QWidget):
         self._selected()
 
     def _build(self) -> None:
-        outer = bits.column(self, 0)
-        card = bits.card()
-        body = card.layout()
-        assert isinstance(body, QVBoxLayout)
-        head = bits.row(None, theme.SPACE_M)
-        head.addWidget(bits.label(tr("Coding"), "title"))
+        card = bits.Card()
+        body = card.body
+        head = bits.fill(bits.row(None, theme.SPACE_M), bits.label(tr("Coding"), "title"))
         for tab in self.tabs:
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             head.addWidget(tab)
-        head.addStretch(1)
-        head.addWidget(self.study)
+        bits.fill(head, 1, self.study)
         body.addLayout(head)
-        how = FlowLayout(theme.SPACE_S, theme.SPACE_S)
-        for field in (self.rater, self.round, self.codebook):
+        fields = (self.rater, self.round, self.codebook)
+        for field in fields:
             field.setMinimumWidth(FIELD_WIDTH)
-            how.addWidget(field)
-        body.addLayout(how)
+        body.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=fields))
         sessions = QWidget()
-        column = bits.column(sessions, theme.SPACE_S)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.drawing)
+        column = bits.fill(bits.column(sessions, theme.SPACE_S), (self.table, 1), self.drawing)
         opened = QWidget()
-        below = bits.column(opened, theme.SPACE_S)
-        below.addWidget(self.speech)
-        below.addWidget(self.panel)
-        below.addStretch(1)
+        bits.fill(bits.column(opened, theme.SPACE_S), self.speech, self.panel, 1)
         self.opened = bits.Scrolling(opened)
         self.opened.setMinimumHeight(LEAST_OPENED_PX)
         self.opened.setMaximumWidth(theme.CONTENT_WIDTH)
         self.opened.hide()
         column.addWidget(self.opened, 3)
         self.foot = QWidget()
-        foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
-        self.foot.setLayout(foot)
-        for button in (
+        buttons = (
             *(self.open, self.segment, self.freeze, self.transcribe),
             *(self.assign, self.pack, self.receive, self.agreement, self.exchange),
-        ):
-            foot.addWidget(button)
+        )
+        FlowLayout(theme.SPACE_S, theme.SPACE_S, self.foot, buttons)
         column.addWidget(self.foot)
         self.pages.addWidget(sessions)
         self.pages.addWidget(self.units)
         bits.turn_pages(self.tabs, self._turn)
-        body.addWidget(self.pages, 1)
-        body.addLayout(bits.readable(self.about))
-        outer.addWidget(card, 1)
+        bits.fill(body, (self.pages, 1), bits.readable(self.about))
+        bits.fill(bits.column(self, 0), (card, 1))
 
     def _drawing_line(self) -> QWidget:
         line = QWidget()
-        row = bits.row(line, theme.SPACE_S)
-        self.raters = QLineEdit()
-        self.raters.setPlaceholderText(tr("Raters, such as anna,ben"))
-        self.raters.setAccessibleName(tr("Raters"))
-        self.both = QLineEdit(DEFAULT_BOTH)
-        self.both.setAccessibleName(tr("Share that is coded twice"))
-        self.seed = QLineEdit(DEFAULT_SEED)
-        self.seed.setAccessibleName(tr("Seed"))
-        for field in (self.both, self.seed):
+        self.raters = bits.line_edit(tr("Raters"), tr("Raters, such as anna,ben"), LONGEST)
+        self.both = bits.line_edit(tr("Share that is coded twice"), longest=LONGEST)
+        self.seed = bits.line_edit(tr("Seed"), longest=LONGEST)
+        for field, usual in ((self.both, DEFAULT_BOTH), (self.seed, DEFAULT_SEED)):
+            field.setText(usual)
             field.setMaximumWidth(72)
-        for field in (self.raters, self.both, self.seed):
-            bits.limit(field, LONGEST)
         self.draw = Button(tr("Assign"), "compact")
         self.leave = Button(tr("Not now"), "compact")
-        row.addWidget(self.raters, 1)
-        row.addWidget(bits.label(tr("twice"), "secondary"))
-        row.addWidget(self.both)
-        row.addWidget(bits.label(tr("seed"), "secondary"))
-        row.addWidget(self.seed)
-        row.addWidget(self.draw)
-        row.addWidget(self.leave)
+        twice, seed = (bits.label(text, "secondary") for text in (tr("twice"), tr("seed")))
+        fields = ((self.raters, 1), twice, self.both, seed, self.seed)
+        bits.fill(bits.row(line, theme.SPACE_S), *fields, self.draw, self.leave)
         line.hide()
         return line
 
@@ -293,11 +246,11 @@ class CodingPage(QWidget):
         self.segment.clicked.connect(lambda: self._ask(self.segment_requested.emit))
         self.freeze.clicked.connect(lambda: self._ask(self.freeze_requested.emit))
         self.assign.clicked.connect(self._begin_draw)
-        self.leave.clicked.connect(self._end_draw)
+        self.leave.clicked.connect(lambda: self._end(self.drawing))
         self.transcribe.clicked.connect(self._begin_speech)
-        self.speech.left.connect(self._end_speech)
+        self.speech.left.connect(lambda: self._end(self.speech))
         self.exchange.clicked.connect(self._begin_exchange)
-        self.panel.left.connect(self._end_exchange)
+        self.panel.left.connect(lambda: self._end(self.panel))
         self.draw.clicked.connect(self._draw)
         self.raters.returnPressed.connect(self._draw)
         self.pack.clicked.connect(self._pack)
@@ -340,8 +293,7 @@ class CodingPage(QWidget):
 
     def set_about(self, text: str, tone: str = "") -> None:
         """What is being done, what came of it, or what went wrong."""
-        bits.set_property(self.about, "tone", tone)
-        bits.set_text(self.about, text)
+        bits.set_text(self.about, text, tone)
 
     def set_working(self, working: bool) -> None:
         """Whether a command runs."""
@@ -370,22 +322,25 @@ class CodingPage(QWidget):
         self.transcribe.setEnabled(bool(self.model.rows))
         self.speech.set_sessions(
             row.session if row is not None and not row.problem else "",
-            [row.session for row in self.model.rows if is_pending(row)],
+            # Whose words are still to be written down, or some of them.
+            [
+                row.session
+                for row in self.model.rows
+                if not row.problem and (not row.units or row.texts < row.units)
+            ],
         )
-        self.segment.setEnabled(ready and can and not row.frozen)  # type: ignore[union-attr]
-        self.freeze.setEnabled(
-            ready and can and bool(row.units) and not row.frozen  # type: ignore[union-attr]
-        )
+        open_ = ready and can and not row.frozen  # type: ignore[union-attr]
+        self.segment.setEnabled(open_)
+        self.freeze.setEnabled(open_ and bool(row.units))  # type: ignore[union-attr]
         any_ = bool(self.model.rows) and can
         for button in (self.assign, self.agreement):
             button.setEnabled(any_)
         self.pack.setEnabled(any_ and named)
         self.receive.setEnabled(can)
+        nameless = tr("Type your name as a rater to code: letters and digits, as anna.")
         if not named:
-            self.set_about(tr("Type your name as a rater to code: letters and digits, as anna."))
-        elif self.about.text() == tr(
-            "Type your name as a rater to code: letters and digits, as anna."
-        ):
+            self.set_about(nameless)
+        elif self.about.text() == nameless:
             self.set_about("")
 
     def _open(self) -> None:
@@ -406,17 +361,28 @@ class CodingPage(QWidget):
         round_, codebook = self.round.currentData(), self.codebook.currentData() or ""
         return CodingWanted(row.session, self.rater_name, round_, codebook)
 
-    def _begin_exchange(self) -> None:
-        self.drawing.hide()
-        self.speech.hide()
-        self.panel.show()
-        self._look_opened()
-        self.exchange_opened.emit()
+    @property
+    def _openings(self) -> Mapping[QWidget, Button]:
+        """What can be opened, one at a time, and the buttons that open it."""
+        return {
+            self.speech: self.transcribe,
+            self.panel: self.exchange,
+            self.drawing: self.assign,
+        }
 
-    def _end_exchange(self) -> None:
-        self.panel.hide()
+    def _begin(self, opened: QWidget) -> None:
+        for each in self._openings:
+            each.setVisible(each is opened)
         self._look_opened()
-        self.exchange.setFocus()
+
+    def _end(self, opened: QWidget) -> None:
+        opened.hide()
+        self._look_opened()
+        self._openings[opened].setFocus()
+
+    def _begin_exchange(self) -> None:
+        self._begin(self.panel)
+        self.exchange_opened.emit()
 
     def _look_opened(self) -> None:
         """What is opened takes the place of the buttons, and most of that of the sessions."""
@@ -426,40 +392,20 @@ class CodingPage(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape puts away what is opened, wherever the keyboard is on the page."""
-        opened = (
-            (self.speech, self._end_speech),
-            (self.panel, self._end_exchange),
-            (self.drawing, self._end_draw),
-        )
-        leave = next((end for shown, end in opened if shown.isVisible()), None)
-        if event.key() == Qt.Key.Key_Escape and leave is not None:
-            leave()
+        opened = next((each for each in self._openings if each.isVisible()), None)
+        if event.key() == Qt.Key.Key_Escape and opened is not None:
+            self._end(opened)
         else:
             super().keyPressEvent(event)
 
     def _begin_speech(self) -> None:
-        self.drawing.hide()
-        self.panel.hide()
-        self.speech.show()
-        self._look_opened()
+        self._begin(self.speech)
         self.transcribe_opened.emit()
         self.speech.model.setFocus()
 
-    def _end_speech(self) -> None:
-        self.speech.hide()
-        self._look_opened()
-        self.transcribe.setFocus()
-
     def _begin_draw(self) -> None:
-        self.speech.hide()
-        self.panel.hide()
-        self._look_opened()
-        self.drawing.show()
+        self._begin(self.drawing)
         self.raters.setFocus()
-
-    def _end_draw(self) -> None:
-        self.drawing.hide()
-        self.assign.setFocus()
 
     def _draw(self) -> None:
         wanted = Draw(
@@ -495,15 +441,9 @@ STEPS = 1000
 
 @dataclass(frozen=True, slots=True)
 class SpeechWanted:
-    """What is to be written down.
-
-    Attributes
-    ----------
-    sessions : their names.
-    model : the path of a speech model.
-    language : what was spoken, as `de`; empty for what the study says.
-    words : the path of a file with words that may come up; empty for none.
-    """
+    """What is to be written down. sessions: their names; model: the path of a speech model;
+    language: what was spoken, as `de`, empty for what the study says; words: the path of a file
+    with words that may come up, empty for none."""
 
     sessions: tuple[str, ...]
     model: str
@@ -534,12 +474,12 @@ class SpeechPanel(QWidget):
         self.model = Combo(palette, tr("Speech model"))
         self.file = Button(tr("Model file…"), "compact")
         self.folder = Button(tr("Model folder…"), "compact")
-        self.language = QLineEdit()
-        self.language.setPlaceholderText(tr("Language as the study"))
-        self.language.setAccessibleName(tr("Language that was spoken, such as de"))
-        self.words = QLineEdit()
-        self.words.setPlaceholderText(tr("File with words to expect"))
-        self.words.setAccessibleName(tr("File with words to expect"))
+        spoken, expected = (
+            tr("Language that was spoken, such as de"),
+            tr("File with words to expect"),
+        )
+        self.language = bits.line_edit(spoken, tr("Language as the study"), LONGEST)
+        self.words = bits.line_edit(expected, expected, LONGEST)
         self.find_words = Button(tr("Choose…"), "compact")
         self.bar = QProgressBar()
         self.bar.setRange(0, STEPS)
@@ -564,32 +504,22 @@ class SpeechPanel(QWidget):
         self.hide()
 
     def _build(self) -> None:
-        column = bits.column(self, theme.SPACE_XS)
-        column.addWidget(bits.hairline())
+        column = bits.fill(bits.column(self, theme.SPACE_XS), bits.hairline())
         self.bar.setFixedHeight(theme.SPACE_S)
         self.choices, self.work = QWidget(), QWidget()
-        how = FlowLayout(theme.SPACE_S, theme.SPACE_XS)
-        self.choices.setLayout(how)
         for field, width in (
             (self.model, MODEL_WIDTH),
             (self.language, LANGUAGE_WIDTH),
             (self.words, WORDS_WIDTH),
         ):
             field.setFixedWidth(width)
-        for field in (self.language, self.words):
-            bits.limit(field, LONGEST)
-        for widget in (self.model, self.file, self.folder, self.language, self.words):
-            how.addWidget(widget)
-        how.addWidget(self.find_words)
-        for button in (self.single, self.all, self.leave):
-            how.addWidget(button)
-        at_work = bits.row(self.work, theme.SPACE_S)
-        at_work.addWidget(self.bar, 1)
-        at_work.addWidget(self.stop)
-        at_work.addWidget(self.hide_)
-        column.addWidget(self.choices)
-        column.addWidget(self.work)
-        column.addWidget(self.state)
+        widgets = (
+            *(self.model, self.file, self.folder, self.language, self.words, self.find_words),
+            *(self.single, self.all, self.leave),
+        )
+        FlowLayout(theme.SPACE_S, theme.SPACE_XS, self.choices, widgets)
+        bits.fill(bits.row(self.work, theme.SPACE_S), (self.bar, 1), self.stop, self.hide_)
+        bits.fill(column, self.choices, self.work, self.state)
 
     # --- what is shown ----------------------------------------------------------------------------
 
@@ -602,8 +532,7 @@ class SpeechPanel(QWidget):
 
     def set_state(self, text: str, tone: str = "") -> None:
         """What is here, what is missing, or what came of it."""
-        bits.set_property(self.state, "tone", tone)
-        bits.set_text(self.state, text)
+        bits.set_text(self.state, text, tone)
 
     def set_sessions(self, session: str, pending: Sequence[str]) -> None:
         """The session that is selected, empty for none; and those that are not written down."""
@@ -659,11 +588,5 @@ class SpeechPanel(QWidget):
 
     def _begin(self, sessions: tuple[str, ...]) -> None:
         if sessions and not self._working:
-            self.wanted.emit(
-                SpeechWanted(
-                    sessions,
-                    self.model.currentData(),
-                    self.language.text().strip(),
-                    self.words.text().strip(),
-                )
-            )
+            language, words = (field.text().strip() for field in (self.language, self.words))
+            self.wanted.emit(SpeechWanted(sessions, self.model.currentData(), language, words))

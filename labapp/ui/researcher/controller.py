@@ -26,7 +26,7 @@ from labapp.journal.sessions import SessionSummary
 from labapp.reading.values import json_value
 from labapp.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
 from labapp.ui import mistakes
-from labapp.ui.language import counted, in_words, number, tr, translate_message
+from labapp.ui.language import N_, counted, in_words, number, tr, translate_message
 from labapp.ui.outside import open_outside
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.exchange_panel import Bench, ExchangeWork
@@ -157,12 +157,13 @@ class Researcher(QObject):
 
     def export(self, request: ExportRequest) -> None:
         """Write a bundle."""
-        options = [
-            *(["--zip"] if request.zipped else []),
-            *(["--deidentify"] if request.deidentify else []),
-            *_sound(request),
-            *(["--private", str(self._private)] if self._private else []),
-        ]
+        options = ["--zip"] if request.zipped else []
+        if request.deidentify:
+            options.append("--deidentify")
+        if request.audio == request.deidentify:  # else it is what the command does by itself
+            options.append("--with-audio" if request.audio else "--no-audio")
+        if self._private:
+            options += ["--private", str(self._private)]
         paths = [str(path) for path in request.sessions]
         if not paths or self._work.running:
             return
@@ -178,25 +179,21 @@ class Researcher(QObject):
 
     def keep(self, out: Path) -> None:
         """Copy tables, figures and report to a folder that is not there yet."""
-        done = self._done.get(self._study)
-        if done is None or done.results is None:
+        if (results := self._earlier(self._study)) is None:
             return
         try:
-            shutil.copytree(done.results.folder, out)
+            shutil.copytree(results.folder, out)
         except FileExistsError:
             self.page.set_state(tr("{path} exists already; nothing was changed.", path=out), "warn")
         except (OSError, shutil.Error) as error:
-            self.page.set_state(
-                tr("The results cannot be written to {path}: {error}", path=out, error=error),
-                "alarm",
-            )
+            text = tr("The results cannot be written to {path}: {error}", path=out, error=error)
+            self.page.set_state(text, "alarm")
         else:
             self.page.set_state(tr("Saved in {path}", path=out), "good")
 
     def _open_report(self) -> None:
-        done = self._done.get(self._study)
-        if done is not None and done.results is not None:
-            open_outside(done.results.report, self._tell_unopened)
+        if (results := self._earlier(self._study)) is not None:
+            open_outside(results.report, self._tell_unopened)
 
     def _tell_unopened(self, text: str) -> None:
         """Say where a file is that nothing opens here."""
@@ -218,9 +215,7 @@ class Researcher(QObject):
         return [session for session in self._sessions if session.study == self._study]
 
     def _stand(self) -> Stand:
-        return tuple(
-            (session.id, session.state, session.events) for session in self._own if usable(session)
-        )
+        return tuple((line.id, line.state, line.events) for line in self._own if usable(line))
 
     def _analyse(self) -> None:
         stand = self._stand()
@@ -260,7 +255,7 @@ class Researcher(QObject):
         if self._shown and not fresh and not self._analysis.running:
             self._analyse()
         running = self._analysis.running
-        results = done.results if done is not None else None
+        results = self._earlier(self._study)
         quality = {} if results is None else results.quality
         own = self._own
         counts = sum(facts.counts for key, facts in quality.items() if key[0] == self._study)
@@ -269,13 +264,10 @@ class Researcher(QObject):
         if quality:
             text = tr("{sessions}, {n} count", sessions=text, n=counts)
         self.page.set_sessions(own, quality, text)
+        state = "" if done is None else done.state
         if running and self._of[0] == self._study:
             n = len(self._of[1])
             state = counted(n, "Analysing {n} session …", "Analysing {n} sessions …")
-        elif done is None:
-            state = ""
-        else:
-            state = done.state
         self.page.set_results(results, self._study, state)
         failed = done is not None and done.failed and not running
         self.page.set_state(state, "warn" if failed else "")
@@ -296,22 +288,11 @@ class Researcher(QObject):
         self._busy()
 
     def _busy(self) -> None:
-        self.page.set_busy(
-            analysing=self._analysis.running,
-            working=self._work.running,
-            can=bool(self._stand()),
-        )
-
-
-def _sound(request: ExportRequest) -> list[str]:
-    """The option of the command; without one a de-identified bundle has no sound, another has."""
-    if request.audio == (not request.deidentify):
-        return []
-    return ["--with-audio"] if request.audio else ["--no-audio"]
+        analysing, working = self._analysis.running, self._work.running
+        self.page.set_busy(analysing=analysing, working=working, can=bool(self._stand()))
 
 
 def _said(ended: Ended) -> str:
-    """What a command that failed said."""
     return ended.error.strip() or tr("It was ended from outside.")
 
 
@@ -331,13 +312,8 @@ WINDOW = "page for coding"
 
 @dataclass(frozen=True)
 class CodingChoices:
-    """The last choices on the page.
-
-    Attributes
-    ----------
-    rater : who coded last on this machine.
-    model : the path of the speech model that was chosen last.
-    """
+    """The last choices on the page. rater: who coded last on this machine; model: the path of a
+    speech model."""
 
     rater: str = ""
     model: str = ""
@@ -351,7 +327,7 @@ class CodingWork(QObject):
         self.page = page
         self._sessions: tuple[SessionSummary, ...] = ()
         self._study = ""
-        self._shown = False
+        self.shown = False  # whether the page is looked at
         self._windows: dict[tuple[str, str], Job] = {}
         self._status = Job(self)
         self._status.ended.connect(self._show_status)
@@ -388,11 +364,6 @@ class CodingWork(QObject):
         page.units_shown.connect(self._show_units)
         page.units.failed.connect(self._tell)
 
-    @property
-    def shown(self) -> bool:
-        """Whether the page is looked at."""
-        return self._shown
-
     def set_sessions(self, sessions: Sequence[SessionSummary]) -> None:
         """Every session under the data folder, newest first."""
         self._sessions = tuple(session for session in sessions if not session.withdrawn)
@@ -404,7 +375,7 @@ class CodingWork(QObject):
 
     def set_shown(self, shown: bool) -> None:
         """Whether the page is looked at: only then it is read how far the sessions are."""
-        self._shown = shown
+        self.shown = shown
         if shown:
             self.refresh()
         else:
@@ -430,20 +401,19 @@ class CodingWork(QObject):
     def refresh(self) -> None:
         """Read how far the sessions are, in a process of its own."""
         folder = self._folder()
-        if not self._shown or folder is None:
-            if folder is None:
-                self.page.set_sessions(())
+        if folder is None:
+            self.page.set_sessions(())
+        if not self.shown or folder is None:
             return
-        if self._status.running:
-            self._again = True
+        self._again = self._status.running
+        if self._again:
             return
-        self._again = False
         self.page.set_codebooks(self._codebooks(folder))
         self._status.start(["code", "status", str(folder), "--json"])
 
     def stop(self) -> None:
         """A session begins: the machine is its own."""
-        self._shown = False
+        self.shown = False
         for job in (self._status, self._work, *self._windows.values()):
             job.stop()
         self._windows.clear()
@@ -451,10 +421,6 @@ class CodingWork(QObject):
         self.exchange.close()
         self.page.units.close_all()
         self.page.set_working(False)
-
-    def close(self) -> None:
-        """The program ends."""
-        self.stop()
 
     # --- what the page asks for -------------------------------------------------------------------
 
@@ -486,13 +452,9 @@ class CodingWork(QObject):
     def assign(self, wanted: Draw) -> None:
         """Draw who codes what."""
         if (folder := self._folder()) is not None:
-            self._do(
-                [
-                    *("code", "assign", str(folder), "--raters", wanted.raters),
-                    *("--both", wanted.both, "--seed", wanted.seed),
-                ],
-                tr("Sessions are being assigned …"),
-            )
+            how = ("--raters", wanted.raters, "--both", wanted.both, "--seed", wanted.seed)
+            arguments = ["code", "assign", str(folder), *how]
+            self._do(arguments, tr("Sessions are being assigned …"))
 
     def pack(self, rater: str, out: Path) -> None:
         """Pack what a rater codes on another computer."""
@@ -529,18 +491,14 @@ class CodingWork(QObject):
             if out is not None:
                 open_outside(out, lambda text: self.page.set_about(text, "warn"))
         else:
-            text = ended.error.strip() or tr("It was ended from outside.")
-            self.page.set_about(text, "alarm")
+            self.page.set_about(_said(ended), "alarm")
         self.refresh()
 
     def _coded(self, key: tuple[str, str], ended: Ended) -> None:
         job = self._windows.pop(key, None)
         if job is not None:
             job.deleteLater()
-        if not ended.ok:
-            self.page.set_about(ended.error.strip() or tr("It was ended from outside."), "alarm")
-        else:
-            self.page.set_about("")
+        self.page.set_about("" if ended.ok else _said(ended), "" if ended.ok else "alarm")
         self.refresh()
 
     def _show_status(self, ended: Ended) -> None:
@@ -555,8 +513,7 @@ class CodingWork(QObject):
             self.refresh()
 
     def _show_units(self) -> None:
-        folder = self._folder()
-        if folder is not None:
+        if (folder := self._folder()) is not None:
             books = self._codebooks(folder)
             chosen = self.page.codebook.currentData()
             book = next((book for book in books if book.id == chosen), None)
@@ -582,7 +539,6 @@ class CodingWork(QObject):
 
 
 def _progress(row: dict[str, object]) -> SessionProgress:
-    """A session of `labapp code status --json`."""
     raters = tuple(RaterProgress(**rater) for rater in row.pop("raters"))  # type: ignore[attr-defined]
     return SessionProgress(raters=raters, **row)  # type: ignore[arg-type]
 
@@ -592,13 +548,8 @@ STOPPED = 130
 
 
 class SpeechWork(QObject):
-    """Does what the line for it asks for.
-
-    Signals
-    -------
-    changed() : something was written down.
-    model_changed(str) : another model is to be remembered.
-    """
+    """Does what the line for it asks for. changed(): something was written down;
+    model_changed(str): another model is to be remembered."""
 
     changed = Signal()
     model_changed = Signal(str)
@@ -620,11 +571,6 @@ class SpeechWork(QObject):
         panel.model_chosen.connect(self.choose)
         panel.stop_requested.connect(self._ask_to_stop)
 
-    @property
-    def running(self) -> bool:
-        """Whether something is being written down."""
-        return self._job.running
-
     def look(self) -> None:
         """Say which models and engines are here, and what to get where none are."""
         if self._job.running:
@@ -643,16 +589,14 @@ class SpeechWork(QObject):
             return
         if model is None:
             self.panel.set_state(missing(tools), "warn")
-        else:
-            engine = f"{model.engine.package} {model.engine.version}"
-            self.panel.set_state(
-                tr(
-                    "{model} by {engine}, on this computer: nothing is sent or fetched. Texts that "
-                    "are there stay.",
-                    model=model.name,
-                    engine=engine,
-                )
-            )
+            return
+        text = tr(
+            "{model} by {engine}, on this computer: nothing is sent or fetched. Texts that are "
+            "there stay.",
+            model=model.name,
+            engine=f"{model.engine.package} {model.engine.version}",
+        )
+        self.panel.set_state(text)
 
     def choose(self, path: str) -> None:
         """Take a model from now on."""
@@ -692,16 +636,11 @@ class SpeechWork(QObject):
         if not progress.share:
             return
         percent = number(f"{100 * progress.share:.0f}")
-        if progress.left_s is None:
-            text = tr("{percent} % written down · {what}", percent=percent, what=progress.what)
-        else:
-            text = tr(
-                "{percent} % written down · about {left} left · {what}",
-                percent=percent,
-                left=duration(progress.left_s),
-                what=progress.what,
-            )
-        self.panel.set_state(text)
+        form, left = N_("{percent} % written down · {what}"), ""
+        if progress.left_s is not None:
+            form = N_("{percent} % written down · about {left} left · {what}")
+            left = duration(progress.left_s)
+        self.panel.set_state(tr(form, percent=percent, left=left, what=progress.what))
         session = progress.what.partition(",")[0]
         if session != self._at:
             self._at = session
@@ -726,12 +665,10 @@ def stopped() -> str:
 
 def missing(tools: SpeechTools) -> str:
     """What to get so that something can be written down, in words."""
-    sentences = []
+    lines = []
     if not tools.models:
-        sentences.append(
-            tr("There is no speech model in {folder}: choose one below.", folder=tools.folder)
-        )
-        sentences += [
+        none = tr("There is no speech model in {folder}: choose one below.", folder=tools.folder)
+        models = [
             tr(
                 "{engine}: {model}; to be had as {get}.",
                 engine=engine.package,
@@ -740,12 +677,11 @@ def missing(tools: SpeechTools) -> str:
             )
             for engine in ENGINES.values()
         ]
-        sentences.append(translate_message(WHICH))
+        lines = [none, *models, translate_message(WHICH)]
     if (engine := tools.missing) is not None:
-        sentences.append(
-            tr("Install {engine}: {command}", engine=engine.package, command=engine.install)
-        )
-    return "\n".join(sentences)
+        name, command = engine.package, engine.install
+        lines.append(tr("Install {engine}: {command}", engine=name, command=command))
+    return "\n".join(lines)
 
 
 def duration(seconds: float) -> str:

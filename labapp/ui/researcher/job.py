@@ -51,13 +51,8 @@ class Progress:
 
 
 class Job(QObject):
-    """Runs one command at a time.
-
-    Signals
-    -------
-    ended(Ended) : it is over; never after `stop`.
-    progressed(Progress) : how far it is, of commands that say it.
-    """
+    """Runs one command at a time. ended(Ended): it is over; never after `stop`.
+    progressed(Progress): how far it is, of commands that say it."""
 
     ended = Signal(object)
     progressed = Signal(object)
@@ -122,8 +117,7 @@ class Job(QObject):
         head = PROGRESS_LINE.encode()
         *lines, rest = (self._error + bytes(process.readAllStandardError().data())).split(b"\n")
         self._error = b"".join(line + b"\n" for line in lines if not line.startswith(head)) + rest
-        told = [line for line in lines if line.startswith(head)]
-        if told:
+        if told := [line for line in lines if line.startswith(head)]:
             share, _, what = told[-1][len(head) :].decode("utf-8", "replace").partition("\t")
             self.progressed.emit(self._progress(share, what.strip()))
 

@@ -122,10 +122,8 @@ class ResearcherPage(QWidget):
         self.report = Button(tr("Open report"))
         self.keep = Button(tr("Save a copy…"))
 
-        layout = bits.row(self, theme.SPACE_L)
-        layout.addWidget(self._left(), 1)
-        layout.addWidget(self._right(), 1)
-        self.beside = bits.card(tr("Figures"))
+        layout = bits.fill(bits.row(self, theme.SPACE_L), (self._left(), 1), (self._right(), 1))
+        self.beside = bits.Card(tr("Figures"))
         layout.addWidget(self.beside, 1)
         self.beside.hide()
         # What identifies people is a choice of its own, and so is their voice.
@@ -147,29 +145,19 @@ class ResearcherPage(QWidget):
         self._selected()
 
     def _left(self) -> QWidget:
-        card = bits.card(tr("Sessions"))
-        body = card.layout()
-        assert isinstance(body, QVBoxLayout)
-        head = QHBoxLayout()
-        head.addWidget(self.study, 1)
-        head.addWidget(self.count)
-        body.addLayout(head)
-        body.addWidget(self.sessions, 1)
-        body.addWidget(self.about)
-        options = FlowLayout(theme.SPACE_M, 0)
-        for box in (self.deidentify, self.audio, self.zipped):
-            options.addWidget(box)
-        body.addLayout(options)
-        foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
-        for button in (self.replay, self.verify, self.export):
-            foot.addWidget(button)
-        body.addLayout(foot)
+        card = bits.Card(tr("Sessions"))
+        head = bits.fill(QHBoxLayout(), (self.study, 1), self.count)
+        bits.fill(card.body, head, (self.sessions, 1), self.about)
+        boxes, buttons = (
+            (self.deidentify, self.audio, self.zipped),
+            (self.replay, self.verify, self.export),
+        )
+        card.body.addLayout(FlowLayout(theme.SPACE_M, 0, widgets=boxes))
+        card.body.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=buttons))
         return card
 
     def _right(self) -> QWidget:
-        card = bits.card()
-        body = card.layout()
-        assert isinstance(body, QVBoxLayout)
+        card = bits.Card()
         head = bits.row(None, theme.SPACE_S)
         # At the top, where the other card has its title: the tabs are taller.
         title = bits.ElidedLabel(tr("Results so far"), "title")
@@ -179,21 +167,15 @@ class ResearcherPage(QWidget):
             head.addWidget(tab)
             self.pages.addWidget(page)
         bits.turn_pages(self.tabs, self.pages.setCurrentIndex)
-        body.addLayout(head)
-        body.addWidget(self.state)
-        body.addWidget(self.pages, 1)
-        foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
-        for button in (self.analyse, self.keep, self.report):
-            foot.addWidget(button)
-        body.addLayout(foot)
+        bits.fill(card.body, head, self.state, (self.pages, 1))
+        buttons = (self.analyse, self.keep, self.report)
+        card.body.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=buttons))
         return card
 
     def set_wide(self, wide: bool) -> None:
         """Whether the figures have a card of their own, next to the numbers."""
         self.tabs[0].click()
-        place = self.beside.layout() if wide else self.pages
-        assert isinstance(place, QVBoxLayout | QStackedWidget)
-        place.addWidget(self.figures)
+        (self.beside.body if wide else self.pages).addWidget(self.figures)
         self.figures.setVisible(wide)
         self.beside.setVisible(wide)
         for tab in self.tabs:
@@ -235,8 +217,7 @@ class ResearcherPage(QWidget):
 
     def set_state(self, state: str, tone: str = "") -> None:
         """What is being done or went wrong."""
-        bits.set_text(self.state, state)
-        bits.set_property(self.state, "tone", tone)
+        bits.set_text(self.state, state, tone)
 
     def set_busy(self, *, analysing: bool, working: bool, can: bool) -> None:
         """analysing: results are being computed; working: sessions are verified or exported; can:
@@ -248,8 +229,7 @@ class ResearcherPage(QWidget):
 
     def set_about(self, text: str, tone: str = "") -> None:
         """What came of the last check or export."""
-        bits.set_property(self.about, "tone", tone)
-        bits.set_text(self.about, text)
+        bits.set_text(self.about, text, tone)
 
     def chosen(self) -> list[Path]:
         """The selected sessions, or all that are whole and that nobody withdrew from."""
@@ -290,15 +270,8 @@ class ResearcherPage(QWidget):
 
     def export_to(self, out: Path) -> None:
         """Ask for the chosen sessions as a bundle at `out`."""
-        self.export_requested.emit(
-            ExportRequest(
-                tuple(self.chosen()),
-                out,
-                self.deidentify.isChecked(),
-                self.audio.isChecked(),
-                self.zipped.isChecked(),
-            )
-        )
+        how = (box.isChecked() for box in (self.deidentify, self.audio, self.zipped))
+        self.export_requested.emit(ExportRequest(tuple(self.chosen()), out, *how))
 
     def _keep(self) -> None:
         name = f"{self.study.currentData()}-results"
@@ -328,9 +301,8 @@ def value(size: float | None, like: float | None = None) -> str:
 
 def spread(line: Line) -> str:
     """Mean and sample standard deviation."""
-    return (
-        value(line.mean) if line.sd is None else f"{value(line.mean)} ± {value(line.sd, line.mean)}"
-    )
+    mean = value(line.mean)
+    return mean if line.sd is None else f"{mean} ± {value(line.sd, line.mean)}"
 
 
 class ResultsView(Scrolled):
@@ -343,8 +315,7 @@ class ResultsView(Scrolled):
     def show_text(self, text: str) -> None:
         """A sentence in place of results."""
         layout = self.begin()
-        layout.addWidget(bits.label(text, "secondary", wrap=True))
-        layout.addStretch(1)
+        bits.fill(layout, bits.label(text, "secondary", wrap=True), 1)
 
     def show_results(self, results: Results, study: str) -> None:
         """The means of a study."""
@@ -373,7 +344,7 @@ def _measure(quantity: str, unit: str, lines: Sequence[Line], columns: int) -> Q
     grid.setColumnStretch(0, 1)
     for column, width in enumerate(WIDTHS[:columns], start=1):
         grid.setColumnMinimumWidth(column, width)
-    phrase = unit_text(unit)
+    phrase = tr(unit) if unit in UNITS else unit  # a sign is the same everywhere
     wide = 1 if len(phrase) > SHORT else columns  # of the title; the unit has the rest
     grid.addWidget(bits.label(title(quantity), "strong", wrap=True), 0, 0, 1, wide)
     right = _right(bits.label(phrase, "secondary", wrap=True))
@@ -495,11 +466,6 @@ def title(quantity: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def unit_text(unit: str) -> str:
-    """In what; a sign is the same everywhere."""
-    return tr(unit) if unit in UNITS else unit
-
-
 def group_text(group: str) -> str:
     """Which stages were counted together."""
     task, comma, models = group.partition(", ")
@@ -584,10 +550,6 @@ class FiguresView(Scrolled):
         layout.addStretch(1)
 
 
-def key_of(line: SessionSummary) -> Key:
-    return line.study, line.participant, line.session
-
-
 def usable(line: SessionSummary) -> bool:
     """Whether a session goes into results and exports when nothing is selected: it stands still, is
     whole, and nobody withdrew from it."""
@@ -601,8 +563,7 @@ def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
     if line.problem:
         return line.problem, "alarm"
     if quality is None:
-        lost = line.lost_s
-        return (_lost(lost), "warn") if lost else ("", "")
+        return (_lost(line.lost_s), "warn") if line.lost_s else ("", "")
     result = []
     if not quality.counts:
         result.append(tr("does not count"))
@@ -648,17 +609,17 @@ class SessionList(SessionView):
         self._quality: Mapping[Key, Quality] = {}
         quality = Column(
             N_("Quality"),
-            lambda line: self._marks(line)[0],
-            tone=lambda line: self._marks(line)[1],
-            tip=lambda line: details(line, self._quality.get(key_of(line))),
+            lambda line: marks(line, self._of(line))[0],
+            tone=lambda line: marks(line, self._of(line))[1],
+            tip=lambda line: details(line, self._of(line)),
             wide=True,
         )
         columns = (ID, STATE, LENGTH, quality)
         super().__init__(columns, tr("Sessions of the study"), palette)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
-    def _marks(self, line: SessionSummary) -> tuple[str, str]:
-        return marks(line, self._quality.get(key_of(line)))
+    def _of(self, line: SessionSummary) -> Quality | None:
+        return self._quality.get((line.study, line.participant, line.session))
 
     def set_lines(
         self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality] | None = None
@@ -693,14 +654,12 @@ class Quality:
     sound_s: float
     lost_s: float
     simulated: bool
-    deidentified: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A mean of the table of statistics: of which study, group of stages and quantity, of whom (a
-    model, a method and the share of the picture it shows), over n values. None where there is
-    none."""
+    """A mean of the table of statistics. of: whom, for example `sinelines/ae`, or `Gradient, 2.5 %`
+    of a mask that shows so much. None where there is none."""
 
     study: str
     group: str
@@ -727,12 +686,16 @@ class Results:
 def read_results(folder: Path) -> Results:
     """Raises RecordError where the folder is not that of a whole analysis."""
     try:
-        quality = dict(_qualities(folder / "participants.csv"))
+        quality = {
+            (row["study"], row["participant"], row["session"]): _quality(row)
+            for row in _rows(folder / "participants.csv")
+        }
         names = {
             (row["study"], row["method"]): row["method_name"]
             for row in _rows(folder / "masked_predictions.csv")
         }
-        lines = tuple(_lines(folder / "statistics.csv", names))
+        rows = _rows(folder / "statistics.csv")
+        lines = tuple(_line(row, names) for row in rows if row["test"] == "mean")
     except (OSError, KeyError, ValueError, csv.Error) as error:
         raise RecordError(
             f"The analysis in {folder} cannot be read: {error}.",
@@ -744,9 +707,8 @@ def read_results(folder: Path) -> Results:
 
 def _figures(folder: Path) -> tuple[Path, ...]:
     """The pictures as they were drawn, which is the report's order: the metrics first."""
-    return tuple(
-        sorted(folder.glob("*.png"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    )
+    pictures = folder.glob("*.png")
+    return tuple(sorted(pictures, key=lambda path: (path.stat().st_mtime_ns, path.name)))
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -755,51 +717,26 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         yield {name: original(value) for name, value in row.items()}
 
 
-def _qualities(path: Path) -> Iterator[tuple[Key, Quality]]:
-    for row in _rows(path):
-        yield (
-            (row["study"], row["participant"], row["session"]),
-            Quality(
-                counts=_yes(row["included"]),
-                excluded_because=row["excluded_because"],
-                deviations=int(row["n_deviations"]),
-                gaps=int(row["n_gaps"]),
-                gap_s=_number(row["gap_s"]) or 0.0,
-                sound_s=_number(row["sound_s"]) or 0.0,
-                lost_s=_number(row["sound_lost_s"]) or 0.0,
-                simulated=_yes(row["simulated"]),
-                deidentified=_yes(row["deidentified"]),
-            ),
-        )
+def _quality(row: Mapping[str, str]) -> Quality:
+    return Quality(
+        counts=row["included"] == "True",
+        excluded_because=row["excluded_because"],
+        deviations=int(row["n_deviations"]),
+        gaps=int(row["n_gaps"]),
+        gap_s=float(row["gap_s"] or 0),
+        sound_s=float(row["sound_s"] or 0),
+        lost_s=float(row["sound_lost_s"] or 0),
+        simulated=row["simulated"] == "True",
+    )
 
 
-def _lines(path: Path, names: Mapping[tuple[str, str], str]) -> Iterator[Line]:
+def _line(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> Line:
     """names: of explanation methods, by study and id."""
-    for row in _rows(path):
-        if row["test"] == "mean":
-            yield Line(
-                row["study"],
-                row["group"],
-                row["quantity"],
-                row["unit"],
-                _of(row, names),
-                int(row["n"]),
-                _number(row["mean"]),
-                _number(row["sd"]),
-                _number(row["median"]),
-            )
-
-
-def _of(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> str:
-    """For example `sinelines/ae`, or `Gradient, 2.5 %` of a mask that shows so much."""
     method = names.get((row["study"], row["method"]), row["method"])
     shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
-    return ", ".join(part for part in (row["model"] or method, shown) if part)
-
-
-def _yes(text: str) -> bool:
-    return text == "True"
-
-
-def _number(text: str) -> float | None:
-    return float(text) if text else None
+    of = ", ".join(part for part in (row["model"] or method, shown) if part)
+    mean, sd, median = (
+        float(row[name]) if row[name] else None for name in ("mean", "sd", "median")
+    )
+    where = (row["study"], row["group"], row["quantity"], row["unit"])
+    return Line(*where, of, int(row["n"]), mean, sd, median)

@@ -42,9 +42,11 @@ from labapp.ui.widgets.painting import (
     color,
     device_of,
     draw_focus_ring,
+    equip,
     font,
     metrics,
     pen,
+    smooth,
 )
 
 COMMANDS = (
@@ -154,7 +156,7 @@ class Choice(Group):
         self._taken: tuple[int, ...] = ()
         self._at = 0
         self._hover: int | None = None
-        self._locked = self._announced = False
+        self.locked = self._announced = False
         self.options: list[Option] = []
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)
@@ -192,10 +194,6 @@ class Choice(Group):
         """The option that is taken."""
         return self._taken[0] if self._taken else None
 
-    @property
-    def locked(self) -> bool:
-        return self._locked
-
     def show_index(self, index: int | None) -> None:
         """Show what the session says."""
         self.show_taken(() if index is None else (index,))
@@ -217,18 +215,18 @@ class Choice(Group):
 
     def set_locked(self, locked: bool) -> None:
         """Whether the answer can no longer be changed; then Tab leaves it out."""
-        if locked == self._locked:
+        if locked == self.locked:
             return
-        self._locked = locked
+        self.locked = locked
         self._hover = None
         for option in self.options:
             self._lock(option)
         self.update()
 
     def _lock(self, option: Option) -> None:
-        option.setEnabled(not self._locked)
+        option.setEnabled(not self.locked)
         arrow, hand = Qt.CursorShape.ArrowCursor, Qt.CursorShape.PointingHandCursor
-        option.setCursor(arrow if self._locked else hand)
+        option.setCursor(arrow if self.locked else hand)
 
     def entrance(self) -> QWidget:
         """The option that Tab comes to."""
@@ -259,7 +257,7 @@ class Choice(Group):
 
     def _toggled(self, index: int, checked: bool) -> None:
         """A screen reader turned an option over without pressing it: that only asks, too."""
-        if checked != (index in self._taken) and not self._locked:
+        if checked != (index in self._taken) and not self.locked:
             self.options[index].setChecked(not checked)
             self._pressed(index)
 
@@ -281,7 +279,7 @@ class Choice(Group):
             wanted, takes = self.pressed_by(key), True
         elif (place := self.place_of(event.text())) is not None:
             wanted, takes = place, True
-        if wanted is None or self._locked or event.modifiers() & COMMANDS:
+        if wanted is None or self.locked or event.modifiers() & COMMANDS:
             event.ignore()
             return
         if event.isAutoRepeat() and (key in PRESSES or event.text().isdigit()):
@@ -315,8 +313,7 @@ class Choice(Group):
 
     def focus_came(self, option: Option, reason: Qt.FocusReason) -> None:
         """The focus came to an option, from outside or from another one."""
-        self._at = self.options.index(option)
-        self._go(self._at)
+        self._go(self.options.index(option))
         if reason in _TAB_REASONS:
             self._announce("keyboard")
         self.entered.emit()
@@ -329,7 +326,7 @@ class Choice(Group):
 
     def point_at(self, option: Option | None) -> None:
         """The mouse came over an option, or left."""
-        self._hover = None if option is None or self._locked else self.options.index(option)
+        self._hover = None if option is None or self.locked else self.options.index(option)
         self.update()
 
     @property
@@ -351,10 +348,8 @@ class Choice(Group):
         raise NotImplementedError
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         self.paint(painter)
-        painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.place_options()
@@ -376,8 +371,7 @@ def paint_marked(
     button: QAbstractButton, p: theme.Palette, *, square: bool, strong: bool, right: int
 ) -> None:
     """A mark and the words of a button. strong: with a strong rim; right: room behind the words."""
-    painter = QPainter(button)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter = smooth(button)
     on = button.isChecked()
     box = QRectF(theme.SPACE_XS, (button.height() - MARK) / 2, MARK, MARK)
     painter.setPen(pen(p.accent if on or strong else p.secondary, 1.6))
@@ -391,8 +385,7 @@ def paint_marked(
         painter.setPen(pen(p.on_accent, 2.4))
         painter.drawPolyline([QPointF(x - 5, y), QPointF(x - 1.5, y + 4), QPointF(x + 5, y - 4)])
     elif on:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.on_accent))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
         painter.drawEllipse(box.center(), 4.0, 4.0)
     painter.setFont(font())
     painter.setPen(color(p.ink))
@@ -400,7 +393,13 @@ def paint_marked(
     painter.drawText(words, int(_WRAPPED), button.accessibleName())
     if button.hasFocus():
         draw_focus_ring(painter, QRectF(button.rect()), theme.RADIUS, p.accent)
-    painter.end()
+
+
+def high_for_width(across: QSizePolicy.Policy, down: QSizePolicy.Policy) -> QSizePolicy:
+    """A policy for what is as high as its words need at its width."""
+    policy = QSizePolicy(across, down)
+    policy.setHeightForWidth(True)
+    return policy
 
 
 class MarkedOption(Option):
@@ -409,9 +408,7 @@ class MarkedOption(Option):
     def __init__(self, choice: OptionList, palette: theme.Palette, *, several: bool) -> None:
         super().__init__(choice, several=several)
         self._colors, self._square = palette, several
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(high_for_width(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed))
 
     def heightForWidth(self, width: int) -> int:
         return height_of(self.accessibleName(), width, theme.SPACE_S, theme.SPACE_XS)
@@ -449,9 +446,8 @@ class OptionList(Choice):
         self.flow = FlowLayout(theme.SPACE_L, theme.SPACE_XS, self)
         self._group.idPressed.disconnect(self._pressed)
         self._group.idClicked.connect(self._pressed)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        expanding = QSizePolicy.Policy.Expanding
+        self.setSizePolicy(high_for_width(expanding, QSizePolicy.Policy.Preferred))
         self.show_options(texts)
         for option in self.options:
             option.setMinimumWidth(least_width)
@@ -492,9 +488,7 @@ class CheckBox(QAbstractButton):
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(high_for_width(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed))
 
     def heightForWidth(self, width: int) -> int:
         return height_of(self.accessibleName(), width, theme.SPACE_M, theme.SPACE_S)
@@ -630,15 +624,14 @@ class Scale(Choice):
     def _paint_circle(self, painter: QPainter, index: int) -> None:
         p = self._colors
         on = index == self.index
-        strong = p.secondary if self._locked else p.accent
+        strong = p.secondary if self.locked else p.accent
         rim = strong if on or index == self._hover else p.secondary
         painter.setPen(pen(rim, 2.0 if on or index == self._hover else 1.4))
-        painter.setBrush(brush(strong if on else p.track if self._locked else p.card))
+        painter.setBrush(brush(strong if on else p.track if self.locked else p.card))
         radius = min(CIRCLE_R, self._pitch() / 2 - LEAST_GAP / 2)
         painter.drawEllipse(self.centre(index), radius, radius)
         if on:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.on_accent))
+            equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
             painter.drawEllipse(self.centre(index), radius / 2, radius / 2)
 
     def _paint_line(self, painter: QPainter) -> None:
@@ -651,12 +644,10 @@ class Scale(Choice):
             half = 8.0 if index in (0, self._count - 1, (self._count - 1) / 2) else 5.0
             painter.drawLine(QPointF(at.x(), at.y() - half), QPointF(at.x(), at.y() + half))
         if self._hover is not None and self._hover != self.index:
-            painter.setPen(pen(p.accent, 2.0))
-            painter.setBrush(brush(p.card))
+            equip(painter, pen(p.accent, 2.0), brush(p.card))
             painter.drawEllipse(self.centre(self._hover), CIRCLE_R, CIRCLE_R)
         if self.index is not None:
-            painter.setPen(pen(p.card, 2.0))
-            painter.setBrush(brush(p.accent))
+            equip(painter, pen(p.card, 2.0), brush(p.accent))
             painter.drawEllipse(self.centre(self.index), CIRCLE_R + 1, CIRCLE_R + 1)
 
     def _paint_numbers(self, painter: QPainter) -> None:
@@ -664,9 +655,8 @@ class Scale(Choice):
         for index in range(self._count):
             if self._line and index not in (0, self._count - 1):
                 continue
-            painter.setPen(
-                color(self._colors.ink if index == self.index else self._colors.secondary)
-            )
+            ink = self._colors.ink if index == self.index else self._colors.secondary
+            painter.setPen(color(ink))
             box = QRectF(self.centre(index).x() - 20, theme.TARGET_HEIGHT - 1, 40, theme.SPACE_L)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(index + self._look.first))
 
@@ -684,9 +674,8 @@ class AnchorRow(QWidget):
         palette: theme.Palette,
         *,
         over: bool = False,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._count = count
         self._words = dict(words)
         self._even = len(words) == count > 2
@@ -697,15 +686,13 @@ class AnchorRow(QWidget):
 
     def needed_width(self) -> int:
         """Logical pixels in which no word is cut."""
-        texts = [word for text in self._words.values() for word in text.split()]
-        widest = max(
-            (metrics(theme.SECONDARY_PX).horizontalAdvance(text) for text in texts), default=0
-        )
+        advance = metrics(theme.SECONDARY_PX).horizontalAdvance
+        words = (word for text in self._words.values() for word in text.split())
+        widest = max(map(advance, words), default=0)
         places = self._count if self._even else len(self._words)
         return ceil(places * (widest + _GAP))
 
     def _boxes(self) -> dict[int, tuple[QRectF, int]]:
-        """Where the words of each place may stand, and on which side of it."""
         each = self.width() / (self._count if self._even else len(self._words))
         boxes = {}
         for number, place in enumerate(sorted(self._words)):
@@ -737,4 +724,3 @@ class AnchorRow(QWidget):
         painter.setPen(color(self._colors.secondary))
         for place, (box, side) in self._boxes().items():
             painter.drawText(box, int(_WRAP | _SIDES[side] | self._upright), self._words[place])
-        painter.end()

@@ -64,6 +64,5 @@ def rounded(x: Array) -> Array:
 
 
 def _join(red: Pixels, green: Pixels, blue: Pixels, out: Pixels) -> None:
-    """Levels 0..255 of each into pixels."""
     np.bitwise_or((red << 16) | (green << 8), blue, out=out)
     np.bitwise_or(out, _BLACK, out=out)

@@ -9,7 +9,19 @@ a picture, and what is said without the focus coming to it. A label for words of
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QElapsedTimer,
+    QEvent,
+    QObject,
+    QPoint,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -35,7 +47,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.widgets.painting import KEYBOARD, device_of
 
 _PRESSES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -128,9 +140,7 @@ class TextField(QWidget):
         super().__init__()
         self._given = ""
         self._written = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.keep)
+        self._timer = timers.once(self, self.keep)
         self._writing = QElapsedTimer()
         self.edit: QLineEdit | QPlainTextEdit
         if lines == 1:
@@ -156,8 +166,7 @@ class TextField(QWidget):
 
     def text(self) -> str:
         """What stands there."""
-        edit = self.edit
-        return edit.text() if isinstance(edit, QLineEdit) else edit.toPlainText()
+        return self.edit.text() if isinstance(self.edit, QLineEdit) else self.edit.toPlainText()
 
     def show_text(self, text: str) -> None:
         """Show what the session says, unless a hand wrote something else that is not kept yet."""
@@ -165,16 +174,12 @@ class TextField(QWidget):
         if self.text().strip() == text:
             self._written = False
         elif not self._written:
-            self._set(text)
-
-    def _set(self, text: str) -> None:
-        self.edit.blockSignals(True)
-        if isinstance(self.edit, QLineEdit):
-            self.edit.setText(text)
-        else:
-            self.edit.setPlainText(text)
-            self.edit.moveCursor(QTextCursor.MoveOperation.End)
-        self.edit.blockSignals(False)
+            with QSignalBlocker(self.edit):
+                if isinstance(self.edit, QLineEdit):
+                    self.edit.setText(text)
+                else:
+                    self.edit.setPlainText(text)
+                    self.edit.moveCursor(QTextCursor.MoveOperation.End)
 
     def uncommitted_text(self) -> str | None:
         """The text, if a hand wrote it and it is another than was given."""
@@ -222,21 +227,13 @@ def _encoded(text: str) -> bytes:
 class Limit(QObject):
     """Keeps a field at `longest` characters, counted as `units` does.
 
-    What comes beyond is not taken, and a line over the window's other contents says so until the
-    field is shorter again, or is left.
-
-    Parameters
-    ----------
-    field : of one line or several.
-    longest : characters at most.
-    words : what is said, in the language of whoever types.
+    What comes beyond is not taken, and a line over the window's other contents says so, in the
+    words given, until the field is shorter again, or is left.
     """
 
     def __init__(self, field: QLineEdit | QPlainTextEdit, longest: int, words: str) -> None:
         super().__init__(field)
-        self._field = field
-        self._longest = longest
-        self._words = words
+        self._field, self._longest, self._words = field, longest, words
         self._before = 0
         self.notice: QLabel | None = None
         field.installEventFilter(self)
@@ -275,9 +272,8 @@ class Limit(QObject):
         end = max(beyond, cursor.position())
         cursor.setPosition(_whole(text, end - beyond))
         cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
-        blocked = self._field.blockSignals(True)
-        cursor.removeSelectedText()
-        self._field.blockSignals(blocked)
+        with QSignalBlocker(self._field):
+            cursor.removeSelectedText()
         self._say()
 
     def _say(self) -> None:
@@ -326,11 +322,19 @@ def _whole(text: str, place: int) -> int:
 class FlowLayout(QLayout):
     """An item wider than the line takes a line of its own, as high as it needs there."""
 
-    def __init__(self, across: int, down: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        across: int,
+        down: int,
+        parent: QWidget | None = None,
+        widgets: Sequence[QWidget] = (),
+    ) -> None:
         super().__init__(parent)
         self._across, self._down = across, down
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
+        for widget in widgets:
+            self.addWidget(widget)
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)

@@ -31,14 +31,15 @@ from PySide6.QtGui import (
     QPolygonF,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from labapp.representations.distance import TOLERANCE
 from labapp.representations.space import PUBLISHED_CHART, Chart, Continuous, Display
 from labapp.ui import theme
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
-from labapp.ui.widgets.painting import brush, color, device_of, pen, restyle
+from labapp.ui.widgets.painting import brush, color, device_of, equip, pen, restyle, smooth
 from labapp.ui.widgets.segments import ImageView, StimulusView
 
 HANDLE_R = 10.0
@@ -53,12 +54,7 @@ FINE_PX_PER_STEP = 2.0
 """Shift+drag: at most one step in so many pixels, whatever the range."""
 WHEEL_NOTCH = 120
 
-_STEP_KEYS = {
-    Qt.Key.Key_Right: 1,
-    Qt.Key.Key_Up: 1,
-    Qt.Key.Key_Left: -1,
-    Qt.Key.Key_Down: -1,
-}
+_STEP_KEYS = {Qt.Key.Key_Right: 1, Qt.Key.Key_Up: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: -1}
 _PAGE_KEYS = {Qt.Key.Key_PageUp: 1, Qt.Key.Key_PageDown: -1}
 _END_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 _ALLOWED = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
@@ -98,20 +94,19 @@ class DialSlider(QAbstractSlider):
         self,
         dimension: Continuous,
         palette: theme.Palette,
-        parent: QWidget | None = None,
         *,
         improved: bool = True,
         text_of: Callable[[str], str] = str,
     ) -> None:
-        super().__init__(parent)
-        self._dimension = dimension
+        super().__init__()
+        self.dimension = dimension
         self._improved = improved
         self._colors = palette
         self._said = text_of
         self._digits = max(0, ceil(-log10(dimension.step) - EVEN))
-        self._shown = dimension.snap(dimension.low)
+        self.shown = dimension.snap(dimension.low)  # what the handle shows
         self._start: float | None = None
-        self._locked = False
+        self.locked = False
         self._drag: _Drag | None = None
         self._announced = False
         self._hover = False
@@ -127,35 +122,22 @@ class DialSlider(QAbstractSlider):
         self._follow()
         self.valueChanged.connect(self._stepped_to)
 
-    @property
-    def dimension(self) -> Continuous:
-        return self._dimension
-
-    @property
-    def shown(self) -> float:
-        """The value that the handle shows."""
-        return self._shown
-
-    @property
-    def locked(self) -> bool:
-        return self._locked
-
     def show_value(self, value: float) -> None:
         """Put the handle where the session says."""
-        if value != self._shown:
-            self._shown = value
+        if value != self.shown:
+            self.shown = value
             self._follow()
             self.update()
 
     def _follow(self) -> None:
         """Tell Qt, and whoever hears the screen, what the handle shows."""
-        self.setValue(round(self._shown / self._dimension.step))
-        self.setAccessibleDescription(self._said(f"{self._shown:.{self._digits}f}"))
+        self.setValue(round(self.shown / self.dimension.step))
+        self.setAccessibleDescription(self._said(f"{self.shown:.{self._digits}f}"))
 
     def _stepped_to(self, steps: int) -> None:
         """Qt's value is another one: by what is shown, or by a screen reader."""
-        if not self._locked and steps != round(self._shown / self._dimension.step):
-            self._ask(steps * self._dimension.step, "keyboard")
+        if not self.locked and steps != round(self.shown / self.dimension.step):
+            self._ask(steps * self.dimension.step, "keyboard")
 
     def set_start(self, value: float | None) -> None:
         """The light tick at the starting value; None for none."""
@@ -165,9 +147,9 @@ class DialSlider(QAbstractSlider):
 
     def set_locked(self, locked: bool) -> None:
         """A locked dial looks locked, takes no input and is left out by Tab."""
-        if locked == self._locked:
+        if locked == self.locked:
             return
-        self._locked = locked
+        self.locked = locked
         self._drag = None
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus if locked else Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor if locked else Qt.CursorShape.PointingHandCursor)
@@ -181,7 +163,7 @@ class DialSlider(QAbstractSlider):
 
     def handle_x(self, value: float) -> float:
         """Centre of the handle at a value, in the widget's pixels."""
-        d = self._dimension
+        d = self.dimension
         return RING_R + (value - d.low) / (d.high - d.low) * self._span()
 
     def _span(self) -> float:
@@ -189,27 +171,27 @@ class DialSlider(QAbstractSlider):
         return max(1.0, self.width() - 2 * RING_R)
 
     def _per_px(self, fine: bool) -> float:
-        """How much a pixel of dragging moves the value."""
-        d = self._dimension
+        d = self.dimension
         coarse = (d.high - d.low) / self._span()
         return min(d.step / FINE_PX_PER_STEP, coarse / 2) if fine else coarse
 
     def _is_fine(self, event: QMouseEvent) -> bool:
-        """Whether this drag is a fine one."""
         return self._improved and bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
 
+    def _inside(self, value: float) -> float:
+        return min(max(value, self.dimension.low), self.dimension.high)
+
     def _page(self) -> float:
-        """How much a Page key moves the value."""
-        d = self._dimension
+        d = self.dimension
         if self._improved:
             return PAGE_STEPS * d.step
         return max(d.step, (d.high - d.low) / PUBLISHED_PAGES)
 
     def _ask(self, value: float, device: str) -> None:
-        snapped = self._dimension.snap(value)
-        if snapped == self._shown:
+        snapped = self.dimension.snap(value)
+        if snapped == self.shown:
             return
-        self._shown = snapped
+        self.shown = snapped
         self._follow()
         self.update()
         self.moved.emit(snapped, device)
@@ -219,34 +201,28 @@ class DialSlider(QAbstractSlider):
         self.selected.emit(device)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._locked or event.button() != Qt.MouseButton.LeftButton:
+        if self.locked or event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        device = device_of(event)
+        device, x, fine = device_of(event), event.position().x(), self._is_fine(event)
         self._announce(device)
-        x = event.position().x()
-        fine = self._is_fine(event)
-        on_handle = abs(x - self.handle_x(self._shown)) <= RING_R
-        value = self._shown
+        on_handle = abs(x - self.handle_x(self.shown)) <= RING_R
+        value = self.shown
         if not (on_handle or fine):
-            d = self._dimension
-            value = d.low + (x - RING_R) * self._per_px(fine=False)
-            value = min(max(value, d.low), d.high)
+            value = self._inside(self.dimension.low + (x - RING_R) * self._per_px(fine=False))
         self._drag = _Drag(x, value, fine, device)
         self._ask(value, device)
         self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         drag = self._drag
-        if drag is None or self._locked:
+        if drag is None or self.locked:
             return
-        x = event.position().x()
-        fine = self._is_fine(event)
+        x, fine = event.position().x(), self._is_fine(event)
         if fine != drag.fine:
             # Shift was pressed or let go: go on from here, so that the handle does not jump.
             here = drag.value + (x - drag.x) * self._per_px(drag.fine)
-            d = self._dimension
-            drag.x, drag.value, drag.fine = x, min(max(here, d.low), d.high), fine
+            drag.x, drag.value, drag.fine = x, self._inside(here), fine
         self._ask(drag.value + (x - drag.x) * self._per_px(fine), drag.device)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -258,35 +234,29 @@ class DialSlider(QAbstractSlider):
         self.mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        d = self._dimension
-        key = Qt.Key(event.key())
-        if event.modifiers() & ~_ALLOWED or self._locked:
+        d, key = self.dimension, Qt.Key(event.key())
+        if self.locked or not moves_dial(event):
             event.ignore()
             return
         if key in _STEP_KEYS:
-            wanted = self._shown + _STEP_KEYS[key] * d.step
+            wanted = self.shown + _STEP_KEYS[key] * d.step
         elif key in _PAGE_KEYS:
-            wanted = self._shown + _PAGE_KEYS[key] * self._page()
-        elif key == Qt.Key.Key_Home:
-            wanted = d.low
-        elif key == Qt.Key.Key_End:
-            wanted = d.high
+            wanted = self.shown + _PAGE_KEYS[key] * self._page()
         else:
-            event.ignore()
-            return
+            wanted = d.low if key == Qt.Key.Key_Home else d.high
         if not self._announced:
             self._announce("keyboard")
         self._ask(wanted, "keyboard")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        if not self._improved or not self.hasFocus() or self._locked:
+        if not self._improved or not self.hasFocus() or self.locked:
             event.ignore()
             return
         self._wheel += event.angleDelta().y() or event.angleDelta().x()
         notches = int(self._wheel / WHEEL_NOTCH)
         self._wheel -= notches * WHEEL_NOTCH
         if notches:
-            self._ask(self._shown + notches * self._dimension.step, "wheel")
+            self._ask(self.shown + notches * self.dimension.step, "wheel")
         event.accept()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -313,8 +283,7 @@ class DialSlider(QAbstractSlider):
         painter = QPainter(self)
         painter.fillRect(self.rect(), brush(p.ground))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.track))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.track))
         track = QRectF(
             RING_R - HANDLE_R, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H
         )
@@ -323,23 +292,17 @@ class DialSlider(QAbstractSlider):
             x = round(self.handle_x(self._start)) + 0.5
             painter.setPen(pen(p.secondary, 1.0))
             painter.drawLine(QPointF(x, middle + 9), QPointF(x, middle + 15))
-        centre = QPointF(self.handle_x(self._shown), middle)
-        if self._locked:
-            painter.setPen(pen(p.hairline, 2.0))
-            painter.setBrush(brush(p.secondary))
+        centre = QPointF(self.handle_x(self.shown), middle)
+        if self.locked:
+            equip(painter, pen(p.hairline, 2.0), brush(p.secondary))
             painter.drawEllipse(centre, HANDLE_R - 3, HANDLE_R - 3)
             painter.end()
             return
-        if self.hasFocus():
-            painter.setPen(pen(p.accent, 2.0))
+        if self.hasFocus() or self._hover:
+            painter.setPen(pen(p.accent, 2.0) if self.hasFocus() else Qt.PenStyle.NoPen)
             painter.setBrush(brush(p.accent_soft))
             painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
-        elif self._hover:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.accent_soft))
-            painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
-        painter.setPen(pen(p.accent, 2.0))
-        painter.setBrush(brush(p.accent if self._drag is not None else p.card))
+        equip(painter, pen(p.accent, 2.0), brush(p.accent if self._drag is not None else p.card))
         painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
         painter.end()
 
@@ -386,8 +349,8 @@ class Foot:
 class Dots(QWidget):
     """Progress as dots: full for what is done and what is on the screen."""
 
-    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, palette: theme.Palette) -> None:
+        super().__init__()
         self._colors = palette
         self._done, self._of = 0, 0
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -403,22 +366,20 @@ class Dots(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         for index in range(self._of):
             full = index < self._done
             painter.setPen(pen(p.accent if full else p.secondary, 1.2))
             painter.setBrush(brush(p.accent if full else p.card))
             centre = QPointF(DOT_PITCH * index + DOT_PITCH / 2, self.height() / 2)
             painter.drawEllipse(centre, DOT_R, DOT_R)
-        painter.end()
 
 
 class RecordingMark(QWidget):
     """A red disc while sound is recorded, a hollow one while not; the word stands beside it."""
 
-    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, palette: theme.Palette) -> None:
+        super().__init__()
         self._colors = palette
         self._on = False
         self.setFixedSize(14, 14)
@@ -428,26 +389,17 @@ class RecordingMark(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         mark = self._colors.alarm if self._on else self._colors.secondary
-        painter.setPen(pen(mark, 1.4))
-        painter.setBrush(brush(mark if self._on else self._colors.card))
+        equip(painter, pen(mark, 1.4), brush(mark if self._on else self._colors.card))
         painter.drawEllipse(QRectF(2, 2, 10, 10))
-        painter.end()
 
 
 class _Bar(QWidget):
     """A card-coloured bar with a hairline towards the content."""
 
-    def __init__(
-        self,
-        palette: theme.Palette,
-        *,
-        towards: Literal["top", "bottom"],
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, palette: theme.Palette, *, towards: Literal["top", "bottom"]) -> None:
+        super().__init__()
         self._colors = palette
         self._towards = towards
 
@@ -456,7 +408,6 @@ class _Bar(QWidget):
         painter.fillRect(self.rect(), brush(self._colors.card))
         line = 0 if self._towards == "top" else self.height() - 1
         painter.fillRect(0, line, self.width(), 1, brush(self._colors.hairline))
-        painter.end()
 
 
 class TopBar(_Bar):
@@ -465,29 +416,23 @@ class TopBar(_Bar):
 
     help_pressed = Signal()
 
-    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
-        super().__init__(palette, towards="bottom", parent=parent)
+    def __init__(self, palette: theme.Palette) -> None:
+        super().__init__(palette, towards="bottom")
         self.setFixedHeight(TOP_HEIGHT)
         self._stage, self._question, self._recording = PlainLabel(), PlainLabel(), PlainLabel()
         for label in (self._stage, self._question, self._recording):
             label.setProperty("role", "secondary")
         self._dots = Dots(palette)
         self._mark = RecordingMark(palette)
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.SPACE_XXL, 0, theme.SPACE_XXL, 0)
-        row.setSpacing(theme.SPACE_XL)
-        for widget in (self._stage, self._question, self._dots):
-            row.addWidget(widget)
+        row = layouts.row(None, theme.SPACE_XL, (theme.SPACE_XXL, 0, theme.SPACE_XXL, 0))
+        layouts.fill(row, self._stage, self._question, self._dots)
         self.help = Button(role="link")
         self.help.hide()
         self.help.clicked.connect(self.help_pressed)
         self.keyboard = PlainLabel()
         self.keyboard.setProperty("role", "secondary")
         self.keyboard.hide()
-        row.addStretch(1)
-        row.addWidget(self.keyboard)
-        row.addWidget(self.help)
-        row.addWidget(self._mark)
+        layouts.fill(row, 1, self.keyboard, self.help, self._mark)
         row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
         row.addWidget(self._recording)
         self.setLayout(row)
@@ -527,8 +472,8 @@ class BottomBar(_Bar):
     left_pressed = Signal()
     right_pressed = Signal()
 
-    def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
-        super().__init__(palette, towards="top", parent=parent)
+    def __init__(self, palette: theme.Palette) -> None:
+        super().__init__(palette, towards="top")
         self.setFixedHeight(BOTTOM_HEIGHT)
         self.left = Button(role="quiet")
         self.left.setProperty("side", "left")
@@ -539,9 +484,7 @@ class BottomBar(_Bar):
         self.note.setProperty("role", "secondary")
         self.left.clicked.connect(self.left_pressed)
         self.right.clicked.connect(self.right_pressed)
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.SPACE_L, 0, theme.SPACE_XXL, 0)
-        row.setSpacing(theme.SPACE_XL)
+        row = layouts.row(None, theme.SPACE_XL, (theme.SPACE_L, 0, theme.SPACE_XXL, 0))
         for button in (self.left, self.right):
             button.setMinimumWidth(BUTTON_WIDTH)
             button.setFixedHeight(theme.TARGET_HEIGHT + theme.SPACE_S)
@@ -549,20 +492,14 @@ class BottomBar(_Bar):
             policy.setRetainSizeWhenHidden(True)
             button.setSizePolicy(policy)
             button.hide()
-        row.addWidget(self.left)
-        row.addWidget(self.note, 1)
-        row.addWidget(self.right)
+        layouts.fill(row, self.left, (self.note, 1), self.right)
         self.setLayout(row)
-        self._foot = Foot()
-
-    @property
-    def foot(self) -> Foot:
-        return self._foot
+        self.foot = Foot()
 
     def show_foot(self, foot: Foot) -> None:
-        if foot == self._foot:
+        if foot == self.foot:
             return
-        before, self._foot = self._foot, foot
+        before, self.foot = self.foot, foot
         for button, text in ((self.left, foot.left), (self.right, foot.right)):
             if text and button.text() != text:
                 button.setText(text)
@@ -600,9 +537,8 @@ class SeriesView(StimulusView):
         two_styles: bool,
         chart: Chart | None = None,
         band: bool = True,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(palette, name, parent)
+        super().__init__(palette, name)
         self._two_styles = two_styles
         self._chart = chart or PUBLISHED_CHART
         self._band = band
@@ -653,16 +589,14 @@ class SeriesView(StimulusView):
         ground = QPixmap(self.size() * ratio)
         ground.setDevicePixelRatio(ratio)
         ground.fill(color(theme.SERIES_GROUND))
-        painter = QPainter(ground)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(ground)
         width, height = float(self.width()), float(self.height())
         painter.save()
         painter.setClipRect(QRectF(1, 1, width - 2, height - 2))
         if self._target is not None and self._band:
             upper = self.points(self._target + np.float32(TOLERANCE))
             lower = self.points(self._target - np.float32(TOLERANCE))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(theme.SERIES_BAND))
+            equip(painter, Qt.PenStyle.NoPen, brush(theme.SERIES_BAND))
             painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
         if (zero := self._chart.zero) is not None:
             y = height / 2 - zero * (height / 2 - 1)
@@ -674,8 +608,7 @@ class SeriesView(StimulusView):
             painter.setPen(pen(theme.SERIES_TARGET, LINE_PX, dashed=self._two_styles))
             painter.drawPolyline(self.points(self._target))
         painter.restore()
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
         painter.drawRect(QRectF(0.5, 0.5, width - 1, height - 1))
         painter.end()
         return ground

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from math import ceil
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QMouseEvent, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from labapp.ui import theme
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import PlainLabel
-from labapp.ui.widgets.painting import color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import color, draw_focus_ring, font, metrics, pen, smooth
 from labapp.ui.widgets.photo_view import WHOLE, Box, PhotoView
 
 SHARE = 0.5
@@ -51,11 +52,9 @@ class Enlarger(QAbstractButton):
         self.caption.setFixedHeight(ceil(metrics(theme.SECONDARY_PX).height()))
         self.view.pointed.connect(self._over_itself)
         self.view.gone.connect(self.leave)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(FRAME, FRAME, FRAME, 0)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.view)
-        column.addWidget(self.caption)
+        layouts.fill(
+            layouts.column(self, theme.SPACE_XS, (FRAME, FRAME, FRAME, 0)), self.view, self.caption
+        )
         self.clicked.connect(lambda: self.turn())  # by a screen reader
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -86,9 +85,9 @@ class Enlarger(QAbstractButton):
     def watch(self, view: PhotoView, name: str, *, whole: bool = False) -> None:
         """Enlarge what the pointer is over of a view; whole: all of its picture at once, as of one
         that is cut out already."""
-        known = [watched for watched in self._watched if watched[0] is view]
-        if known:
-            self._watched[self._watched.index(known[0])] = (view, name, whole)
+        views = [watched for watched, _, _ in self._watched]
+        if view in views:
+            self._watched[views.index(view)] = (view, name, whole)
             return
         view.setCursor(Qt.CursorShape.CrossCursor)
         entry = len(self._watched)
@@ -193,8 +192,7 @@ class Enlarger(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         place = QRectF(0, 0, self.width(), self.view.height() + 2 * FRAME)
         if self.view.image is None:
             painter.setPen(pen(p.hairline, dashed=True))
@@ -210,7 +208,6 @@ class Enlarger(QAbstractButton):
             painter.drawRect(place.adjusted(half, half, -half, -half))
         if self.hasFocus():
             draw_focus_ring(painter, place, theme.RADIUS, p.accent)
-        painter.end()
 
 
 def _rounded(at: QPointF) -> tuple[float, float]:
@@ -218,7 +215,6 @@ def _rounded(at: QPointF) -> tuple[float, float]:
 
 
 def _middle(box: Box | None) -> QPointF:
-    """Where to look first: at what a box is round."""
     if box is None:
         return QPointF(0.5, 0.5)
     return QPointF((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextFormat,
 )
-from PySide6.QtWidgets import QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtWidgets import QSizePolicy, QTextBrowser
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import metrics
@@ -40,8 +40,8 @@ def read(document: QTextDocument, markdown: str) -> None:
 class MarkdownView(QTextBrowser):
     """As high as its text where there is room; else it scrolls, and then Tab reaches it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._text = ""
         self._scrolls = False
         self._measured = (0, 0)
@@ -71,7 +71,6 @@ class MarkdownView(QTextBrowser):
         self._fit()
 
     def _style(self) -> None:
-        """Headings and paragraphs in the sizes and spaces of the tokens."""
         cursor = QTextCursor(self.document())
         block = self.document().begin()
         first = True
@@ -85,17 +84,14 @@ class MarkdownView(QTextBrowser):
             in_list = None not in (block.textList(), block.next().textList())  # and it goes on
             shape.setTopMargin(0 if first else theme.SPACE_L if level else 0)
             shape.setBottomMargin(theme.SPACE_XS if in_list else theme.SPACE_M)
-            shape.setLineHeight(
-                LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
-            )
+            proportional = QTextBlockFormat.LineHeightTypes.ProportionalHeight
+            shape.setLineHeight(LINE_HEIGHT, proportional.value)
             cursor.setBlockFormat(shape)
             if level:
                 form = QTextCharFormat(cursor.charFormat())
                 form.clearProperty(QTextFormat.Property.FontSizeAdjustment)
-                form.setProperty(
-                    QTextFormat.Property.FontPixelSize,
-                    theme.TITLE_PX if level == 1 else theme.BODY_PX,
-                )
+                px = theme.TITLE_PX if level == 1 else theme.BODY_PX
+                form.setProperty(QTextFormat.Property.FontPixelSize, px)
                 form.setFontWeight(QFont.Weight.DemiBold)
                 cursor.setCharFormat(form)
             block = block.next()
@@ -145,8 +141,8 @@ class MarkdownView(QTextBrowser):
         scrolls = self.height() < min(needed, self.maximumHeight())
         if scrolls != self._scrolls:
             self._scrolls = scrolls
-            policy = Qt.ScrollBarPolicy
+            bar, focus = Qt.ScrollBarPolicy, Qt.FocusPolicy
             self.setVerticalScrollBarPolicy(
-                policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff
+                bar.ScrollBarAsNeeded if scrolls else bar.ScrollBarAlwaysOff
             )
-            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if scrolls else Qt.FocusPolicy.NoFocus)
+            self.setFocusPolicy(focus.StrongFocus if scrolls else focus.NoFocus)

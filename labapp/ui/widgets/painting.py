@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
     QInputDevice,
+    QPaintDevice,
     QPainter,
     QPen,
     QPointerEvent,
@@ -55,6 +56,21 @@ def font(px: int = theme.BODY_PX, bold: bool = False) -> QFont:
 @cache
 def metrics(px: int = theme.BODY_PX, bold: bool = False) -> QFontMetricsF:
     return QFontMetricsF(font(px, bold))
+
+
+def equip(
+    painter: QPainter, line: QPen | QColor | Qt.PenStyle, fill: QBrush | QColor | Qt.BrushStyle
+) -> None:
+    """Give a painter what it draws lines with, and what it fills them with."""
+    painter.setPen(line)
+    painter.setBrush(fill)
+
+
+def smooth(device: QPaintDevice) -> QPainter:
+    """A painter that smooths edges."""
+    painter = QPainter(device)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    return painter
 
 
 def draw_focus_ring(painter: QPainter, rect: QRectF, radius: float, accent: str) -> None:

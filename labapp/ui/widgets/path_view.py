@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
-    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
 
 from labapp.ui import theme
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.painting import restyle
@@ -64,17 +64,14 @@ class OpenStep(QWidget):
         self._effect.setOpacity(FAINT)
         self._effect.setEnabled(False)
         self.setGraphicsEffect(self._effect)
-        asked = QHBoxLayout()
-        asked.setSpacing(0)
-        asked.addWidget(self.mark)
-        asked.addLayout(layout, 1)
+        asked = layouts.fill(layouts.row(None, 0), self.mark, (layout, 1))
         asked.addSpacing(theme.SPACE_M)
         asked.addWidget(self.choice)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
-        column.setSpacing(theme.SPACE_S)
-        column.addLayout(asked)
-        column.addWidget(self.row)
+        layouts.fill(
+            layouts.column(self, theme.SPACE_S, (0, theme.SPACE_S, 0, theme.SPACE_S)),
+            asked,
+            self.row,
+        )
 
     def show_answer(self, place: int | None, *, open_: bool, faint: bool) -> None:
         """Show what the session says, from 1. open_: it can be answered; faint: it is not on the

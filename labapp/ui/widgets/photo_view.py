@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from labapp.ui import theme
 from labapp.ui.widgets.controls import Picture
-from labapp.ui.widgets.painting import brush, draw_focus_ring, pen
+from labapp.ui.widgets.painting import brush, draw_focus_ring, equip, pen
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, as shares of the picture."""
@@ -50,6 +50,12 @@ def cut_out(image: QImage, box: Box | None) -> QImage:
     return image.copy(QRect(left, top, max(right - left, 1), max(bottom - top, 1)))
 
 
+def scaled(image: QImage, size: QSize) -> QImage:
+    """An image at another size, its pixels made of the means of those that they cover."""
+    smooth = Qt.TransformationMode.SmoothTransformation
+    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+
+
 class PhotoView(Picture):
     """pointed(x, y): the pointer is over the picture, at shares of its width and height; gone: it
     is no more.
@@ -63,8 +69,8 @@ class PhotoView(Picture):
     def __init__(self, palette: theme.Palette, name: str = "") -> None:
         super().__init__()
         self._colors = palette
-        self._image: QImage | None = None
-        self._box: Box | None = None
+        self.image: QImage | None = None
+        self.box: Box | None = None
         self._part = WHOLE
         self._scaled: QImage | None = None
         self._scaled_for: tuple[int, int, int, QRectF] | None = None
@@ -72,19 +78,10 @@ class PhotoView(Picture):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
 
-    @property
-    def image(self) -> QImage | None:
-        """The whole picture."""
-        return self._image
-
-    @property
-    def box(self) -> Box | None:
-        return self._box
-
     def show_picture(self, image: QImage | None, box: Box | None = None) -> None:
         """Show a picture, with a box round a part of it; None: nothing."""
-        if image is not self._image or box != self._box:
-            self._image, self._box = image, box
+        if image is not self.image or box != self.box:
+            self.image, self.box = image, box
             self.update()
 
     def show_part(self, part: QRectF) -> None:
@@ -101,11 +98,11 @@ class PhotoView(Picture):
 
     def shown_rect(self) -> QRectF:
         """Where the picture is drawn, in logical pixels, on whole device pixels of the window."""
-        if self._image is None:
+        if self.image is None:
             return QRectF()
         ratio = self.devicePixelRatioF()
-        wide = self._image.width() * self._part.width()
-        high = self._image.height() * self._part.height()
+        wide = self.image.width() * self._part.width()
+        high = self.image.height() * self._part.height()
         scale = min(self.width() * ratio / wide, self.height() * ratio / high)
         across, down = max(round(wide * scale), 1), max(round(high * scale), 1)
         origin = self.mapTo(self.window(), QPointF(0, 0))
@@ -129,7 +126,7 @@ class PhotoView(Picture):
         self._point(event.position())
 
     def _point(self, place: QPointF) -> None:
-        if self._image is not None:
+        if self.image is not None:
             at = self._share(place)
             self.pointed.emit(at.x(), at.y())
 
@@ -137,14 +134,13 @@ class PhotoView(Picture):
         self.gone.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._image is None:
+        if self.image is None:
             return
         painter = QPainter(self)
         where = self.shown_rect()
-        painter.drawImage(where, self._ready(self._image, where))
-        if self._box is not None:
-            self._paint_box(painter, where, self._box)
-        painter.end()
+        painter.drawImage(where, self._ready(self.image, where))
+        if self.box is not None:
+            self._paint_box(painter, where, self.box)
 
     def _ready(self, image: QImage, where: QRectF) -> QImage:
         """The part that is shown, in the device's pixels; scaled anew only when it changed."""
@@ -155,27 +151,22 @@ class PhotoView(Picture):
             part = self._part
             corners = (part.left(), part.top(), part.right(), part.bottom())
             shown = image if part == WHOLE else cut_out(image, corners)
-            self._scaled = shown.scaled(
-                size,
-                Qt.AspectRatioMode.IgnoreAspectRatio,
-                Qt.TransformationMode.SmoothTransformation,
-            )
-            self._scaled_for = wanted
+            self._scaled, self._scaled_for = scaled(shown, size), wanted
         return self._scaled
 
     def _paint_box(self, painter: QPainter, where: QRectF, box: Box) -> None:
-        part = self._part
-        x0, y0, x1, y1 = (
-            where.left() + (box[0] - part.left()) / part.width() * where.width(),
-            where.top() + (box[1] - part.top()) / part.height() * where.height(),
-            where.left() + (box[2] - part.left()) / part.width() * where.width(),
-            where.top() + (box[3] - part.top()) / part.height() * where.height(),
-        )
-        half = BOX_EDGE_PX / 2
-        # Whole inside the picture, also where it touches the picture's edge.
-        drawn = QRectF(QPointF(x0, y0), QPointF(x1, y1))
-        inside = where.adjusted(half, half, -half, -half)
-        drawn = drawn.intersected(inside) if part == WHOLE else drawn
+        part, half = self._part, BOX_EDGE_PX / 2
+
+        def at(x: float, y: float) -> QPointF:
+            across, down = (x - part.left()) / part.width(), (y - part.top()) / part.height()
+            return QPointF(
+                where.left() + across * where.width(), where.top() + down * where.height()
+            )
+
+        drawn = QRectF(at(*box[:2]), at(*box[2:]))
+        if part == WHOLE:
+            # Whole inside the picture, also where it touches the picture's edge.
+            drawn = drawn.intersected(where.adjusted(half, half, -half, -half))
         painter.setClipRect(where)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for tone, wide in ((theme.BOX_EDGE, BOX_EDGE_PX), (theme.BOX, BOX_PX)):
@@ -208,7 +199,7 @@ class ZoomView(Picture):
         self._colors = palette
         self._image = QImage()
         self._halved: list[QImage] = []
-        self._scale = 0.0
+        self.scale = 0.0
         self._at = QPointF()
         self._held: QPointF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -231,29 +222,19 @@ class ZoomView(Picture):
         return min(self.width() / wide, self.height() / high, MOST / self.devicePixelRatioF())
 
     @property
-    def scale(self) -> float:
-        """Logical pixels that a pixel of the picture takes."""
-        return self._scale
-
-    @property
     def target(self) -> QRectF:
         """Where the whole picture would be drawn, in logical pixels."""
-        return QRectF(
-            self._at.x(),
-            self._at.y(),
-            self._image.width() * self._scale,
-            self._image.height() * self._scale,
-        )
+        return QRectF(self._at, self._image.size().toSizeF() * self.scale)
 
     @property
     def look(self) -> tuple[int, float, float, float]:
         """What is shown larger, see `labapp.events.look.ScreenEnlarged`."""
-        if not self._scale or abs(self._scale - self.fitting) < 1e-6:
+        if not self.scale or abs(self.scale - self.fitting) < 1e-6:
             return -1, 0.0, 0.0, 0.0
         target, middle = self.target, QRectF(self.rect()).center()
         x = (middle.x() - target.x()) / target.width()
         y = (middle.y() - target.y()) / target.height()
-        return 0, round(x, 3), round(y, 3), round(self._scale, 4)
+        return 0, round(x, 3), round(y, 3), round(self.scale, 4)
 
     def show_look(self, picture: int, x: float, y: float, scale: float) -> None:
         """Show what `look` said."""
@@ -261,24 +242,22 @@ class ZoomView(Picture):
             return
         self.fit()
         if picture == 0 and scale:
-            self._scale = scale
+            self.scale = scale
             middle, target = QRectF(self.rect()).center(), self.target
             self._at = middle - QPointF(x * target.width(), y * target.height())
             self._move(QPointF())
 
     def fit(self) -> None:
         """Show the whole picture."""
-        self._scale = self.fitting
+        self.scale = self.fitting
         self._move(QPointF())
 
     def zoom(self, factor: float, at: QPointF | None = None) -> None:
         """Draw it larger by a factor; what is at a place (the middle) stays there."""
         at = QPointF(self.width() / 2, self.height() / 2) if at is None else at
-        most = MOST / self.devicePixelRatioF()
-        scale = min(max(self._scale * factor, self.fitting), most)
-        real = scale / self._scale if self._scale else 1.0
-        self._at = at - (at - self._at) * real
-        self._scale = scale
+        before, most = self.scale, MOST / self.devicePixelRatioF()
+        self.scale = min(max(before * factor, self.fitting), most)
+        self._at = at - (at - self._at) * (self.scale / before if before else 1.0)
         self._move(QPointF())
 
     def _move(self, by: QPointF) -> None:
@@ -287,7 +266,7 @@ class ZoomView(Picture):
         def kept(at: float, size: float, room: float) -> float:
             return (room - size) / 2 if size <= room else min(max(at, room - size), 0.0)
 
-        wide, high = self._image.width() * self._scale, self._image.height() * self._scale
+        wide, high = self._image.width() * self.scale, self._image.height() * self.scale
         self._at = QPointF(
             kept(self._at.x() + by.x(), wide, self.width()),
             kept(self._at.y() + by.y(), high, self.height()),
@@ -300,14 +279,8 @@ class ZoomView(Picture):
         image, wanted, place = self._image, self.target.width() * self.devicePixelRatioF(), 0
         while image.width() >= 2 * wanted:
             if place == len(self._halved):
-                self._halved.append(
-                    image.scaled(
-                        (image.width() + 1) // 2,
-                        (image.height() + 1) // 2,
-                        Qt.AspectRatioMode.IgnoreAspectRatio,
-                        Qt.TransformationMode.SmoothTransformation,
-                    )
-                )
+                half = QSize((image.width() + 1) // 2, (image.height() + 1) // 2)
+                self._halved.append(scaled(image, half))
             image, place = self._halved[place], place + 1
         return image
 
@@ -347,7 +320,7 @@ class ZoomView(Picture):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The whole picture stays the whole picture; a part of it stays where it is."""
         super().resizeEvent(event)
-        if not self._scale or self._scale < self.fitting or event.oldSize().isEmpty():
+        if not self.scale or self.scale < self.fitting or event.oldSize().isEmpty():
             self.fit()
         else:
             self._move(QPointF())
@@ -360,24 +333,18 @@ class ZoomView(Picture):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        hint = QPainter.RenderHint
+        painter.setRenderHints(hint.SmoothPixmapTransform | hint.Antialiasing)
         painter.fillRect(self.rect(), brush(self._colors.card))
         target = self.target
         seen = target.intersected(QRectF(self.rect()))
         if not seen.isEmpty():
             image = self._ready()
             across, down = image.width() / target.width(), image.height() / target.height()
-            part = QRectF(
-                (seen.left() - target.left()) * across,
-                (seen.top() - target.top()) * down,
-                seen.width() * across,
-                seen.height() * down,
-            )
+            left, top = (seen.left() - target.left()) * across, (seen.top() - target.top()) * down
+            part = QRectF(left, top, seen.width() * across, seen.height() * down)
             painter.drawImage(seen, image, part)
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
         painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, self._colors.accent)
-        painter.end()

@@ -19,14 +19,7 @@ Row = TypeVar("Row")
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):
-    """Things as rows.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the columns, in English.
-    rows : what is shown, in its order.
-    """
+    """Things as rows. names: of the columns, in English; rows: what is shown, in its order."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
@@ -63,16 +56,9 @@ class RowModel(QAbstractTableModel, Generic[Row]):
 
 
 class RowTable(QTableView):
-    """A table of whole rows, as wide as there is room.
-
-    Signals
-    -------
-    chosen()
-        Other rows are selected.
-    picked(int)
-        Enter was pressed on the row, counted from 0, or it was clicked: twice, or once where
-        `by_one_click` says so.
-    """
+    """A table of whole rows, as wide as there is room. chosen(): other rows are selected;
+    picked(int): Enter was pressed on the row, counted from 0, or it was clicked: twice, or once
+    where `by_one_click` says so."""
 
     chosen = Signal()
     picked = Signal(int)
@@ -103,11 +89,9 @@ class RowTable(QTableView):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         # The width of what can be seen: measuring thousands of cells would take the thread.
         header.setResizeContentsPrecision(0)
-        mode = QHeaderView.ResizeMode
-        for place in range(len(model.names)):
-            header.setSectionResizeMode(
-                place, mode.Stretch if place in wide else mode.ResizeToContents
-            )
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        for place in wide:
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
         click = self.clicked if by_one_click else self.doubleClicked
         click.connect(lambda index: self.picked.emit(index.row()))

@@ -13,20 +13,19 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QSizePolicy,
     QSpacerItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from labapp.ui import theme
+from labapp.ui.widgets import layouts
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, draw_focus_ring, equip, font, metrics, pen
 from labapp.ui.widgets.photo_view import Box, PhotoView
 from labapp.ui.widgets.segments import MISSING_WIDTH, MissingMark, Segments
 
@@ -98,7 +97,6 @@ class Widths:
         return self._words() + 4 * LEAST_SIDE
 
     def _words(self) -> int:
-        """What words and gaps take."""
         words = [self.step, self.joint, self.last]
         return sum(word + GAP for word in words if word) + 3 * GAP
 
@@ -126,9 +124,7 @@ class RowView(QWidget):
             label.setProperty("role", role)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        row = layouts.row(self, GAP)
         if columns.step:
             self.step.setFixedWidth(widths.step)
             row.addWidget(self.step)
@@ -148,22 +144,13 @@ class RowView(QWidget):
         row.addStretch(1)
 
     def _last(self, columns: Columns, widths: Widths) -> QWidget:
-        """Decision and rating, as far as there are."""
         cell = QWidget()
         cell.setFixedWidth(widths.last)
-        down = QVBoxLayout(cell)
-        down.setContentsMargins(0, 0, 0, 0)
-        down.setSpacing(theme.SPACE_S)
-        down.addStretch(1)
+        down = layouts.fill(layouts.column(cell, theme.SPACE_S), 1)
         if columns.decision:
             down.addWidget(self.decision)
         if self.rating is not None:
-            rate = QHBoxLayout()
-            rate.setSpacing(0)
-            rate.addWidget(self.mark)
-            rate.addWidget(self.rating)
-            rate.addStretch(1)
-            down.addLayout(rate)
+            down.addLayout(layouts.fill(layouts.row(None, 0), self.mark, self.rating, 1))
         down.addStretch(1)
         return cell
 
@@ -214,10 +201,7 @@ class RowList(QWidget):
         self._frame = 0
         self._head = self._make_head()
         self._inner = QWidget()
-        self._list = QVBoxLayout(self._inner)
-        self._list.setContentsMargins(0, 0, 0, 0)
-        self._list.setSpacing(GAP)
-        self._list.addStretch(1)
+        self._list = layouts.fill(layouts.column(self._inner, GAP), 1)
         self.area = QScrollArea()
         self.area.setWidget(self._inner)
         self.area.setWidgetResizable(True)
@@ -228,18 +212,12 @@ class RowList(QWidget):
         self.area.setAccessibleName(" · ".join(filter(None, (columns.step, *columns.headings))))
         for surface in (self._inner, self.area.viewport()):
             surface.setAutoFillBackground(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_S)
-        column.addWidget(self._head)
-        column.addWidget(self.area, 1)
+        layouts.fill(layouts.column(self, theme.SPACE_S), self._head, (self.area, 1))
 
     def _make_head(self) -> QWidget:
         columns, widths = self._columns, self.widths
         head = QWidget()
-        row = QHBoxLayout(head)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        row = layouts.row(head, GAP)
         self._over: list[QLabel] = []
 
         def add(text: str, width: int = 0) -> QLabel:
@@ -303,15 +281,11 @@ class RowList(QWidget):
 
     def row_with_focus(self) -> RowView | None:
         """The row whose rating has the keyboard."""
-        return next(
-            (row for row in self.shown if row.rating is not None and row.rating.hasFocus()), None
-        )
+        return next((row for row in self.shown if row.rating and row.rating.hasFocus()), None)
 
     def focus_on(self, place: int) -> bool:
         """Give the keyboard to the row at a place, from 1; False where there is none."""
-        if not 1 <= place <= self._count:
-            return False
-        rating = self.rows[place - 1].rating
+        rating = self.rows[place - 1].rating if 1 <= place <= self._count else None
         if rating is not None:
             rating.setFocus(Qt.FocusReason.OtherFocusReason)
         return rating is not None
@@ -339,10 +313,8 @@ class RowList(QWidget):
             view.set_side(side)
         for label in self._over:
             label.setFixedWidth(side)
-        labels = self._head.findChildren(QLabel)
-        self._head.setFixedHeight(
-            max(label.heightForWidth(label.minimumWidth()) for label in labels)
-        )
+        heads = self._head.findChildren(QLabel)
+        self._head.setFixedHeight(max(head.heightForWidth(head.minimumWidth()) for head in heads))
 
 
 HEIGHT = theme.TARGET_HEIGHT + 6
@@ -410,8 +382,7 @@ class AnswerRow(Choice):
         if self.locked and (on or right):
             tone = p.good if right else p.alarm
             text = f"{RIGHT_MARK if right else WRONG_MARK}{' ' if roomy else ''}{text}"
-        painter.setPen(pen(tone, 2.0 if on or right else 1.0))
-        painter.setBrush(brush(ground))
+        equip(painter, pen(tone, 2.0 if on or right else 1.0), brush(ground))
         painter.drawRoundedRect(box, theme.RADIUS - 2, theme.RADIUS - 2)
         px = theme.BODY_PX if roomy else theme.SECONDARY_PX
         painter.setFont(font(px, bold=on or right))
@@ -480,8 +451,7 @@ class ClassTabs(Choice):
         p, box, on = self._colors, self.box(index), index == self.index
         done, of = self._counts[index]
         if on or index == self._hover:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.accent_soft if on else p.track))
+            equip(painter, Qt.PenStyle.NoPen, brush(p.accent_soft if on else p.track))
             painter.drawRoundedRect(box.adjusted(2, 2, -2, -LINE), theme.RADIUS, theme.RADIUS)
         if on:
             line = QRectF(box.left(), TAB_HEIGHT - LINE, box.width(), LINE)

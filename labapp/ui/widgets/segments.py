@@ -9,6 +9,7 @@ import html
 import math
 import re
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from math import ceil
 
 import numpy as np
@@ -25,11 +26,21 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets import composing
+from labapp.ui.widgets import composing, layouts
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.controls import Picture, PlainLabel
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
+from labapp.ui.widgets.painting import (
+    brush,
+    color,
+    draw_focus_ring,
+    equip,
+    font,
+    metrics,
+    pen,
+    restyle,
+)
+from labapp.ui.widgets.photo_view import scaled
 
 HEIGHT = theme.TARGET_HEIGHT + 4
 LINE = 18
@@ -109,7 +120,6 @@ class Segments(Choice):
         return words
 
     def _measure(self) -> list[int]:
-        """How wide each segment is: of one below the other all as the widest."""
         texts = [spoken(text) for text in self.texts]
         measure = metrics(self._px, bold=True)
         whole = [ceil(measure.horizontalAdvance(text)) for text in texts]
@@ -118,13 +128,10 @@ class Segments(Choice):
             return [widest] * len(texts)
         if self._each is not None:
             return [self._each] * len(texts)
-        return [
-            max(HEIGHT, broken_width(text, self._lines_wanted, self._px) + 2 * PAD)
-            for text in texts
-        ]
+        lines, px = self._lines_wanted, self._px
+        return [max(HEIGHT, broken_width(text, lines, px) + 2 * PAD) for text in texts]
 
     def _lines(self) -> int:
-        """Lines of the option that takes most."""
         needed = 1
         for (_, strong), wide in zip(self._laid_out, self._widths, strict=True):
             strong.setTextWidth(wide - 2 * PAD - (ROUND_WIDTH if self._upright else 0))
@@ -181,12 +188,10 @@ class Segments(Choice):
     def _paint_round(self, painter: QPainter, at: QPointF, *, on: bool) -> None:
         p = self._colors
         strong = p.accent if self.isEnabled() else p.secondary
-        painter.setPen(pen(strong if on else p.secondary, 1.4))
-        painter.setBrush(brush(strong if on else p.card))
+        equip(painter, pen(strong if on else p.secondary, 1.4), brush(strong if on else p.card))
         painter.drawEllipse(at, 8.0, 8.0)
         if on:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.on_accent))
+            equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
             painter.drawEllipse(at, 3.5, 3.5)
 
 
@@ -226,8 +231,7 @@ class Views(Choice):
         for index, text in enumerate(self._texts):
             box, on = self.box(index), index == self.index
             if on:
-                painter.setPen(pen(p.accent))
-                painter.setBrush(brush(p.accent_soft))
+                equip(painter, pen(p.accent), brush(p.accent_soft))
                 inner = box.adjusted(1.5, 1.5, -1.5, -1.5)
                 painter.drawRoundedRect(inner, theme.RADIUS - 2, theme.RADIUS - 2)
             painter.setFont(font(bold=on))
@@ -239,22 +243,15 @@ class Views(Choice):
 
 def paint_frame(painter: QPainter, whole: QRectF, p: theme.Palette, ground: str) -> None:
     """The frame round joined segments."""
-    painter.setPen(pen(p.hairline))
-    painter.setBrush(brush(ground))
+    equip(painter, pen(p.hairline), brush(ground))
     painter.drawRoundedRect(whole.adjusted(0.5, 0.5, -0.5, -0.5), theme.RADIUS, theme.RADIUS)
 
 
 def broken_width(text: str, lines: int, px: int, *, bold: bool = True) -> int:
     """Logical pixels that a text needs in at most so many lines, broken at its spaces."""
     measure, words = metrics(px, bold), text.split()
-    widths = sorted(
-        {
-            ceil(measure.horizontalAdvance(" ".join(words[a:b])))
-            for a in range(len(words))
-            for b in range(a + 1, len(words) + 1)
-        }
-    )
-    for wide in widths:
+    parts = (" ".join(words[a:b]) for a, b in combinations(range(len(words) + 1), 2))
+    for wide in sorted({ceil(measure.horizontalAdvance(part)) for part in parts}):
         used, line = 1, ""
         for word in words:
             longer = f"{line} {word}".strip()
@@ -326,17 +323,14 @@ class QuestionRow(QWidget):
         self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
         words = QHBoxLayout()
         words.setSpacing(0)
-        words.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
-        words.addWidget(self.label, 1)
+        layouts.fill(words, (self.mark, Qt.AlignmentFlag.AlignTop), (self.label, 1))
         below = QHBoxLayout()
         below.addSpacing(MISSING_WIDTH)
-        below.addWidget(self.choice)
-        below.addStretch(1)
+        layouts.fill(below, self.choice, 1)
         layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
-        layout.addLayout(words)
-        layout.addLayout(below)
+        layouts.fill(layout, words, below)
 
     @property
     def needed_width(self) -> int:
@@ -385,10 +379,7 @@ def made_smaller(image: QImage, where: QRectF, widget: QWidget) -> QImage:
     """The picture as it is drawn at this place of a widget: itself, or, where it has more pixels
     than its place, made smaller by their means."""
     size = _device_size(where, widget)
-    if size.width() >= image.width():
-        return image
-    smooth = Qt.TransformationMode.SmoothTransformation
-    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+    return image if size.width() >= image.width() else scaled(image, size)
 
 
 def _device_size(where: QRectF, widget: QWidget) -> QSize:
@@ -402,8 +393,8 @@ SMALLEST_SIDE = 96.0
 class StimulusView(Picture):
     """Base of the views. painted: called at the end of each paintEvent, inside it."""
 
-    def __init__(self, palette: theme.Palette, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, palette: theme.Palette, name: str) -> None:
+        super().__init__()
         self.painted: Callable[[], None] | None = None
         self._colors = palette
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -447,26 +438,20 @@ class ImageView(StimulusView):
         *,
         binary: bool,
         two_hues: bool,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(palette, name, parent)
+        super().__init__(palette, name)
         rows, columns = shape
         self._binary = binary
         self._two_hues = two_hues
-        self._pixels: Pixels = np.full((rows, columns), 0xFF808080, dtype=np.uint32)
+        # What is shown, 0xffRRGGBB.
+        self.pixels: Pixels = np.full((rows, columns), 0xFF808080, dtype=np.uint32)
         self._small: QImage | None = None
         # The image looks at the array's memory: showing a picture allocates nothing.
-        self._image = QImage(
-            self._pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32
-        )
-
-    @property
-    def pixels(self) -> Pixels:
-        """What is shown, 0xffRRGGBB, shape (rows, columns)."""
-        return self._pixels
+        form = QImage.Format.Format_RGB32
+        self._image = QImage(self.pixels.data, columns, rows, 4 * columns, form)
 
     def side_for(self, side: float) -> float:
-        pixels, ratio = max(self._pixels.shape), self.devicePixelRatioF()
+        pixels, ratio = max(self.pixels.shape), self.devicePixelRatioF()
         if too_large(pixels, max(side, SMALLEST_SIDE), ratio):
             return super().side_for(side)
         return picture_side(pixels, side, ratio)
@@ -474,9 +459,9 @@ class ImageView(StimulusView):
     def show_picture(self, picture: Array) -> None:
         """Show one picture, float32 of the view's shape."""
         if self._binary:
-            composing.binary(picture, self._pixels)
+            composing.binary(picture, self.pixels)
         else:
-            composing.plain(picture, self._pixels)
+            composing.plain(picture, self.pixels)
         self._changed()
 
     def show_overlay(self, own: Array, target: Array) -> None:
@@ -484,7 +469,7 @@ class ImageView(StimulusView):
         if self._binary:
             own, target = composing.rounded(own), composing.rounded(target)
         compose = composing.two_hues if self._two_hues else composing.half_and_half
-        compose(own, target, self._pixels)
+        compose(own, target, self.pixels)
         self._changed()
 
     def _changed(self) -> None:
@@ -494,7 +479,7 @@ class ImageView(StimulusView):
     def target_rect(self) -> QRectF:
         """Where the picture is drawn, in logical pixels, on whole device pixels of the window."""
         ratio = self.devicePixelRatioF()
-        rows, columns = self._pixels.shape
+        rows, columns = self.pixels.shape
         most = max(rows, columns)
         room = min(self.width() - 2, self.height() - 2)
         small = too_large(most, room, ratio)

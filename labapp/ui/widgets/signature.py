@@ -6,11 +6,11 @@ import json
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QMouseEvent, QPainterPath, QPaintEvent
 
 from labapp.ui import theme
 from labapp.ui.widgets.controls import Picture
-from labapp.ui.widgets.painting import brush, color, font, pen
+from labapp.ui.widgets.painting import brush, color, equip, font, pen, smooth
 
 HEIGHT = 112
 LEAST_LENGTH = 0.15
@@ -98,11 +98,9 @@ class SignatureField(Picture):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(pen(p.hairline, 1.0))
-        painter.setBrush(brush(p.card))
+        equip(painter, pen(p.hairline, 1.0), brush(p.card))
         painter.drawRoundedRect(frame, theme.RADIUS, theme.RADIUS)
         line = self.height() * 0.75
         painter.drawLine(QPointF(theme.SPACE_L, line), QPointF(self.width() - theme.SPACE_L, line))
@@ -110,11 +108,9 @@ class SignatureField(Picture):
             ink = pen(p.ink, STROKE)
             ink.setCapStyle(Qt.PenCapStyle.RoundCap)
             ink.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-            painter.setPen(ink)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+            equip(painter, ink, Qt.BrushStyle.NoBrush)
             painter.drawPath(path_of(self._strokes, self.width()))
         else:
             painter.setFont(font())
             painter.setPen(color(p.secondary))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._hint)
-        painter.end()

@@ -7,9 +7,8 @@ English whoever reads it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised
@@ -43,9 +42,8 @@ class Watch:
         if free_bytes is not None and not self._sound:
             size, unit = wording.plain_size(free_bytes).split()
             detail = Message("disk_free", size=float(size), unit=unit)
-            out += self._judge(
-                "disk_low", detail, free_bytes < LOW_DISK_BYTES, free_bytes > DISK_OK_BYTES
-            )
+            low, enough = free_bytes < LOW_DISK_BYTES, free_bytes > DISK_OK_BYTES
+            out += self._judge("disk_low", detail, low, enough)
         if p99_ms is not None:
             detail = Message("pictures_slow", ms=round(p99_ms))
             out += self._judge("decoder_slow", detail, p99_ms > SLOW_MS, p99_ms < RECOVERED_MS)
@@ -136,12 +134,6 @@ TOLD = {
 """What follows from a standstill, and what to do."""
 
 
-def _after_stall(payload: Mapping[str, Any]) -> str:
-    if payload["who"] == "recorder":
-        return "recorder"
-    return "left_out" if payload["left_out"] or not payload["duration_ns"] else "kept"
-
-
 LEAVING = {
     "escape": N_("pressed Escape; ask, then Pause or End"),
     "close": N_("tried to close the window; ask, then Pause or End"),
@@ -210,10 +202,7 @@ class Alarms:
                 self.standing.clear()
                 return changed
             case "session.completed" | "session.ended":
-                over = DURING & self.standing.keys()
-                for key in over:
-                    self._clear(key)
-                return bool(over)
+                return self._clear(*DURING)
             case "alarm.raised":
                 code = str(p["code"])
                 severity, text = raised(code)
@@ -235,8 +224,7 @@ class Alarms:
                 )
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
             case "audio.started":
-                cleared = [self._clear(key) for key in ("device", "microphone_failed")]
-                return any(cleared)
+                return self._clear("device", "microphone_failed")
             case "audio.device_back":
                 return self._clear("device")
             case "audio.gap":
@@ -255,8 +243,9 @@ class Alarms:
 
     def _stalled(self, event: Event) -> bool:
         p = event.payload
-        text, detail = wording.stalled(p), tr(TOLD[_after_stall(p)])
-        return self._raise(event, "stalled", "warn", text, detail, lasting=False)
+        after = "left_out" if p["left_out"] or not p["duration_ns"] else "kept"
+        told = tr(TOLD["recorder" if p["who"] == "recorder" else after])
+        return self._raise(event, "stalled", "warn", wording.stalled(p), told, lasting=False)
 
     def _gap(self, event: Event) -> bool:
         if event.payload["cause"] in ("device_lost", "reopened"):
@@ -274,15 +263,11 @@ class Alarms:
         self._heard |= state == "heard"
         if state == "zeros" and self._heard:
             state = "gated"
-        changed = False
-        for other in AUDIO_STATES:
-            if other != state:
-                changed |= self._clear(f"audio_{other}")
+        key = f"audio_{state}"
+        changed = self._clear(*(SOUND - {key}))
         if state in AUDIO_STATES:
             severity, text, detail = AUDIO_STATES[state]
-            changed |= self._raise(
-                event, f"audio_{state}", severity, tr(text), tr(detail), lasting=True
-            )
+            changed |= self._raise(event, key, severity, tr(text), tr(detail), lasting=True)
         return changed
 
     def _screen(self, event: Event) -> bool:
@@ -300,5 +285,8 @@ class Alarms:
         self.standing[key] = Alarm(key, severity, text, detail, event.t_ns, event.seq, lasting)
         return True
 
-    def _clear(self, key: str) -> bool:
-        return self.standing.pop(key, None) is not None
+    def _clear(self, *keys: str) -> bool:
+        standing = self.standing.keys() & keys
+        for key in standing:
+            del self.standing[key]
+        return bool(standing)

@@ -1,20 +1,9 @@
 """Everything the console folds from the journal, in one place.
 
-What a task makes of the events so far for what its words and widgets say beside the mirror.
-
-What went otherwise than planned so far, as the moderator reads it.
-
-The fold is the analysis's: what the console lists is what the tables will hold.
-
-What the journal says of the sound recording.
-
-The session's timeline: parts and questions as blocks, pauses, notes, flags and alarms as marks.
-
-Masked pictures are many and short: a sequence of them is one block. All times are working time in
-ns, so that a pause or a crash gap is one line and not a hole.
-
-The plan as the moderator ticks it off: parts that belong together are one row. Notes, flags,
-prompts and interview questions, as the moderator made and corrected them.
+Deviations are folded by the analysis: what the console lists is what the tables will hold. In the
+timeline all times are working time in ns, so that a pause or a crash gap is one line and not a
+hole; masked pictures are many and short, and a sequence of them is one block. In the plan, parts
+that belong together are one row.
 """
 
 from __future__ import annotations
@@ -92,7 +81,6 @@ def veil_of(models: Iterable[str]) -> Veil:
     return veil
 
 
-KEPT = 500
 ENOUGH = 50
 
 
@@ -101,19 +89,17 @@ class Latency:
 
     def __init__(self) -> None:
         self._moved: dict[int, int] = {}
-        self._taken_ns: deque[int] = deque(maxlen=KEPT)
+        self._taken_ns: deque[int] = deque(maxlen=500)
 
     def apply(self, event: Event) -> bool:
         """Take in an event; True when there is a new measurement."""
         if event.kind == "dial.moved":
             self._moved[int(event.payload["z_seq"])] = event.t_ns
-            return False
-        if event.kind == "picture.decoded":
+        elif event.kind == "picture.decoded":
             z_seq = int(event.payload["z_seq"])
             began = self._moved.pop(z_seq, None)
             # A slow decoder leaves out the states that were passed by.
-            for older in [seq for seq in self._moved if seq < z_seq]:
-                del self._moved[older]
+            self._moved = {seq: t_ns for seq, t_ns in self._moved.items() if seq > z_seq}
             if began is not None:
                 self._taken_ns.append(event.t_ns - began)
                 return True
@@ -194,8 +180,7 @@ class ConsoleState:
         if sound != self.sound:
             self.sound = sound
             self.changed.add("sound")
-        note = note_of(event, self.work)
-        if note is not None:
+        if (note := note_of(event, self.work)) is not None:
             self.notes.append(note)
             self.changed.add("notes")
         if event.kind == "note.corrected" and correct(self.notes, event):
@@ -268,19 +253,13 @@ WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")
 
 
 class DeviationLog:
-    """deviations: in the order of their events.
-
-    titles: of the parts of the plan, by their ids.
-    """
+    """deviations: in the order of their events. titles: of the parts of the plan, by their ids."""
 
     def __init__(self, titles: Mapping[str, str] | None = None) -> None:
         self._fold = Deviations()
+        self.deviations = self._fold.deviations
         self._titles = titles or {}
         self._details: dict[int, str] = {}
-
-    @property
-    def deviations(self) -> list[Deviation]:
-        return self._fold.deviations
 
     def apply(self, event: Event) -> bool:
         """Take in the next event; True when `deviations` changed."""
@@ -541,13 +520,15 @@ class Timeline:
         note = note_of(event, work)
         if note is None:
             return False
-        text = note.text
-        if note.kind == "flag":
-            text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
-        if note.kind == "prompt":
-            text = tr("Prompt given: {prompt}", prompt=note.text)
-        if note.kind == "question":
-            text = tr("Asked: {question}", question=note.text)
+        match note.kind:
+            case "flag":
+                text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
+            case "prompt":
+                text = tr("Prompt given: {prompt}", prompt=note.text)
+            case "question":
+                text = tr("Asked: {question}", question=note.text)
+            case _:
+                text = note.text
         self._noted(Mark(note.working_ns, note.kind, text, event.seq))
         return True
 
@@ -569,23 +550,23 @@ class Timeline:
 
     def _explained(self, reason: str) -> bool:
         """Say at the mark of the pause why it was made."""
-        for index in range(len(self.marks) - 1, -1, -1):
-            if self.marks[index].kind == "pause":
-                self.marks[index] = replace(self.marks[index], text=wording.paused(reason))
-                return True
-        return False
+        place = self._last("pause")
+        if place is not None:
+            self.marks[place] = replace(self.marks[place], text=wording.paused(reason))
+        return place is not None
 
     def _resumed(self, work: WorkTime) -> None:
         """Tell at the mark how long the pause or gap was."""
-        if not work.closed:
-            return
-        start, end = work.closed[-1]
-        for index in range(len(self.marks) - 1, -1, -1):
-            mark = self.marks[index]
-            if mark.kind in ("pause", "gap"):
-                length = wording.short_time(end - start)
-                self.marks[index] = replace(mark, text=f"{mark.text}, {length}")
-                return
+        if work.closed and (place := self._last("pause", "gap")) is not None:
+            start, end = work.closed[-1]
+            mark = self.marks[place]
+            text = f"{mark.text}, {wording.short_time(end - start)}"
+            self.marks[place] = replace(mark, text=text)
+
+    def _last(self, *kinds: str) -> int | None:
+        """The place of the last mark of these kinds."""
+        places = (place for place, mark in enumerate(self.marks) if mark.kind in kinds)
+        return max(places, default=None)
 
 
 def _worded(mark: Mark) -> Mark:
