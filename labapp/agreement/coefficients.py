@@ -109,10 +109,7 @@ class Alpha:
 class SetAlpha:
     """Alpha of units that may have several codes: the categories are sets of codes.
 
-    Attributes
-    ----------
-    distances : ndarray of float64, shape (n_categories, n_categories)
-        From `masi_distances`.
+    distances: from `masi_distances`, shape (n_categories, n_categories).
     """
 
     distances: NDArray[np.float64]
@@ -130,13 +127,8 @@ class SetAlpha:
 
 
 def alpha_for(ratings: Ratings, level: Level) -> Alpha:
-    """Alpha at a level, with the scale of these ratings.
-
-    Raises
-    ------
-    ValueError
-        Numbers are needed and the ratings are none, or a ratio is asked for of numbers below zero.
-    """
+    """Alpha at a level, with the scale of these ratings. Raises ValueError where numbers are needed
+    and the ratings are none, or a ratio is asked for of numbers below zero."""
     if level in ("nominal", "ordinal"):
         return Alpha(level)
     scale = tuple(float(value) for value in ratings.categories)
@@ -406,12 +398,8 @@ class Intraclass:
 
 @dataclass(frozen=True, slots=True)
 class UnitizingAlpha:
-    """The older alpha of a category, or of several.
-
-    Attributes
-    ----------
-    observed, expected : disagreement; of several categories their sums.
-    """
+    """The older alpha of a category, or of several: disagreement, of several categories their
+    sums."""
 
     observed: float
     expected: float
@@ -430,17 +418,8 @@ class _Section:
 
 
 def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> UnitizingAlpha:
-    """The older alpha of what raters coded of one stretch of time.
-
-    Parameters
-    ----------
-    continuum : with two raters or more.
-    codes : the categories; by default all that were given.
-
-    Raises
-    ------
-    ValueError : there are fewer than two raters.
-    """
+    """The older alpha of what two raters or more coded of one stretch of time; codes: the
+    categories, by default all that were given. Raises ValueError for fewer raters."""
     if len(continuum.raters) < 2:
         raise ValueError("two raters or more are compared")
     given = {span.code for spans in continuum.raters for span in spans}
@@ -540,9 +519,7 @@ class UnitAlpha:
     """u-alpha. Its sums are, by pair of values, the length in which they meet, and in one column
     more what is taken off for the pairing of a stretch with itself; the first value is no code.
 
-    Attributes
-    ----------
-    binary : whether all codes count as one: whether raters agree on where there is any.
+    binary: whether all codes count as one: whether raters agree on where there is any.
     """
 
     binary: bool = False
@@ -582,17 +559,10 @@ def unit_alpha(
 ) -> Coefficient:
     """u-alpha of stretches of time that two raters or more coded, not always the same number.
 
-    Parameters
-    ----------
-    stretches : what was coded; whether it is cut into several makes no difference.
-    clusters : sequence of int, optional
-        By stretch the number of its participant, from 0, for the bootstrap. By default each is one.
-    binary : see `UnitAlpha`.
-    interval : whether to draw participants for its uncertainty.
-
-    Raises
-    ------
-    ValueError : codings of a rater overlap, lie outside of the stretch or have no length.
+    clusters: by stretch the number of its participant, from 0, for the bootstrap; by default each
+    is one; interval: whether to draw participants for its uncertainty. It makes no difference
+    whether what was coded is cut into several stretches. Raises ValueError where codings of a rater
+    overlap, lie outside of the stretch or have no length.
     """
     measure = UnitAlpha(binary)
     numbers = [len(stretch.raters) for stretch in stretches]
@@ -671,12 +641,8 @@ def labels_at(
     """By instant the codes that hold there, as numbers of `labels`, shape (n_instants,). Both ends
     of a stretch belong to it, as in BORIS.
 
-    Parameters
-    ----------
-    spans : of one rater; they may overlap.
-    grid : ndarray of int64, shape (n_instants,)
-        In order of time.
-    labels : the numbers of sets of codes; those that are new are added.
+    spans: of one rater; they may overlap; grid: in order of time; labels: the numbers of sets of
+    codes; those that are new are added.
     """
     numbers = np.full(len(grid), labels.setdefault(frozenset(), len(labels)), np.int64)
     for span in spans:

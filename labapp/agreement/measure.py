@@ -31,24 +31,19 @@ class Measure(Protocol):
     @property
     def name(self) -> str:
         """As it is called in text, such as `Cohen's kappa`."""
-        ...
 
     @property
     def level(self) -> str:
         """`nominal`, `ordinal`, `interval` or `ratio`."""
-        ...
 
     def sums(self, ratings: Ratings) -> Sums:
         """By cluster what is added over units, shape (n_clusters, …)."""
-        ...
 
     def value(self, sums: Sums) -> NDArray[np.float64]:
         """The coefficients of sums with any number of axes in front; NaN where undefined."""
-        ...
 
     def why_none(self, ratings: Ratings) -> str:
         """Why there is no value for these ratings: a clause; empty where there is one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +107,8 @@ def coefficient(measure: Measure, ratings: Ratings, *, interval: bool = False) -
         number = float(measure.value(sums.sum(axis=0)))
         if np.isfinite(number):
             value = number
-            drawn = (
-                cluster_interval(measure, sums)
-                if interval
-                else Interval(reason="none was asked for")
-            )
+            asked = Interval(reason="none was asked for")
+            drawn = cluster_interval(measure, sums) if interval else asked
         else:
             reason = "agreement by chance is certain"
     return Coefficient(
@@ -164,15 +156,8 @@ def resample(
     """The coefficient of each draw of clusters with replacement, shape (draws,); NaN where it is
     undefined.
 
-    Parameters
-    ----------
-    measure : the coefficient.
-    sums : ndarray of float64, shape (n, …)
-        Of each cluster.
-    shares : ndarray of float64, shape (n,)
-        The probability of each.
-    size : how many make a draw.
-    draws, seed : how many draws, and of which generator.
+    sums: of each cluster, shape (n, …); shares: the probability of each, shape (n,); size: how many
+    make a draw.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     times = rng.multinomial(size, shares, size=draws).astype(np.float64)
@@ -228,8 +213,6 @@ def category_text(category: Any) -> str:
 def _too_little(ratings: Ratings) -> str:
     if ratings.n_raters < 2:
         return "there is one rater only"
-    if not ratings.n_units:
-        return "there is no unit that two raters coded"
     if not ratings.n_comparable:
         return "there is no unit that two raters coded"
     return ""

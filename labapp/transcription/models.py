@@ -96,20 +96,13 @@ ENGINES: Mapping[str, Engine] = {
 """By their names."""
 WHICH = Message("speech_which")
 
-
 SMALLEST = "whispercpp"
 """The engine to install where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechModel:
-    """A model of speech on this computer.
-
-    Attributes
-    ----------
-    path : the file or folder.
-    engine : what runs it.
-    """
+    """A model of speech on this computer, a file or a folder, and what runs it."""
 
     path: Path
     engine: Engine
@@ -121,11 +114,7 @@ class SpeechModel:
 
     def sha256(self) -> str:
         """By which it can be told from another: of the file, or of all files' names and sums.
-
-        Raises
-        ------
-        TranscriptionError : it cannot be read.
-        """
+        Raises TranscriptionError where it cannot be read."""
         try:
             if files.is_file(self.path):
                 return cached_sha256(self.path)
@@ -142,17 +131,10 @@ class SpeechModel:
 
 
 def model_at(path: Path, engine: str = "auto") -> SpeechModel:
-    """The speech model at a path.
+    """The speech model at a path, for an engine of that name; `auto`: for whichever it is.
 
-    Parameters
-    ----------
-    path : a file or a folder.
-    engine : the name of the engine that it is for; `auto`: whatever it is.
-
-    Raises
-    ------
-    TranscriptionError
-        There is no model, it is one of another engine, or that engine is not installed.
+    Raises TranscriptionError where there is no model, it is one of another engine, or that engine
+    is not installed.
     """
     if engine != "auto" and engine not in ENGINES:
         raise TranscriptionError(
@@ -190,14 +172,8 @@ def own_models() -> tuple[SpeechModel, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SpeechTools:
-    """What could write down what was said, on this computer.
-
-    Attributes
-    ----------
-    engines : that are installed.
-    models : in the folder for them.
-    folder : that folder.
-    """
+    """What could write down what was said, on this computer: the engines that are installed, and
+    the models in the folder for them."""
 
     engines: tuple[Engine, ...]
     models: tuple[SpeechModel, ...]
@@ -223,12 +199,8 @@ def speech_tools() -> SpeechTools:
 
 
 def own_model() -> SpeechModel:
-    """The only model in the folder for them.
-
-    Raises
-    ------
-    TranscriptionError : there is none or several, or its engine is not installed.
-    """
+    """The only model in the folder for them. Raises TranscriptionError where there is none or
+    several, or its engine is not installed."""
     models, folder = own_models(), speech_models()
     if not models:
         raise TranscriptionError(

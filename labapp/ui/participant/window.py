@@ -83,7 +83,8 @@ class ParticipantWindow(Fitted, QWidget):
         )
         self._screen: Screen | None = None
         self._shown_part: int | None = None
-        self._covered = False
+        self.covered = False
+        """Whether a pause, a wait or the end hides the session."""
         self._what_opened = ""
         self._focus_before: QWidget | None = None
         self._focus_under: QWidget | None = None
@@ -142,11 +143,6 @@ class ParticipantWindow(Fitted, QWidget):
         """The screen of the present part (also while it is covered)."""
         return self._screen
 
-    @property
-    def covered(self) -> bool:
-        """Whether a pause, a wait or the end hides the session."""
-        return self._covered
-
     def mark_pilot(self) -> None:
         """Say above everything that the session is a trial run."""
         words = self.session.words("pilot")
@@ -182,7 +178,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     def _on_top(self) -> Shown | None:
         """What is seen of the session; None where something covers it."""
-        return None if self._covered else self.opened or self._screen
+        return None if self.covered else self.opened or self._screen
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -195,7 +191,7 @@ class ParticipantWindow(Fitted, QWidget):
     def _pending_commands(self) -> Sequence[Command]:
         """What the participant did on the screen and did not send yet."""
         screen = self._screen
-        if screen is None or self._covered or screen.planned is not self.session.part:
+        if screen is None or self.covered or screen.planned is not self.session.part:
             return ()
         return screen.pending_commands()
 
@@ -245,7 +241,7 @@ class ParticipantWindow(Fitted, QWidget):
         opened = screen.opened()
         if opened is not None:
             self._open(opened)
-        elif self._covered or self.stack.currentWidget() is not screen:
+        elif self.covered or self.stack.currentWidget() is not screen:
             self._uncover(screen)
         self._render_bars(screen)
         self._fulfil()
@@ -260,21 +256,16 @@ class ParticipantWindow(Fitted, QWidget):
         self.stack.addWidget(self._screen)
         self._screen.altered.connect(self._altered)
 
-    @property
-    def _takes_back(self) -> bool:
-        """Whether the participant skipped, and can take that back."""
-        return self.session.takes_back
-
     def _take_back(self) -> None:
         self.session.send(TakeBackSkip("trial"))
 
     def _show_cover(self, cover: Cover) -> None:
-        offered = self._takes_back and not self.session.stalled
+        offered = self.session.takes_back and not self.session.stalled
         if self.cover.back.hasFocus() and not offered:
             self._release_focus()
         self.cover.say(*cover, back=self.session.words("skipped_back") if offered else "")
-        if not self._covered:
-            self._covered = True
+        if not self.covered:
+            self.covered = True
             self._focus_before = self._release_focus()
             self.stack.setCurrentWidget(self.cover)
             self.bottom.show_foot(Foot())
@@ -344,7 +335,7 @@ class ParticipantWindow(Fitted, QWidget):
         return True
 
     def _uncover(self, screen: Screen) -> None:
-        self._covered = False
+        self.covered = False
         self.stack.setCurrentWidget(screen)
         before = self._focus_under or self._focus_before
         self._focus_under = self._focus_before = None
@@ -362,9 +353,9 @@ class ParticipantWindow(Fitted, QWidget):
         if self.opened is opened and self._what_opened == opened.what:
             return
         before = self._release_focus()
-        if self.opened is None and not self._covered:
+        if self.opened is None and not self.covered:
             self._focus_under = before
-        self._covered = False
+        self.covered = False
         self._what_opened = opened.what
         bring(self.stack, opened)
         self._focus(opened.entrance() or self.bottom.right)
@@ -374,7 +365,7 @@ class ParticipantWindow(Fitted, QWidget):
             self._screen.close_opened()
 
     def _altered(self) -> None:
-        if self._screen is not None and not self._covered:
+        if self._screen is not None and not self.covered:
             self._render_bars(self._screen)
             self._fulfil()
 
@@ -388,7 +379,7 @@ class ParticipantWindow(Fitted, QWidget):
     def _fulfil(self) -> None:
         """Put the focus where the screen wishes it, once, when the window is there."""
         screen = self._screen
-        if screen is None or self._covered or not screen.wish or not self.isVisible():
+        if screen is None or self.covered or not screen.wish or not self.isVisible():
             return
         if self.opened is not None:
             return
@@ -400,7 +391,7 @@ class ParticipantWindow(Fitted, QWidget):
             self.body.begin(widget.focusProxy() or widget)
 
     def _left(self) -> None:
-        if self._screen is not None and not self._covered:
+        if self._screen is not None and not self.covered:
             self._screen.left()
             if self.bottom.left.hasFocus():
                 # Enter once more would leave the next one, too.
@@ -411,11 +402,11 @@ class ParticipantWindow(Fitted, QWidget):
     def _right(self) -> None:
         if self.opened is not None:
             self._close_opened()
-        elif self._screen is not None and not self._covered:
+        elif self._screen is not None and not self.covered:
             self._screen.right()
 
     def _help(self) -> None:
-        if self._screen is not None and not self._covered:
+        if self._screen is not None and not self.covered:
             self._screen.help()
 
     def _ask_to_leave(self, how: str) -> None:
@@ -425,21 +416,23 @@ class ParticipantWindow(Fitted, QWidget):
             self.leave.ask()
 
     def _follow_leave(self) -> None:
-        """Ask whether to leave, as long as the session says that the participant is asked."""
+        """Ask whether to leave, as long as the session says that the participant is asked; then go
+        back to what had the focus."""
         leaving = self.session.pauses.leaving and not self.session.finished
         if leaving == (not self.leave.isHidden()):
             return
-        if leaving:
-            self._focus_before_leave = self._release_focus()
-        else:
-            self._release_focus()
+        before = self._release_focus()
         for under in (self.top, self.stack, self.bottom):
             under.setEnabled(not leaving)
         if leaving:
+            self._focus_before_leave = before
             self._place_leave()
             self.leave.ask()
-        else:
-            self._stay()
+            return
+        self.leave.hide()
+        before, self._focus_before_leave = self._focus_before_leave, None
+        if not self._return_focus(before) and self._screen is not None and not self.covered:
+            self._screen.wish = "content"
 
     def _place_leave(self) -> None:
         self.leave.adjustSize()
@@ -447,23 +440,16 @@ class ParticipantWindow(Fitted, QWidget):
         y = self.height() - self.bottom.height() - self.leave.height() - theme.SPACE_L
         self.leave.move(x, y)
 
-    def _stay(self) -> None:
-        """The participant goes on, or is no longer asked: back to what had the focus."""
-        self.leave.hide()
-        before, self._focus_before_leave = self._focus_before_leave, None
-        if not self._return_focus(before) and self._screen is not None and not self._covered:
-            self._screen.wish = "content"
-
     def _tell_alone(self) -> None:
         """Tell the screen whether the participant is with it."""
-        if self._screen is not None and not self._covered:
+        if self._screen is not None and not self.covered:
             planned = self._screen.planned
             without_keys = self._without_keys and planned.without_keyboard
             self._screen.left_alone(self.leave.isVisible() or self._elsewhere or without_keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():
-            if self._takes_back and self.leave.isHidden():
+            if self.session.takes_back and self.leave.isHidden():
                 self._take_back()
             elif self.opened is not None and self.leave.isHidden():
                 self._close_opened()
@@ -547,9 +533,7 @@ class MoveGate(QObject):
         self._request_frame = request_frame
         self._open = True
         self._pending: dict[int, tuple[float, str]] = {}
-        self._limit = QTimer(self)
-        self._limit.setSingleShot(True)
-        self._limit.setInterval(LONGEST_MS)
+        self._limit = QTimer(self, singleShot=True, interval=LONGEST_MS)
         self._limit.timeout.connect(self.flush)
         # Never from inside a paintEvent: a command repaints.
         self._later.connect(self.flush, Qt.ConnectionType.QueuedConnection)

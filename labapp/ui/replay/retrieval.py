@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
@@ -32,7 +32,8 @@ from labapp.ui import mistakes, theme
 from labapp.ui.language import N_, counted, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
-from labapp.ui.replay.coding_state import clock
+from labapp.ui.moderator.wording import short_time
+from labapp.ui.replay.coding_state import code_name
 from labapp.ui.replay.transport import without_sound
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import FlowLayout
@@ -40,6 +41,7 @@ from labapp.ui.widgets.row_table import RowModel, RowTable
 
 if TYPE_CHECKING:
     from labapp.analysis.quotes import Quote, Quotes
+    from labapp.audio.player import Player
 
 
 ROW_PX = 34
@@ -65,24 +67,7 @@ LONGEST = 200
 """Characters of what is looked for."""
 
 
-class StretchPlayer(Protocol):
-    """Plays the sound of a session: see `labapp.audio.player.Player`."""
-
-    @property
-    def problem(self) -> str: ...
-    @property
-    def playing(self) -> bool: ...
-    def play(self) -> None: ...
-    def pause(self) -> None: ...
-    def seek(self, t_ns: int) -> None: ...
-    def heard_ns(self) -> int: ...
-    def close(self) -> None: ...
-
-
-MakePlayer = Callable[[Path], StretchPlayer]
-
-
-def session_player(session: Path) -> StretchPlayer:
+def session_player(session: Path) -> Player:
     """The player of a session's sound. Raises LabappError."""
     from labapp.audio.player import Player
     from labapp.journal.opening import open_record
@@ -100,7 +85,14 @@ class StretchModel(RowModel[CodedStretch]):
 
     def cell(self, row: CodedStretch, column: int, role: int) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._cells(row)[column]
+            return (
+                row.participant,
+                short_time(row.t0_ns),
+                code_name(self.codebook, row.code, row.value),
+                f"{row.text} {tr('(not checked)')}" if row.unread else row.text,
+                outcome_name(row.outcome),
+                ", ".join(row.raters),
+            )[column]
         if role == Qt.ItemDataRole.ToolTipRole:
             conditions = " · ".join(f"{name}: {is_}" for name, is_ in row.conditions.items())
             return "\n".join(filter(None, (row.text, row.memo, conditions)))
@@ -108,16 +100,6 @@ class StretchModel(RowModel[CodedStretch]):
             code = self.codebook.code(row.code)
             return None if code is None else QColor(code.colour)
         return None
-
-    def _cells(self, stretch: CodedStretch) -> tuple[str, ...]:
-        return (
-            stretch.participant,
-            clock(stretch.t0_ns),
-            code_name(self.codebook, stretch.code, stretch.value),
-            f"{stretch.text} {tr('(not checked)')}" if stretch.unread else stretch.text,
-            outcome_name(stretch.outcome),
-            ", ".join(stretch.raters),
-        )
 
 
 class StretchTable(RowTable):
@@ -149,12 +131,14 @@ class RetrievalView(QWidget):
     failed = Signal(object)
     _read = Signal(object)
 
-    def __init__(self, palette: Palette, make_player: MakePlayer = session_player) -> None:
+    def __init__(
+        self, palette: Palette, make_player: Callable[[Path], Player] = session_player
+    ) -> None:
         super().__init__()
         self._make_player = make_player
-        self._player: StretchPlayer | None = None
+        self._player: Player | None = None
         self._of: Path | None = None
-        self._playing: CodedStretch | None = None
+        self.playing: CodedStretch | None = None
         self._study: Path | None = None
         self._all: tuple[CodedStretch, ...] = ()
         self._pool: ThreadPoolExecutor | None = None
@@ -182,8 +166,7 @@ class RetrievalView(QWidget):
         layout.addLayout(head)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.about)
-        self._tick = QTimer(self)
-        self._tick.setInterval(TICK_MS)
+        self._tick = QTimer(self, interval=TICK_MS)
         self._tick.timeout.connect(self._look)
         self.table.picked.connect(self.play)
         self._read.connect(self._show_read, Qt.ConnectionType.QueuedConnection)
@@ -266,7 +249,7 @@ class RetrievalView(QWidget):
     def play(self, row: int) -> None:
         """Play a row in place; the one that plays is stopped."""
         stretch = self.model.rows[row]
-        if self._playing is stretch:
+        if self.playing is stretch:
             self.rest()
             return
         try:
@@ -276,7 +259,7 @@ class RetrievalView(QWidget):
             return
         player.seek(max(0, stretch.t0_ns - AROUND_NS))
         player.play()
-        self._playing = stretch
+        self.playing = stretch
         self._tick.start()
         if player.problem:
             bits.set_text(self.about, without_sound(translate_message(player.problem)))
@@ -284,29 +267,24 @@ class RetrievalView(QWidget):
     def rest(self) -> None:
         """Play nothing, and let the sound go."""
         self._tick.stop()
-        self._playing = None
+        self.playing = None
         if self._player is not None:
             self._player.close()
             self._player = self._of = None
 
-    @property
-    def playing(self) -> CodedStretch | None:
-        """What is played."""
-        return self._playing
-
-    def _player_of(self, session: Path) -> StretchPlayer:
+    def _player_of(self, session: Path) -> Player:
         if self._player is None or self._of != session:
             self.rest()
             self._player, self._of = self._make_player(session), session
         return self._player
 
     def _look(self) -> None:
-        stretch, player = self._playing, self._player
+        stretch, player = self.playing, self._player
         if stretch is None or player is None:
             self._tick.stop()
         elif player.heard_ns() >= stretch.t1_ns + AROUND_NS or not player.playing:
             player.pause()
-            self._playing = None
+            self.playing = None
             self._tick.stop()
 
     def close_all(self) -> None:
@@ -323,13 +301,6 @@ def _has_code(stretch: CodedStretch, wanted: str, finding: bool) -> bool:
     if wanted == UNCODED:
         return stretch.code == NO_CODE
     return stretch.code == wanted if wanted else finding or stretch.code != NO_CODE
-
-
-def code_name(codebook: Codebook | None, code_id: str, value: int | None = None) -> str:
-    """A code's name; its id where the codebook does not have it."""
-    code = None if codebook is None else codebook.code(code_id)
-    name = code_id if code is None else code.name
-    return name if value is None else f"{name} {value}"
 
 
 def outcome_name(outcome: str) -> str:
@@ -363,22 +334,15 @@ def write_quotes(
 
     Parameters
     ----------
-    quotes : what is quoted.
     paths : of the sessions, bundles or folders of these that they are from.
     out : the file: .md, .html or .csv.
     size : width and height of a picture in pixels; None for no pictures.
     trails : with the movements of the dials in the last seconds.
     progress : gets the share done, and what is being done; what it raises ends the work.
 
-    Returns
-    -------
-    With the paths of their pictures, or why they have none.
-
-    Raises
-    ------
-    UsageError : the file is there, or its ending is none of these.
-    AnnotationError : it cannot be written down what is quoted.
-    DataFolderError : the file cannot be written.
+    Returns the quotes with the paths of their pictures, or why they have none. Raises UsageError
+    where the file is there or its ending is none of these, AnnotationError where it cannot be
+    written down what is quoted, and DataFolderError where the file cannot be written.
     """
     from labapp.analysis.quotes import as_page, kind_of, pictures_of
 
@@ -462,8 +426,6 @@ def _pictured(
     trails: bool,
 ) -> list[Quote]:
     """The quotes of a session with their pictures; before: how many have one already."""
-    from PySide6.QtCore import QSize
-
     from labapp.ui.qtapp import make_app
     from labapp.ui.replay.picture import still
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from heapq import heappop, heappush
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -43,7 +43,7 @@ from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from labapp.ui.theme import Palette
+    from labapp.replay.sound import Peaks
 
 
 BAR_PX, GAP_PX = 16, 4
@@ -76,13 +76,7 @@ SIGNS_OF_LANE: Mapping[str, tuple[str, str]] = {
 class CodeItem:
     """A code given to a stretch, or to a moment where both times are equal.
 
-    Attributes
-    ----------
-    t0_ns, t1_ns : session time.
-    label : the code's name, as the chip shows it.
-    colour : `#rrggbb`.
-    id : of the mark.
-    memo : a remark on it.
+    label: the code's name; colour: `#rrggbb`; id: of the mark; memo: a remark on it.
     """
 
     t0_ns: int
@@ -107,12 +101,9 @@ class Row(ABC):
 
     Attributes
     ----------
-    title, total : str
-        What stands left of it.
-    height : int
-        Logical pixels.
-    recorded : bool
-        Whether it tells of the session, which is hidden after the playhead where the future is.
+    title, total : what stands left of it.
+    height : in logical pixels.
+    recorded : whether it tells of the session: then the future may be hidden.
     """
 
     title = ""
@@ -140,14 +131,11 @@ class ScreenRow(Row):
         items = joined_screen(lane, parts)
         trials = [item for item in items if item.kind == "trial"]
         with_trials = {item.part_id for item in trials}
-        whole = [item for item in items if item.kind == "part"]
-        self._under = _Bars(
-            [item for item in whole if item.part_id in with_trials], parts, outcomes
+        under = [i for i in items if i.kind == "part" and i.part_id in with_trials]
+        alone = [i for i in items if i.kind == "part" and i.part_id not in with_trials]
+        self._under, self._alone, self._trials = (
+            _Bars(group, parts, outcomes) for group in (under, alone, trials)
         )
-        self._alone = _Bars(
-            [item for item in whole if item.part_id not in with_trials], parts, outcomes
-        )
-        self._trials = _Bars(trials, parts, outcomes)
 
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         p = view.palette
@@ -307,7 +295,11 @@ class _Points:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for at, point in zip(xs, points, strict=True):
             value = point.colour if point.colour[0] == "#" else getattr(p, point.colour)
-            fill(painter, sign(point.shape), at, middle, value)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(brush(value))
+            painter.translate(at, middle)
+            painter.drawPath(sign(point.shape))
+            painter.translate(-at, -middle)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for at, until, point in zip(xs, [*xs[1:], scale.x0 + scale.width], points, strict=False):
             left = at + SIGN_PX / 2 + 2
@@ -473,8 +465,7 @@ def draw_title(painter: QPainter, row: Row, rect: QRectF, palette: Palette) -> N
         painter.drawText(rect, right, row.total)
         room -= metrics(SMALL_PX).horizontalAdvance(row.total) + 6
     left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    shown = elided(row.title, int(room))
-    painter.drawText(rect, left, shown)
+    painter.drawText(rect, left, elided(row.title, int(room)))
 
 
 LEAST_SPAN_NS = NS // 2
@@ -490,12 +481,9 @@ class TimeScale:
 
     Attributes
     ----------
-    begin_ns, end_ns : int
-        Session time at which the session begins and ends.
-    left_ns, span_ns : float
-        What is shown: from where, and how long.
-    x0, width : float
-        Logical pixels: where it is shown, and how wide; at least 1.
+    begin_ns, end_ns : session time at which the session begins and ends.
+    left_ns, span_ns : what is shown: from where, and how long.
+    x0, width : in logical pixels, where it is shown, and how wide; at least 1.
     """
 
     def __init__(self) -> None:
@@ -602,23 +590,13 @@ class View(NamedTuple):
     ratio: float
 
 
-class PeakSource(Protocol):
-    """The heights of a session's sound; see `labapp.replay.sound.Peaks`."""
-
-    def between(
-        self, t0_ns: int, t1_ns: int, columns: int
-    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-        """The lowest and highest sample of each of some columns of equal length."""
-        ...
-
-
 class WaveColumns:
     """The columns of sound that were drawn last: while a view moves, only new ones are asked for.
 
     Columns lie on a grid from session time 0, so that a moved view finds its own again.
     """
 
-    def __init__(self, peaks: PeakSource) -> None:
+    def __init__(self, peaks: Peaks) -> None:
         self._peaks = peaks
         self._per_column = 0.0
         self._first = 0
@@ -879,8 +857,7 @@ def ink_on(ground: int) -> QColor:
     red, green, blue = (ground >> 16) & 255, (ground >> 8) & 255, ground & 255
     linear = [(part / 255) ** 2.2 for part in (red, green, blue)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    dark = luminance > 0.18
-    return color(theme.LIGHT.ink if dark else theme.LIGHT.card)
+    return color(theme.LIGHT.ink if luminance > 0.18 else theme.LIGHT.card)
 
 
 @cache
@@ -901,12 +878,3 @@ def sign(shape: str) -> QPainterPath:
         path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
         path.closeSubpath()
     return path
-
-
-def fill(painter: QPainter, path: QPainterPath, x: float, y: float, value: str) -> None:
-    """A sign at a place."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(brush(value))
-    painter.translate(x, y)
-    painter.drawPath(path)
-    painter.translate(-x, -y)
