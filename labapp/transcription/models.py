@@ -84,13 +84,7 @@ ENGINES: Mapping[str, Engine] = {
             Message("speech_model_whispercpp"),
             Message("speech_get_whispercpp"),
         ),
-        Engine(
-            "vosk",
-            "vosk",
-            "vosk",
-            Message("speech_model_vosk"),
-            Message("speech_get_vosk"),
-        ),
+        Engine("vosk", "vosk", "vosk", Message("speech_model_vosk"), Message("speech_get_vosk")),
     )
 }
 """By their names."""
@@ -296,9 +290,7 @@ def _any_kind(path: Path) -> EngineName | None:
 
 def _no_model(path: Path, why: str) -> TranscriptionError:
     return TranscriptionError(
-        Message("model_useless", path=str(path), why=why),
-        safe=UNCHANGED,
-        todo=what_to_get(),
+        Message("model_useless", path=str(path), why=why), safe=UNCHANGED, todo=what_to_get()
     )
 
 

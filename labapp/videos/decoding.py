@@ -395,7 +395,5 @@ def _why(error: BaseException) -> str:
 
 def _no_video(name: str, why: str) -> VideoError:
     return VideoError(
-        Message("video_unreadable", name=name, why=why),
-        safe=UNCHANGED,
-        todo=Message("video_play"),
+        Message("video_unreadable", name=name, why=why), safe=UNCHANGED, todo=Message("video_play")
     )

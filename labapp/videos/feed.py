@@ -34,10 +34,7 @@ class VideoFeed:
     """A video that is shown; told: told each picture, by the thread that decodes."""
 
     def __init__(
-        self,
-        placed: PlacedVideo,
-        open_video: OpenVideo,
-        told: Callable[[ShownPicture], None],
+        self, placed: PlacedVideo, open_video: OpenVideo, told: Callable[[ShownPicture], None]
     ) -> None:
         self.placed = placed
         self._open_video, self._told = open_video, told

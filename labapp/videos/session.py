@@ -56,14 +56,7 @@ from labapp.errors import VideoError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.reading import files
-from labapp.videos.decoding import (
-    SOUND_RATE,
-    UNCHANGED,
-    OpenedVideo,
-    facts_of,
-    opened,
-    require,
-)
+from labapp.videos.decoding import SOUND_RATE, UNCHANGED, OpenedVideo, facts_of, opened, require
 
 TOOL = f"labapp {__version__}"
 BY_HAND = "--offset SECONDS"
@@ -461,8 +454,7 @@ class FeatureBuilder:
         self._shape = np.hanning(WINDOW + 1)[:-1].astype(np.float32)
         rates = np.fft.rfftfreq(WINDOW, 1 / SOUND_RATE)
         self._bands = np.array(
-            [(low <= rates) & (rates < high) for low, high in pairwise(EDGES_HZ)],
-            np.float32,
+            [(low <= rates) & (rates < high) for low, high in pairwise(EDGES_HZ)], np.float32
         )
 
     def add(self, first: int, samples: NDArray[np.int16]) -> None:

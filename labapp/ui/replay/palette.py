@@ -176,11 +176,7 @@ class CodeRows(QWidget):
             self._arrange()
 
     def set_state(
-        self,
-        counts: Mapping[str, int],
-        active: str,
-        given: frozenset[str],
-        open_: frozenset[str],
+        self, counts: Mapping[str, int], active: str, given: frozenset[str], open_: frozenset[str]
     ) -> None:
         """Show how often codes were given, which tier takes keys, which codes the current unit has,
         and which spans have begun."""

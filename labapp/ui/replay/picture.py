@@ -379,9 +379,7 @@ class VideoPanel(QWidget):
     `view`; where there are several, each has a tab."""
 
     def __init__(
-        self,
-        videos: Sequence[tuple[PlacedVideo, OpenVideo]],
-        redactions: Sequence[Redaction] = (),
+        self, videos: Sequence[tuple[PlacedVideo, OpenVideo]], redactions: Sequence[Redaction] = ()
     ) -> None:
         super().__init__()
         self.view = VideoScreen(videos, redactions)
@@ -407,9 +405,7 @@ class VideoScreen(QWidget):
     _came = Signal(int, object)
 
     def __init__(
-        self,
-        videos: Sequence[tuple[PlacedVideo, OpenVideo]],
-        redactions: Sequence[Redaction] = (),
+        self, videos: Sequence[tuple[PlacedVideo, OpenVideo]], redactions: Sequence[Redaction] = ()
     ) -> None:
         super().__init__()
         self._redactions = redactions

@@ -820,11 +820,7 @@ class Voice:
                 drawing.draw_label(painter, low.adjusted(3, 0, 0, 0), words, ink)
 
     def _paint_wave(
-        self,
-        painter: QPainter,
-        band: tuple[float, float],
-        view: View,
-        columns: drawing.WaveColumns,
+        self, painter: QPainter, band: tuple[float, float], view: View, columns: drawing.WaveColumns
     ) -> None:
         scale, ratio = view.scale, view.ratio
         count, height = round(scale.width * ratio), round(band[1] * ratio)
