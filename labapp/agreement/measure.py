@@ -25,8 +25,15 @@ _AT_ONCE = 4_000_000
 """Numbers of the bootstrap's sums in memory."""
 
 
-class Measure(Protocol):
-    """A coefficient of agreement."""
+class Summed(Protocol):
+    """What is worked out from sums."""
+
+    def value(self, sums: Sums) -> NDArray[np.float64]:
+        """The coefficients of sums with any number of axes in front; NaN where undefined."""
+
+
+class Measure(Summed, Protocol):
+    """A coefficient of agreement of units."""
 
     @property
     def name(self) -> str:
@@ -38,9 +45,6 @@ class Measure(Protocol):
 
     def sums(self, ratings: Ratings) -> Sums:
         """By cluster what is added over units, shape (n_clusters, …)."""
-
-    def value(self, sums: Sums) -> NDArray[np.float64]:
-        """The coefficients of sums with any number of axes in front; NaN where undefined."""
 
     def why_none(self, ratings: Ratings) -> str:
         """Why there is no value for these ratings: a clause; empty where there is one."""
@@ -124,7 +128,7 @@ def coefficient(measure: Measure, ratings: Ratings, *, interval: bool = False) -
 
 
 def cluster_interval(
-    measure: Measure,
+    measure: Summed,
     sums: Sums,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -151,7 +155,7 @@ def cluster_interval(
 
 
 def resample(
-    measure: Measure, sums: Sums, shares: NDArray[np.float64], size: int, draws: int, seed: int
+    measure: Summed, sums: Sums, shares: NDArray[np.float64], size: int, draws: int, seed: int
 ) -> NDArray[np.float64]:
     """The coefficient of each draw of clusters with replacement, shape (draws,); NaN where it is
     undefined.

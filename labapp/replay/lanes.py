@@ -10,8 +10,8 @@ The fold over a journal that gives the lanes of a timeline, in session time.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
@@ -184,27 +184,14 @@ def next_after(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int
 
     lanes: while the future is hidden, `until` the playhead, which leads nowhere.
     """
-    following = (
-        times[at] for times, at in _places(lanes, t_ns, kinds, bisect_right) if at < len(times)
-    )
-    return min(following, default=None)
+    onsets = (onset for lane in lanes for onset in _onsets(lane, kinds))
+    return min((onset for onset in onsets if onset > t_ns), default=None)
 
 
 def previous_before(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int | None:
     """When the last thing of some kinds before a time began; None where none did."""
-    before = (times[at - 1] for times, at in _places(lanes, t_ns, kinds, bisect_left) if at)
-    return max(before, default=None)
-
-
-def _places(
-    lanes: Iterable[Lane],
-    t_ns: int,
-    kinds: Collection[Jump],
-    side: Callable[[Sequence[int], int], int],
-) -> Iterable[tuple[Sequence[int], int]]:
-    for lane in lanes:
-        times = _onsets(lane, kinds)
-        yield times, side(times, t_ns)
+    onsets = (onset for lane in lanes for onset in _onsets(lane, kinds))
+    return max((onset for onset in onsets if onset < t_ns), default=None)
 
 
 _LANE_OF: Mapping[LaneId, Jump] = {

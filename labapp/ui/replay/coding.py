@@ -214,10 +214,7 @@ class Coding(CodingState):
         return True
 
     def _remove(self, mark_id: str) -> bool:
-        try:
-            self.files.marks_file.remove(mark_id)
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.marks_file.remove(mark_id)):
             return False
         self.drawn("marks", self.marks.remove(mark_id))
         return True
@@ -240,10 +237,7 @@ class Coding(CodingState):
         if self.files.saved:
             self._saved.stop()
             self.agreement = self.files.agreement()
-            try:
-                self.files.rest()
-            except LabappError as error:
-                self.problem.emit(error)
+            self.attempt(self.files.rest)
             self.state_changed.emit()
 
     # --- what others write meanwhile --------------------------------------------------------------
@@ -338,10 +332,7 @@ class Coding(CodingState):
         """Write a remark on the session or on a code."""
         if not self._may_code():
             return False
-        try:
-            self.files.marks_file.put_memo(about, text)
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.marks_file.put_memo(about, text)):
             return False
         self.drawn("marks", frozenset())
         return True
@@ -396,10 +387,7 @@ class Coding(CodingState):
             text = replace(before, reviewed=True)
         else:
             text = corrected(before, unit, words, self.request.rater)
-        try:
-            self.files.put_texts(text)
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.put_texts(text)):
             return False
         self.drawn("texts", frozenset({unit}))
         return True
@@ -430,10 +418,7 @@ class Coding(CodingState):
         """Say that the own coding is finished, or go on with it."""
         if self.status == "locked":
             return self._may_code()
-        try:
-            self.files.marks_file.set_status("done" if done else "draft")
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.marks_file.set_status("done" if done else "draft")):
             return False
         self._show_others()
         self.rows_changed.emit(frozenset(unit.id for unit in self.units))
@@ -463,10 +448,7 @@ class Coding(CodingState):
         """Save everything and let others open the files."""
         self._saved.stop()
         self._look.stop()
-        try:
-            self.files.close()
-        except LabappError as error:
-            self.problem.emit(error)
+        self.attempt(self.files.close)
 
 
 def open_coding(

@@ -192,15 +192,19 @@ class CodingDesk(QObject):
     def commands(self) -> dict[str, Command]:
         """What the keys of coding do, by the names of actions."""
         coding, segmenting = self.coding, self.coding.segmenting
+
+        def segments() -> bool:
+            return coding.mode == "segment"
+
         commands: dict[str, Command] = {
             "play": coding.toggle,
             "previous_unit": lambda: coding.step(-1),
             "next_unit": lambda: coding.step(1),
-            "repeat_unit": self._enter,
+            "repeat_unit": lambda: segmenting.begin_or_end() if segments() else coding.again(),
             "leave": self.leave,
             "tier_up": lambda: coding.step_tier(-1),
             "tier_down": lambda: coding.step_tier(1),
-            "take_last": self._take_last,
+            "take_last": lambda: segmenting.remove() if segments() else coding.take_last(),
             "undo": lambda: self._turn("undo"),
             "redo": lambda: self._turn("redo"),
             "find_code": self.find_code,
@@ -263,12 +267,6 @@ class CodingDesk(QObject):
             self.coding.press(text)
         return True
 
-    def _enter(self) -> None:
-        if self.coding.mode == "segment":
-            self.coding.segmenting.begin_or_end()
-        else:
-            self.coding.again()
-
     def leave(self) -> bool:
         """Leave what is open, the innermost first; False where nothing is."""
         if self.field.question is not None:
@@ -292,12 +290,6 @@ class CodingDesk(QObject):
             self.coding.undo()
         else:
             self.coding.redo()
-
-    def _take_last(self) -> None:
-        if self.coding.mode == "segment":
-            self.coding.segmenting.remove()
-        else:
-            self.coding.take_last()
 
     def _segment(self) -> None:
         if self.coding.mode == "segment":

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +21,7 @@ from PySide6.QtCore import QObject, Signal
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.annotations.model import Blinding, Doubt, Mark, RaterMarks, Round, Text, Unit
 from labapp.clock import NS
+from labapp.errors import LabappError
 from labapp.replay.lanes import Lane
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator.wording import short_time
@@ -91,6 +92,15 @@ class CodingState(QObject):
         if due:
             first = next((unit for unit in due if not self.marks.coded(unit.id)), due[0])
             self._current = first.id
+
+    def attempt(self, change: Callable[[], object]) -> bool:
+        """Change something of the files; tell of what is refused, and say whether it was done."""
+        try:
+            change()
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        return True
 
     # --- what there is ----------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 from labapp import access, durable, leftovers
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.handed_out import QUOTES, note_handed_out, session_folders
+from labapp.annotations.model import Redaction
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.store import annotations_of
 from labapp.errors import DataFolderError, LabappError
@@ -380,14 +382,19 @@ def _with_pictures(
     trails: bool,
     progress: Progress,
 ) -> Quotes:
-    from labapp.analysis.quotes import Quotes
+    from labapp.ui.qtapp import make_app
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     drawn: list[Quote] = []
     for who, some in groupby(quotes.quotes, key=lambda quote: quote.who):
-        drawn += _pictured(records[who], list(some), folder, len(drawn), size, trails=trails)
+        make_app()
+        redactions = annotations_of(records[who]).redactions
+        with History(records[who]) as history:
+            for quote in some:
+                file = folder / f"{len(drawn) + 1:03d}.png"
+                drawn.append(_pictured(quote, history, redactions, file, size, trails=trails))
         progress(len(drawn) / len(quotes.quotes), f"{who[1]}, session {who[2]}")
-    return Quotes(tuple(drawn), quotes.left_out)
+    return replace(quotes, quotes=tuple(drawn))
 
 
 Who = tuple[str, str, str]
@@ -417,33 +424,23 @@ def _note(records: dict[Who, Record], *places: Path) -> None:
 
 
 def _pictured(
-    record: Record,
-    quotes: Sequence[Quote],
-    folder: Path,
-    before: int,
+    quote: Quote,
+    history: History,
+    redactions: Sequence[Redaction],
+    file: Path,
     size: tuple[int, int],
     *,
     trails: bool,
-) -> list[Quote]:
-    """The quotes of a session with their pictures; before: how many have one already."""
-    from labapp.ui.qtapp import make_app
+) -> Quote:
+    """A quote with its picture, or with why it has none."""
     from labapp.ui.replay.picture import still
 
-    make_app()
-    redactions = annotations_of(record).redactions
-    drawn: list[Quote] = []
-    with History(record) as history:
-        for quote in quotes:
-            if is_redacted(quote.onset_ns, quote.onset_ns, redactions):
-                drawn.append(quote.with_picture("", REDACTED))
-                continue
-            name = f"{before + len(drawn) + 1:03d}.png"
-            try:
-                image = still(history, quote.onset_ns, QSize(*size), trails=trails, withholds=True)
-            except LabappError as error:
-                drawn.append(quote.with_picture("", error.what))
-                continue
-            if not image.save(str(folder / name), "PNG"):  # type: ignore[call-overload]
-                raise OSError(f"{folder / name} cannot be written")
-            drawn.append(quote.with_picture(f"{folder.name}/{name}"))
-    return drawn
+    if is_redacted(quote.onset_ns, quote.onset_ns, redactions):
+        return quote.with_picture("", REDACTED)
+    try:
+        image = still(history, quote.onset_ns, QSize(*size), trails=trails, withholds=True)
+    except LabappError as error:
+        return quote.with_picture("", error.what)
+    if not image.save(str(file), "PNG"):  # type: ignore[call-overload]
+        raise OSError(f"{file} cannot be written")
+    return quote.with_picture(f"{file.parent.name}/{file.name}")

@@ -95,11 +95,7 @@ class Segmenting(QObject):
 
     def _write(self, texts: Sequence[Text]) -> None:
         """The words go with the units that they were said in."""
-        try:
-            self._coding.files.put_texts(*texts)
-        except LabappError as error:
-            self._coding.problem.emit(error)
-        else:
+        if self._coding.attempt(lambda: self._coding.files.put_texts(*texts)):
             self._coding.drawn("texts", frozenset(text.unit for text in texts))
 
     def boundary_here(self, which: Boundary) -> None:

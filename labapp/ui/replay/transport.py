@@ -97,11 +97,8 @@ class Transport(QFrame):
         bits.column(self.whole, 0, theme.SPACE_S).addWidget(bits.label(wrap=True))
         self.whole.hide()
         row = self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
-        row.addWidget(self.play)
-        row.addWidget(self.times)
-        row.addWidget(self.total)
-        for chip in (self.speed, self.back, self.loop):
-            row.addWidget(chip)
+        for shown in (self.play, self.times, self.total, self.speed, self.back, self.loop):
+            row.addWidget(shown)
         row.addWidget(self.hint, 1)
         row.addWidget(self.all_keys)
         widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)

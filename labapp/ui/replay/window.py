@@ -656,16 +656,14 @@ class KeySheet(QFrame):
         rows: list[tuple[str, str]] = []
         sections = ("code", "text", "replay") if self._coding else ("replay",)
         for section in sections:
-            actions = {
-                action: words
+            actions = [
+                ("   ".join(stroke.text() for stroke in keys), tr(words))
                 for action, words in ACTIONS[section].items()
-                if self._keys.keys(action)
-            }
+                if (keys := self._keys.keys(action))
+            ]
             if actions and self._coding:
                 rows.append(("", tr(TITLES[section])))
-            for action, words in actions.items():
-                texts = [stroke.text() for stroke in self._keys.keys(action)]
-                rows.append(("   ".join(texts), tr(words)))
+            rows += actions
         return rows
 
     def _fill(self, columns: int) -> None:
