@@ -194,7 +194,6 @@ class History:
 
     @property
     def end_ns(self) -> int:
-        """Session time of the last event."""
         return self.times[-1] if self.times else self.begin_ns
 
     def _note(self, count: int, payload: Payload) -> None:

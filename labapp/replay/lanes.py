@@ -288,7 +288,6 @@ class LaneFold:
         self.kinds = frozenset(told | self._turned | self._compared)
 
     def apply(self, event: Event, payload: Payload) -> None:
-        """Take in an event with its payload."""
         kind, at = event.kind, event.t_ns
         if kind not in self.kinds:
             return

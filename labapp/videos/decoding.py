@@ -162,7 +162,6 @@ class OpenedVideo:
 
     @property
     def has_sound(self) -> bool:
-        """Whether it has a track of sound."""
         return self._sound is not None
 
     @property

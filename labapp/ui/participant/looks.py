@@ -124,11 +124,9 @@ class LookWatcher(QObject):
         self._timer.timeout.connect(self.look)
 
     def start(self) -> None:
-        """Begin to look."""
         self._timer.start()
 
     def stop(self) -> None:
-        """Look no more."""
         self._timer.stop()
 
     def look(self) -> None:
@@ -289,6 +287,5 @@ class WindowPicture:
         return pixmap
 
     def close(self) -> None:
-        """Let the window go."""
         self.window.hide()
         self.window.deleteLater()

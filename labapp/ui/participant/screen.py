@@ -141,7 +141,6 @@ class Screen(Shown):
         return made
 
     def set_column_width(self, width: int) -> None:
-        """Make the column narrower or wider."""
         self._width = width
         layout = self.layout()
         if layout is not None:
@@ -154,7 +153,6 @@ class Screen(Shown):
 
     @property
     def state(self) -> Any:
-        """The state of this part."""
         return self.session.part_state
 
     def send(self, command: Command) -> None:

@@ -215,7 +215,6 @@ class SessionView:
 
     @property
     def recorded(self) -> bool:
-        """Whether sound is recorded."""
         return self.sound == "on"
 
     def sound_words(self) -> str:

@@ -189,7 +189,6 @@ class ParticipantWindow(Fitted, QWidget):
         self.looks.stop()
 
     def _pending_commands(self) -> Sequence[Command]:
-        """What the participant did on the screen and did not send yet."""
         screen = self._screen
         if screen is None or self.covered or screen.planned is not self.session.part:
             return ()
@@ -349,7 +348,6 @@ class ParticipantWindow(Fitted, QWidget):
         return shown if isinstance(shown, Opened) else None
 
     def _open(self, opened: Opened) -> None:
-        """Show what the screen has opened over itself."""
         if self.opened is opened and self._what_opened == opened.what:
             return
         before = self._release_focus()

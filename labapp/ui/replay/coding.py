@@ -320,7 +320,6 @@ class Coding(CodingState):
         return here[-1] if here else last
 
     def set_memo(self, mark_id: str, text: str) -> bool:
-        """Write a remark on a mark."""
         mark = self.marks.get(mark_id)
         return mark is not None and self._may_code() and self._put(replace(mark, memo=text))
 

@@ -75,7 +75,6 @@ class CodingBar(QWidget):
             widget.setVisible(not narrow)
 
     def show_state(self) -> None:
-        """Say how things stand."""
         coding = self._coding
         request = coding.request
         self.rater.set_full(f"{request.rater} · {tr(ROUND_NAMES[request.round])}")

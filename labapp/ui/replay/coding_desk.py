@@ -713,7 +713,6 @@ class CodingField(QFrame):
         self.hide()
 
     def ask(self, question: Question) -> None:
-        """Ask something."""
         self.question = question
         self.title.setText(question.title)
         self.line.setVisible(question.typed)

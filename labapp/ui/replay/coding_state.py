@@ -106,7 +106,6 @@ class CodingState(QObject):
 
     @property
     def current(self) -> Unit | None:
-        """The current unit."""
         return self._by_id.get(self._current or "")
 
     @property
@@ -127,11 +126,9 @@ class CodingState(QObject):
         return tier
 
     def unit(self, unit_id: str) -> Unit | None:
-        """The unit of that id."""
         return self._by_id.get(unit_id)
 
     def text(self, unit: str) -> Text | None:
-        """The words of a unit."""
         return self.files.texts.get(unit)
 
     def veiled(self, unit: Unit) -> bool:
@@ -282,7 +279,6 @@ class CodingState(QObject):
                 self._become(unit)  # of units that begin together, the one that was asked for
 
     def seek(self, t_ns: int) -> None:
-        """Go to a session time."""
         if self._transport is not None:
             self._transport.seek(t_ns)
 
@@ -300,7 +296,6 @@ class CodingState(QObject):
 
     @property
     def playing(self) -> bool:
-        """Whether the sound plays."""
         return self._transport is not None and self._transport.playing
 
     def choose(self, unit: str) -> None:
@@ -448,7 +443,6 @@ class MarkIndex:
         return self._by_id.values()
 
     def of_tier(self, tier: str) -> Collection[Mark]:
-        """The marks of a tier."""
         return self._tiers[tier].values()
 
     def version(self, tier: str) -> int:
@@ -466,7 +460,6 @@ class MarkIndex:
         return self._begun.values()
 
     def get(self, mark_id: str) -> Mark | None:
-        """The mark of that id."""
         return self._by_id.get(mark_id)
 
     def of_unit(self, unit: str) -> list[Mark]:
@@ -585,7 +578,6 @@ def code_name(codebook: Codebook | None, code_id: str, value: int | None = None)
 
 
 def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
-    """A mark as a chip."""
     code = codebook.code(mark.code)
     return Chip(
         code_name(codebook, mark.code, mark.value),

@@ -228,7 +228,6 @@ class CodingWindow(QObject):
         desk.field.grown.connect(desk.place_field)
 
     def _veil(self) -> None:
-        """Hide what the rater is not to see."""
         window, blind = self.window, self.coding.blind
         session = window.session
         if blind:
@@ -378,7 +377,6 @@ class CodingLanes:
         return lanes
 
     def _lane(self, tier: str, title: str) -> CodeLane:
-        """The own codes of a tier."""
         version = self._coding.marks.version(tier)
         known = self._made.get(tier)
         if known is not None and known[0] == version:

@@ -221,7 +221,6 @@ class ReplayController(QObject):
         self._paused_at = None
 
     def seek_and_play(self, t_ns: int) -> None:
-        """Play from a session time on."""
         self.seek(t_ns)
         if not self._timer.isActive():
             self.play()
@@ -237,7 +236,6 @@ class ReplayController(QObject):
         self.player.scrub(self._now)
 
     def step(self, by_ns: int) -> None:
-        """Go back or forward by a stretch."""
         self.seek(self._now + by_ns)
 
     def jump(self, kind: str, forward: bool) -> None:

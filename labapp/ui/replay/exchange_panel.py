@@ -314,7 +314,6 @@ class ExchangePanel(QFrame):
 
     @property
     def chosen(self) -> Format:
-        """The format that is chosen."""
         return FORMATS[self.format.currentData()]
 
     def _ask_out(self) -> None:

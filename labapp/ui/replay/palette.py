@@ -88,7 +88,6 @@ class CodeRows(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_codebook(self, codebook: Codebook) -> None:
-        """Show the codes of a codebook that are in use."""
         self._codebook = codebook
         self._arrange()
 
@@ -165,7 +164,6 @@ class CodeRows(QWidget):
         return lines
 
     def _tiers(self) -> Iterator[tuple[Tier, Sequence[Code]]]:
-        """The tiers with their codes that are in use."""
         if self._codebook is not None:
             for tier in self._codebook.tiers:
                 yield tier, self._codebook.given(tier.name)
@@ -353,7 +351,6 @@ class CodePalette(QWidget):
         self._scroll.setMaximumHeight(self.rows.height())
 
     def set_codebook(self, codebook: Codebook) -> None:
-        """Show the codes of a codebook."""
         self._codes = {code.id: code for code in codebook.codes}
         self.rows.set_codebook(codebook)
         self._show_definition("")

@@ -145,7 +145,6 @@ class PastWindow:
 
     @property
     def session(self) -> SessionView:
-        """What is shown."""
         return self.picture.session
 
     def show_time(self, t_ns: int) -> None:
@@ -212,7 +211,6 @@ class PastWindow:
         painter.end()
 
     def close(self) -> None:
-        """Let the window go."""
         self.picture.close()
 
 
@@ -261,7 +259,6 @@ class ReplayPicture(QWidget):
         return "" if self._past is None else self._past.problem
 
     def show_time(self, t_ns: int) -> None:
-        """Show a session time."""
         self._t_ns = t_ns
         self._draw()
 
@@ -435,7 +432,6 @@ class VideoScreen(QWidget):
 
     @property
     def placed(self) -> PlacedVideo:
-        """The video that is shown."""
         return self._feeds[self._chosen].placed
 
     def choose(self, number: int) -> None:
@@ -537,7 +533,6 @@ class VideoScreen(QWidget):
         self.show_time(self._t_ns)
 
     def close_videos(self) -> None:
-        """Let the files go."""
         for feed in self._feeds:
             feed.close()
 

@@ -193,7 +193,6 @@ class RetrievalView(QWidget):
             self.show_stretches(done.result())
 
     def show_stretches(self, retrieved: Retrieved) -> None:
-        """Show what was read."""
         self._all = retrieved.stretches
         codebook = self.model.codebook
         codes = sorted({stretch.code for stretch in self._all} - {NO_CODE})
@@ -212,7 +211,6 @@ class RetrievalView(QWidget):
             bits.set_text(self.about, "\n".join(retrieved.problems[:3]))
 
     def choose_code(self, code: str) -> None:
-        """Show the units of one code."""
         place = self.code.findData(code)
         if place >= 0:
             self.code.setCurrentIndex(place)

@@ -112,12 +112,10 @@ class Segmenting(QObject):
             self.move_boundary(unit.id, which, at + by_ns)
 
     def move_boundary(self, unit_id: str, which: Boundary, t_ns: int) -> None:
-        """Move a boundary of a unit to a session time."""
         begin, end = (t_ns, None) if which == "begin" else (None, t_ns)
         self._change(lambda file: file.move(unit_id, begin, end))
 
     def remove(self) -> None:
-        """Take the current unit away."""
         unit = self._coding.current
         if unit is not None:
             self._change(lambda file: file.remove(unit.id))

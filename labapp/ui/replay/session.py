@@ -89,7 +89,6 @@ class OpenedSession:
         )
 
     def close(self) -> None:
-        """Let files and sound go."""
         self.player.close()
         self.history.close()
 

@@ -142,7 +142,6 @@ class Timeline(QWidget):
         self._changed()
 
     def set_current_unit(self, unit_id: str | None) -> None:
-        """The unit that is coded now."""
         self.current_unit = unit_id
         self.update()
 
@@ -166,7 +165,6 @@ class Timeline(QWidget):
         self.update()
 
     def set_selection(self, t0_ns: int | None, t1_ns: int | None = None) -> None:
-        """A selected stretch; None for none."""
         self.selection = None if t0_ns is None or t1_ns is None else (t0_ns, t1_ns)
         self._describe()
         self.update()
@@ -179,11 +177,9 @@ class Timeline(QWidget):
     # Where it looks
 
     def show_all(self) -> None:
-        """The whole session."""
         self.show_stretch(self.scale.begin_ns, self.scale.end_ns)
 
     def show_stretch(self, t0_ns: float, t1_ns: float) -> None:
-        """A stretch of it."""
         self.scale.show(t0_ns, t1_ns)
         self._changed()
 
@@ -216,7 +212,6 @@ class Timeline(QWidget):
     # How it is laid out
 
     def strip_rect(self) -> QRectF:
-        """Where the strip of the whole session is."""
         return QRectF(self.scale.x0, 4, self.scale.width, STRIP_PX)
 
     def voice_rect(self) -> QRectF:
@@ -227,7 +222,6 @@ class Timeline(QWidget):
         return QRectF(self.scale.x0, top, self.scale.width, tall)
 
     def rows_rect(self) -> QRectF:
-        """Where the rows are."""
         top = self.voice_rect().bottom() + ROW_GAP_PX
         height = min(self._rows_height(), self.height() - AXIS_PX - top)
         return QRectF(self.scale.x0, top, self.scale.width, max(0.0, height))
@@ -761,14 +755,12 @@ class Voice:
         self._items = [item for item in items if item.kind != "recorded"]
 
     def set_units(self, units: Sequence[Unit]) -> None:
-        """The segmentation."""
         self.units = tuple(sorted(units, key=lambda unit: (unit.t0_ns, unit.t1_ns)))
         self._by_id = {unit.id: unit for unit in self.units}
         self._t0 = np.array([unit.t0_ns for unit in self.units], dtype=np.int64)
         self._t1 = np.array([unit.t1_ns for unit in self.units], dtype=np.int64)
 
     def unit(self, unit_id: str | None) -> Unit | None:
-        """The unit of an id; None where there is none."""
         return self._by_id.get(unit_id or "")
 
     def edge_at(self, scale: TimeScale, x: float, current: str | None) -> Edge | None:

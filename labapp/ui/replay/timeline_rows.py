@@ -493,12 +493,10 @@ class TimeScale:
 
     @property
     def right_ns(self) -> float:
-        """Session time at the right edge."""
         return self.left_ns + self.span_ns
 
     @property
     def ns_per_px(self) -> float:
-        """Nanoseconds a logical pixel."""
         return self.span_ns / self.width
 
     @property

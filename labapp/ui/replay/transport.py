@@ -135,12 +135,10 @@ class Transport(QFrame):
         self._row.setContentsMargins(theme.SPACE_L, edge, theme.SPACE_L, edge)
 
     def set_playing(self, playing: bool) -> None:
-        """Show whether it plays."""
         sign = "❚❚" if playing else "▶"
         self.play.setText(f"{sign}  {self._keys.key_text('play')}")
 
     def set_time(self, t_ns: int) -> None:
-        """Show a session time."""
         bits.set_text(self.time, shown_time(t_ns))
 
     def set_speed(self, speed: float) -> None:
@@ -153,7 +151,6 @@ class Transport(QFrame):
         self.back.setText(tr("back {n} s on play", n=number(f"{seconds:g}")))
 
     def set_loop(self, on: bool) -> None:
-        """Show whether a stretch is looped."""
         self.loop.setText(tr("looping") if on else tr("loop"))
         self.loop.setChecked(on)
 
@@ -457,7 +454,6 @@ class KeyMap:
         return None
 
     def keys(self, action: str) -> tuple[Stroke, ...]:
-        """All keys of an action."""
         return next((actions[action] for actions in self.strokes.values() if action in actions), ())
 
     def key_text(self, action: str) -> str:
@@ -609,7 +605,6 @@ class Header(QFrame):
 
     @property
     def chips(self) -> list[str]:
-        """The texts of the chips."""
         return [chip.full() for chip in self._chips]
 
     def set_chips(self, texts: Sequence[str]) -> None:
@@ -802,7 +797,6 @@ class Side(QWidget):
 
     @property
     def panels(self) -> list[QWidget]:
-        """The panels, in their order."""
         return [widget for _, widget in self._panels]
 
     def set_text(self, title: str, widget: QWidget) -> QWidget:

@@ -514,7 +514,6 @@ def readable_on(ground: str) -> str:
 def paint_row(
     painter: QPainter, box: QRectF, row: UnitRow, p: Palette, *, current: bool, pad: int = PAD
 ) -> None:
-    """Draw a row into its box."""
     if current:
         inside = box.adjusted(1, 1, -1, -1)
         painter.setPen(pen(p.accent, 2.0))
@@ -582,7 +581,6 @@ def _paint_chips(painter: QPainter, box: QRectF, row: UnitRow, p: Palette) -> No
 
 
 def paint_chip(painter: QPainter, box: QRectF, chip: Chip, p: Palette) -> None:
-    """Draw a chip into its box."""
     painter.setFont(font(CHIP_PX, True))
     solid = bool(chip.colour) and not chip.foreign
     edge = chip.colour or p.hairline

@@ -241,7 +241,6 @@ class ReplayWindow(Fitted, QWidget):
         self.picture.installEventFilter(self)
 
     def _bind(self) -> None:
-        """Give every action of the replay what it does."""
         do = self.controller
         commands = self.router.commands
         commands |= {
@@ -643,7 +642,6 @@ class KeySheet(QFrame):
             self._place()
 
     def toggle(self) -> None:
-        """Show it, or hide it."""
         if self.isVisible():
             self.hide()
             return
