@@ -40,7 +40,6 @@ class RatingTable:
 
     Attributes
     ----------
-    path : the file.
     raters : names of the columns.
     units : the first column.
     lines : by unit the line of the file, from 1.

@@ -22,12 +22,10 @@ class CodedStretch:
     Attributes
     ----------
     session : the folder of its session.
-    participant : whose session it is.
     t0_ns, t1_ns : session time.
     tier, code : of the codebook; empty where nobody gave a code.
     value : on a tier with values.
     raters : who gave it, by name; several where they agree.
-    text : what was said there.
     unread : whether some of these words were not read against the sound.
     memo : what the raters remarked.
     conditions : what the participant got, by the study's variables.

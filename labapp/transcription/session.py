@@ -72,8 +72,6 @@ class Transcription:
 
     Attributes
     ----------
-    session : the name of its folder.
-    units : how many it has.
     units_made : whether they were made from its sound just now.
     written : units that got a text, one without words too.
     wordless : those of them in which no word was recognised.

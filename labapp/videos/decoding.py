@@ -52,14 +52,8 @@ _PACKET, _STAMPED = 188, 192
 
 @dataclass(frozen=True, slots=True)
 class VideoFacts:
-    """What a video is.
-
-    Attributes
-    ----------
-    duration_s : from its beginning to the end of the last picture that is there.
-    width, height : as it is seen, in pixels.
-    has_sound : whether it has a track of sound.
-    """
+    """What a video is; duration_s: from its beginning to the end of the last picture that is there;
+    width, height: as it is seen, in pixels."""
 
     duration_s: float
     width: int

@@ -626,12 +626,10 @@ class Question:
 
     Attributes
     ----------
-    title : what is asked for, in words.
     text : what it holds at first.
     answers : the answers to choose from to what is typed.
     done : told what was typed and which answer is chosen, -1 for none; False leaves the line open.
     typed : whether something is typed; else it is a question to be answered by Enter or Esc.
-    yes : what the button for it says.
     careful : whether Enter answers no, for a yes cannot be taken back, or states a fact.
     """
 

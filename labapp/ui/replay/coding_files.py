@@ -40,16 +40,8 @@ Which = Literal["marks", "units", "texts"]
 
 
 class CodingFiles:
-    """What a rater works on in a session.
-
-    Attributes
-    ----------
-    session : its folder.
-    record : the session.
-    request : who codes, and how.
-    codebook : by which codes are given.
-    marks : the rater's; None while the units are not frozen, and codes are given to units.
-    """
+    """What a rater works on in a session; marks: the rater's, None while the units are not frozen,
+    and codes are given to units."""
 
     def __init__(
         self, session: Path, record: Record, request: CodingRequest, codebook: Codebook

@@ -615,15 +615,8 @@ MOST_REACTION_MS = 500
 
 @dataclass(frozen=True, slots=True)
 class CodingRequest:
-    """Who codes, by what, and what they are not shown.
-
-    Attributes
-    ----------
-    rater : the name of the rater's file.
-    codebook : the id of a codebook of the study; empty where there is only one.
-    round : see `labapp.annotations.model.Round`.
-    blind : see `labapp.annotations.model.Blinding`.
-    """
+    """Who codes, by what, and what they are not shown; codebook: the id of one of the study's,
+    empty where there is only one."""
 
     rater: str
     codebook: str = ""

@@ -92,7 +92,6 @@ class ImportWanted:
 
     Attributes
     ----------
-    file : of another tool.
     time : whose time it has: `session`, a sound file, or empty for what the file says.
     names : a table of what tiers and codes are called here.
     words_only : whether words go into the units that are there.
@@ -374,15 +373,8 @@ WHATS = {
 
 @dataclass(frozen=True)
 class Bench:
-    """Whose coding of what.
-
-    Attributes
-    ----------
-    session : its folder.
-    rater : whose marks go out, or come in.
-    codebook : its id; empty for the only one.
-    round : see `labapp.annotations.model.Round`; None for the one that the rater is in.
-    """
+    """Whose coding goes out, or comes in; codebook: its id, empty for the only one; round: None for
+    the one that the rater is in."""
 
     session: Path
     rater: str

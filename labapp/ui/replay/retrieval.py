@@ -253,10 +253,13 @@ class RetrievalView(QWidget):
             self.rest()
             return
         try:
-            player = self._player_of(stretch.session)
+            if self._player is None or self._of != stretch.session:
+                self.rest()
+                self._player, self._of = self._make_player(stretch.session), stretch.session
         except LabappError as error:
             self.failed.emit(error)
             return
+        player = self._player
         player.seek(max(0, stretch.t0_ns - AROUND_NS))
         player.play()
         self.playing = stretch
@@ -271,12 +274,6 @@ class RetrievalView(QWidget):
         if self._player is not None:
             self._player.close()
             self._player = self._of = None
-
-    def _player_of(self, session: Path) -> Player:
-        if self._player is None or self._of != session:
-            self.rest()
-            self._player, self._of = self._make_player(session), session
-        return self._player
 
     def _look(self) -> None:
         stretch, player = self.playing, self._player

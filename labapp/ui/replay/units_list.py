@@ -398,9 +398,7 @@ class Chip:
 
     Attributes
     ----------
-    text : the code's name.
     colour : `#rrggbb`; empty for what is no code of the codebook, which is shown without a ground.
-    memo : whether there is a memo on it.
     foreign : whether another rater gave it: only its edge is coloured.
     old : whether it was given by another version of the codebook.
     """
@@ -416,14 +414,8 @@ class Chip:
 class UnitRow:
     """A unit as the list shows it.
 
-    Attributes
-    ----------
-    unit : with its times and speaker.
-    time : of its beginning, as it is shown.
-    text : its words.
-    chips : its codes.
-    doubtful : the places of words of which a recogniser was not sure.
-    veiled : whether it has not been heard yet, and its words are not shown.
+    doubtful: the places of words of which a recogniser was not sure; veiled: whether it has not
+    been heard yet, and its words are not shown.
     """
 
     unit: Unit
@@ -435,7 +427,6 @@ class UnitRow:
 
     @property
     def shown(self) -> str:
-        """The words that are shown."""
         return VEILED if self.veiled else self.text
 
 

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -507,6 +508,9 @@ class ReplayWindow(Fitted, QWidget):
         self.closed.emit()
 
     def _remember(self) -> None:
+        # The one that is left comes first; the oldest ones give way.
+        left = {str(self.session.record.name): self.controller.now_ns()}
+        places = left | {n: t_ns for n, t_ns in self.choices.places.items() if n not in left}
         choices = ReplayChoices(
             geometry=packed(self.saveGeometry()),
             rows=packed(self.rows.saveState()),
@@ -515,7 +519,7 @@ class ReplayWindow(Fitted, QWidget):
             dark=self._dark,
             video=self.choices.video if self.video is None else not self.filmed.isHidden(),
             shown=self.choices.shown if self.video is None else packed(self.shown.saveState()),
-            places=self.choices.with_place(str(self.session.record.name), self.controller.now_ns()),
+            places=dict(islice(places.items(), MOST_PLACES)),
         )
         try:
             write(choices)
@@ -563,11 +567,6 @@ class ReplayChoices:
     video: bool = True
     shown: str = ""
     places: dict[str, int] = field(default_factory=dict)
-
-    def with_place(self, session: str, t_ns: int) -> dict[str, int]:
-        """The places after a session was left at a time; the oldest ones give way."""
-        others = {name: place for name, place in self.places.items() if name != session}
-        return dict(list({session: t_ns, **others}.items())[:MOST_PLACES])
 
 
 def read() -> tuple[ReplayChoices, LabappError | None]:
@@ -777,17 +776,11 @@ SIGNAL_MS = 200
 
 
 class Replay:
-    """A replay window on the screen.
+    """A replay window on the screen, of a session folder or a bundle that holds one session.
 
-    Parameters
-    ----------
-    path : a session folder, or a bundle that holds one session.
-    at_ns : the session time that is shown first; None for where it was left.
-    dark : whether the window is dark from now on; None for as it was chosen last.
-
-    Raises
-    ------
-    LabappError : the session cannot be shown.
+    at_ns: the session time that is shown first, None for where it was left; dark: whether the
+    window is dark from now on, None for as it was chosen last. Raises LabappError where the session
+    cannot be shown.
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:
