@@ -27,7 +27,6 @@ _HEADER = struct.Struct("<4sI")
 _GGML = b"lmgg"
 _ENGLISH_VOCABULARY = 51864
 """Tokens of a Whisper model that knows English alone; the others have more."""
-_MUCH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +230,7 @@ def _engine_of(path: Path) -> EngineName:
         )
     try:
         with files.open_file(path) as stream:
-            head = stream.read(_MUCH)
+            head = stream.read(64)
     except OSError as error:
         raise TranscriptionError(
             Message("speech_unreadable", path=str(path), why=str(error.strerror or error)),

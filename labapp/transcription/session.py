@@ -59,7 +59,6 @@ whole sentences of them."""
 _FRAME_NS = 20_000_000
 PATIENCE_S = 60.0
 """A window writes words in an instant; who holds the text for longer does something else."""
-_LOCK = ".recogniser.lock"
 
 Stretch = tuple[int, int]
 Tell = Callable[[float, str], None]
@@ -184,7 +183,7 @@ def transcribe_session(
 @contextmanager
 def _alone(session: Path) -> Iterator[None]:
     """Nobody else writes this session down meanwhile. Raises AnnotationsBusy."""
-    lock = FileLock(annotations_folder(session) / _LOCK, timeout=0)
+    lock = FileLock(annotations_folder(session) / ".recogniser.lock", timeout=0)
     try:
         lock.acquire()
     except Timeout as error:
@@ -482,7 +481,6 @@ def _is_near(word: Word, voiced: Sequence[tuple[int, int]]) -> bool:
 LONGEST_WORDS = 600
 """Characters of expected words: Whisper takes about 200 tokens."""
 MOST_THREADS = 8
-_STORED = "What was written down before is stored."
 _CLOSE_S = 2.0
 
 
@@ -619,7 +617,9 @@ class Recogniser:
                 f"{engine.package} could not "
                 + (f"go on with {self.model.name}" if at_work else f"open {self.model.path}")
                 + f" ({answer['error']}).",
-                safe=_STORED if at_work else "Nothing was written.",
+                safe="What was written down before is stored."
+                if at_work
+                else "Nothing was written.",
                 todo="Give the same command again: it goes on from there. Where memory ran out, "
                 "take a smaller model."
                 if at_work

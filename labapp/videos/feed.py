@@ -16,8 +16,6 @@ from labapp.annotations.video_files import PlacedVideo
 from labapp.errors import LabappError
 from labapp.videos.decoding import OpenedVideo, OpenVideo, Picture, opened
 
-CLOSE_S = 5.0
-
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
@@ -61,7 +59,7 @@ class VideoFeed:
             self._closed = True
             self._wake.notify()
         if self._thread is not None:
-            self._thread.join(CLOSE_S)
+            self._thread.join(5.0)
 
     def _run(self) -> None:
         with ExitStack() as held:

@@ -52,7 +52,6 @@ from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 
 WINDOWED = (1366, 768)
-LEAVE_WIDTH = 460
 MODERATOR_KEYS = "Ctrl+Shift+M"
 
 
@@ -81,7 +80,8 @@ class ParticipantWindow(Fitted, QWidget):
         self.session = SessionView(
             bridge.runner, loaded, words, palette, presentation, bridge.images, hand
         )
-        self._screen: Screen | None = None
+        self.screen_shown: Screen | None = None
+        """The screen of the present part, also while it is covered."""
         self._shown_part: int | None = None
         self.covered = False
         """Whether a pause, a wait or the end hides the session."""
@@ -122,7 +122,7 @@ class ParticipantWindow(Fitted, QWidget):
             words("leave_title"), words("leave_text"), stay=words("leave_stay")
         )
         self.leave.setParent(self)
-        self.leave.setFixedWidth(LEAVE_WIDTH)
+        self.leave.setFixedWidth(460)
         self.leave.stayed.connect(lambda: self.session.send(StayHere()))
         self.cover.back.clicked.connect(self._take_back)
         self.top.help_pressed.connect(self._help)
@@ -137,11 +137,6 @@ class ParticipantWindow(Fitted, QWidget):
         bridge.changed.connect(self.refresh)
         bridge.runner.ask_before_leaving(self._pending_commands)
         self.refresh()
-
-    @property
-    def screen_shown(self) -> Screen | None:
-        """The screen of the present part (also while it is covered)."""
-        return self._screen
 
     def mark_pilot(self) -> None:
         """Say above everything that the session is a trial run."""
@@ -178,7 +173,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     def _on_top(self) -> Shown | None:
         """What is seen of the session; None where something covers it."""
-        return None if self.covered else self.opened or self._screen
+        return None if self.covered else self.opened or self.screen_shown
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -189,7 +184,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.looks.stop()
 
     def _pending_commands(self) -> Sequence[Command]:
-        screen = self._screen
+        screen = self.screen_shown
         if screen is None or self.covered or screen.planned is not self.session.part:
             return ()
         return screen.pending_commands()
@@ -232,7 +227,7 @@ class ParticipantWindow(Fitted, QWidget):
         if session.part is not None and session.ready and session.index != self._shown_part:
             self._replace()
             self._shown_part = session.index
-        screen = self._screen
+        screen = self.screen_shown
         if cover is not None or screen is None:
             self._show_cover(cover or Cover("", ""))
             return
@@ -249,11 +244,11 @@ class ParticipantWindow(Fitted, QWidget):
     def _replace(self) -> None:
         """Build the screen of the part that runs and let the last one go."""
         self._release_focus()
-        self._screen = make_screen(self.session)
+        self.screen_shown = make_screen(self.session)
         self._what_opened = ""
         clear(self.stack, self.cover)
-        self.stack.addWidget(self._screen)
-        self._screen.altered.connect(self._altered)
+        self.stack.addWidget(self.screen_shown)
+        self.screen_shown.altered.connect(self._altered)
 
     def _take_back(self) -> None:
         self.session.send(TakeBackSkip("trial"))
@@ -270,8 +265,8 @@ class ParticipantWindow(Fitted, QWidget):
             self.bottom.show_foot(Foot())
             self.top.hide_help()
         if offered:
-            if self._screen is not None:
-                self._screen.wish = "content"  # the focus never comes back to Skip
+            if self.screen_shown is not None:
+                self.screen_shown.wish = "content"  # the focus never comes back to Skip
             if self.leave.isHidden():
                 self._focus(self.cover.back)
         if self.session.finished:
@@ -323,8 +318,8 @@ class ParticipantWindow(Fitted, QWidget):
         bars = [self.bottom.left, self.bottom.right, self.top]
         bars.sort(key=lambda bar: bar in self._leaving)
         content = list(stops(self.stack, current))
-        if self._screen is not None:
-            content = in_turn(content, self._screen.turn())
+        if self.screen_shown is not None:
+            content = in_turn(content, self.screen_shown.turn())
         around = [stop for bar in bars for stop in stops(bar, current)]
         order = [*stops(self.leave, current), *content, *around]
         if (following := after(order, current, forward=forward)) is None:
@@ -359,12 +354,12 @@ class ParticipantWindow(Fitted, QWidget):
         self._focus(opened.entrance() or self.bottom.right)
 
     def _close_opened(self) -> None:
-        if self._screen is not None:
-            self._screen.close_opened()
+        if self.screen_shown is not None:
+            self.screen_shown.close_opened()
 
     def _altered(self) -> None:
-        if self._screen is not None and not self.covered:
-            self._render_bars(self._screen)
+        if self.screen_shown is not None and not self.covered:
+            self._render_bars(self.screen_shown)
             self._fulfil()
 
     def _render_bars(self, screen: Screen) -> None:
@@ -376,7 +371,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     def _fulfil(self) -> None:
         """Put the focus where the screen wishes it, once, when the window is there."""
-        screen = self._screen
+        screen = self.screen_shown
         if screen is None or self.covered or not screen.wish or not self.isVisible():
             return
         if self.opened is not None:
@@ -389,23 +384,23 @@ class ParticipantWindow(Fitted, QWidget):
             self.body.begin(widget.focusProxy() or widget)
 
     def _left(self) -> None:
-        if self._screen is not None and not self.covered:
-            self._screen.left()
+        if self.screen_shown is not None and not self.covered:
+            self.screen_shown.left()
             if self.bottom.left.hasFocus():
                 # Enter once more would leave the next one, too.
                 self._rest_focus()
-                self._screen.wish = "content"
+                self.screen_shown.wish = "content"
                 self._fulfil()
 
     def _right(self) -> None:
         if self.opened is not None:
             self._close_opened()
-        elif self._screen is not None and not self.covered:
-            self._screen.right()
+        elif self.screen_shown is not None and not self.covered:
+            self.screen_shown.right()
 
     def _help(self) -> None:
-        if self._screen is not None and not self.covered:
-            self._screen.help()
+        if self.screen_shown is not None and not self.covered:
+            self.screen_shown.help()
 
     def _ask_to_leave(self, how: str) -> None:
         """Say that everything is safe and tell the moderator; the task stands still meanwhile."""
@@ -429,8 +424,8 @@ class ParticipantWindow(Fitted, QWidget):
             return
         self.leave.hide()
         before, self._focus_before_leave = self._focus_before_leave, None
-        if not self._return_focus(before) and self._screen is not None and not self.covered:
-            self._screen.wish = "content"
+        if not self._return_focus(before) and self.screen_shown is not None and not self.covered:
+            self.screen_shown.wish = "content"
 
     def _place_leave(self) -> None:
         self.leave.adjustSize()
@@ -440,10 +435,10 @@ class ParticipantWindow(Fitted, QWidget):
 
     def _tell_alone(self) -> None:
         """Tell the screen whether the participant is with it."""
-        if self._screen is not None and not self.covered:
-            planned = self._screen.planned
+        if self.screen_shown is not None and not self.covered:
+            planned = self.screen_shown.planned
             without_keys = self._without_keys and planned.without_keyboard
-            self._screen.left_alone(self.leave.isVisible() or self._elsewhere or without_keys)
+            self.screen_shown.left_alone(self.leave.isVisible() or self._elsewhere or without_keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():

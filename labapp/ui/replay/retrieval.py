@@ -210,12 +210,6 @@ class RetrievalView(QWidget):
         if retrieved.problems:
             bits.set_text(self.about, "\n".join(retrieved.problems[:3]))
 
-    def choose_code(self, code: str) -> None:
-        place = self.code.findData(code)
-        if place >= 0:
-            self.code.setCurrentIndex(place)
-            self._filter()
-
     def _filter(self) -> None:
         code, condition, outcome = (
             combo.currentData() or ALL for combo in (self.code, self.condition, self.outcome)
