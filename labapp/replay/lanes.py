@@ -218,11 +218,8 @@ def _onsets(lane: Lane, kinds: Collection[Jump]) -> Sequence[int]:
 
 def burst_onsets(lane: Lane) -> list[int]:
     """Where moves of the dials begin: after a rest of a second, or of another dial."""
-    if not lane.times.size:
-        return []
-    first = np.ones(lane.times.size, dtype=bool)
-    first[1:] = (np.diff(lane.times) >= BURST_NS) | (np.diff(lane.values) != 0)
-    onsets: list[int] = lane.times[first].tolist()
+    rests = (np.diff(lane.times) >= BURST_NS) | (np.diff(lane.values) != 0)
+    onsets: list[int] = lane.times[np.r_[True, rests][: lane.times.size]].tolist()
     return onsets
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from heapq import heappop, heappush
+from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -183,7 +184,8 @@ def _room(scale: TimeScale, band: tuple[float, float], t0_ns: int, t1_ns: int) -
 
 
 class MoveRow(Row):
-    """A dot a move; each dial has a height of its own. screen: which part was on it when."""
+    """A dot of two pixels a move; each dial has a height of its own. screen: which part was on it
+    when."""
 
     height = 22
 
@@ -213,9 +215,16 @@ class MoveRow(Row):
             times, heights = self._coarse_times, self._coarse_y
         first = int(np.searchsorted(times, int(scale.left_ns), "left"))
         last = int(np.searchsorted(times, int(scale.right_ns), "right"))
-        x = scale.places(times[first:last])
-        band = (top, float(self.height))
-        draw_dots(painter, view, band, x, heights[first:last], view.palette.color("accent"))
+        ratio, ink = view.ratio, np.uint32(view.palette.color("accent").rgba())
+        width, height = max(1, int(scale.width * ratio)), max(1, int(self.height * ratio))
+        pixels = np.zeros((height, width), dtype=np.uint32)
+        columns = (scale.places(times[first:last]) * ratio).astype(np.int64)
+        rows = (heights[first:last] * ratio).astype(np.int64)
+        for down, across in product(range(max(2, round(2 * ratio))), repeat=2):
+            at_x, at_y = columns + across, rows + down
+            inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
+            pixels[at_y[inside], at_x[inside]] = ink
+        draw_pixels(painter, scale.x0, top, pixels, ratio)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         first = int(np.searchsorted(self._times, int(t_ns - near_ns), "left"))
@@ -232,7 +241,8 @@ class MoveRow(Row):
 
 
 class CurveRow(Row):
-    """The alignment, from 0 to 1."""
+    """The alignment, from 0 to 1: a curve in steps that breaks off at NaN; of each pixel from its
+    lowest to its highest value."""
 
     height = CURVE_PX
 
@@ -248,8 +258,17 @@ class CurveRow(Row):
         bottom = top + self.height - 1
         painter.setPen(pen(p.hairline))
         painter.drawLine(QPointF(scale.x0, bottom), QPointF(scale.x0 + scale.width, bottom))
-        band, ink = (top + 2, self.height - 4.0), p.color("accent")
-        draw_curve(painter, view, band, self._times, self._values, ink)
+        ratio = view.ratio
+        width = max(1, int(scale.width * ratio))
+        height = max(1, round((self.height - 4.0) * ratio))
+        low, high = step_columns(scale, self._times, self._values, width)
+        thick = max(1.0, 1.25 * ratio)
+        tops = (1.0 - high) * (height - 1 - thick)
+        bottoms = (1.0 - low) * (height - 1 - thick) + thick
+        rows = np.arange(height, dtype=np.float32)[:, None]
+        inside = (rows >= np.floor(tops)) & (rows < np.floor(bottoms) + 1e-3)  # NaN is nowhere
+        pixels = np.where(inside, np.uint32(p.color("accent").rgba()), np.uint32(0))
+        draw_pixels(painter, scale.x0, top + 2, pixels, ratio)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         place = int(np.searchsorted(self._times, t_ns, "right")) - 1
@@ -688,8 +707,19 @@ def draw_bars(
     left, right = scale.places(t0[first:last]), scale.places(t1[first:last])
     wide = right - left >= THIN_PX
     top, height = band
-    if not wide.all():
-        _draw_thin(painter, view, band, left[~wide], right[~wide], colours[first:last][~wide])
+    if not wide.all():  # the narrow ones as one picture of the row
+        ratio, thin = view.ratio, colours[first:last][~wide]
+        line = np.zeros(int(scale.width * ratio), dtype=np.uint32)
+        begins = np.floor(left[~wide] * ratio).astype(np.int64)
+        # A pixel of ground between two.
+        ends = np.ceil(right[~wide] * ratio).astype(np.int64) - round(ratio)
+        ends = np.maximum(ends, begins + 1)
+        for offset in range(int((ends - begins).max())):
+            at = begins + offset
+            drawn = (at < ends) & (at >= 0) & (at < line.size)
+            line[at[drawn]] = thin[drawn]
+        pixels = np.broadcast_to(line, (max(1, round(height * ratio)), line.size))
+        draw_pixels(painter, scale.x0, top, pixels, ratio)
     edge = scale.width + radius + 1
     for place in np.flatnonzero(wide).tolist():
         begin, end = max(left[place], -radius - 1), min(right[place], edge)
@@ -697,74 +727,6 @@ def draw_bars(
         rect = QRectF(scale.x0 + begin, top, max(1.0, end - begin - 1), height)
         painter.drawRoundedRect(rect, radius, radius)
     return np.flatnonzero(wide) + first
-
-
-def _draw_thin(
-    painter: QPainter,
-    view: View,
-    band: tuple[float, float],
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    colours: NDArray[np.uint32],
-) -> None:
-    """Narrow bars as one picture of the row."""
-    scale, ratio = view.scale, view.ratio
-    width, height = int(scale.width * ratio), max(1, round(band[1] * ratio))
-    line = np.zeros(width, dtype=np.uint32)
-    begin = np.floor(left * ratio).astype(np.int64)
-    # A pixel of ground between two.
-    end = np.maximum(np.ceil(right * ratio).astype(np.int64) - round(ratio), begin + 1)
-    for offset in range(int((end - begin).max())):
-        at = begin + offset
-        drawn = (at < end) & (at >= 0) & (at < width)
-        line[at[drawn]] = colours[drawn]
-    pixels = np.broadcast_to(line, (height, width))
-    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
-
-
-def draw_dots(
-    painter: QPainter,
-    view: View,
-    band: tuple[float, float],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    ink: QColor,
-) -> None:
-    """Dots of two pixels; x and y: logical pixels from the row's left and top."""
-    scale, ratio = view.scale, view.ratio
-    width, height = max(1, int(scale.width * ratio)), max(1, int(band[1] * ratio))
-    pixels = np.zeros((height, width), dtype=np.uint32)
-    size = max(2, round(2 * ratio))
-    columns, rows = (x * ratio).astype(np.int64), (y * ratio).astype(np.int64)
-    value = np.uint32(ink.rgba())
-    for down in range(size):
-        for across in range(size):
-            at_x, at_y = columns + across, rows + down
-            inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
-            pixels[at_y[inside], at_x[inside]] = value
-    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
-
-
-def draw_curve(
-    painter: QPainter,
-    view: View,
-    band: tuple[float, float],
-    times: NDArray[np.int64],
-    values: NDArray[np.float32],
-    ink: QColor,
-) -> None:
-    """A curve in steps from 0 to 1 that breaks off at NaN; of each pixel from its lowest to its
-    highest value."""
-    scale, ratio = view.scale, view.ratio
-    width, height = max(1, int(scale.width * ratio)), max(1, round(band[1] * ratio))
-    low, high = step_columns(scale, times, values, width)
-    thick = max(1.0, 1.25 * ratio)
-    tops = (1.0 - high) * (height - 1 - thick)
-    bottoms = (1.0 - low) * (height - 1 - thick) + thick
-    rows = np.arange(height, dtype=np.float32)[:, None]
-    inside = (rows >= np.floor(tops)) & (rows < np.floor(bottoms) + 1e-3)  # NaN is nowhere
-    pixels = np.where(inside, np.uint32(ink.rgba()), np.uint32(0))
-    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 
 
 def step_columns(

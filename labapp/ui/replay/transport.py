@@ -168,10 +168,8 @@ class Transport(QFrame):
         self._notice.start(max(NOTICE_MS, READ_MS * len(text)))
         needed = self.hint.fontMetrics().horizontalAdvance(text)
         self.whole.setVisible(needed > self.hint.contentsRect().width() and self.isVisible())
-        if self.whole.isVisible():
-            self._place_whole(text)
-
-    def _place_whole(self, text: str) -> None:
+        if not self.whole.isVisible():
+            return
         window, words = self.window(), self.whole.findChild(QLabel)
         assert words is not None
         self.whole.setParent(window)
