@@ -127,27 +127,21 @@ def coefficient(measure: Measure, ratings: Ratings, *, interval: bool = False) -
     )
 
 
-def cluster_interval(
-    measure: Summed,
-    sums: Sums,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    fewest: int = FEWEST_CLUSTERS,
-) -> Interval:
+def cluster_interval(measure: Summed, sums: Sums) -> Interval:
     """The interval from as many clusters, which are participants, as there are, drawn with
     replacement."""
     n = len(sums)
-    if n < fewest:
+    if n < FEWEST_CLUSTERS:
         people = "1 participant is" if n == 1 else f"{n} participants are"
         return Interval(
             clusters=n,
             reason=f"what is of one participant hangs together, and {people} too few to draw from "
-            f"({fewest} are needed)",
+            f"({FEWEST_CLUSTERS} are needed)",
         )
-    drawn = resample(measure, sums, np.full(n, 1 / n), n, draws, seed)
+    drawn = resample(measure, sums, np.full(n, 1 / n), n, DRAWS, SEED)
     defined = drawn[np.isfinite(drawn)]
-    undefined = draws - defined.size
-    if undefined > draws / 2:
+    undefined = DRAWS - defined.size
+    if undefined > DRAWS / 2:
         why = "the coefficient is undefined in most bootstrap draws"
         return Interval(clusters=n, undefined=undefined, reason=why)
     low, high = (float(end) for end in np.percentile(defined, [2.5, 97.5]))

@@ -70,15 +70,13 @@ class ParticipantWindow(Fitted, QWidget):
         words: Strings,
         presentation: Presentation,
         on_consent: OnConsent,
-        *,
-        palette: theme.Palette = theme.LIGHT,
     ) -> None:
         super().__init__()
         self._bridge = bridge
         self._runner = bridge.runner
         hand = Hand(bridge.runner.send, on_consent)
         self.session = SessionView(
-            bridge.runner, loaded, words, palette, presentation, bridge.images, hand
+            bridge.runner, loaded, words, theme.LIGHT, presentation, bridge.images, hand
         )
         self.screen_shown: Screen | None = None
         """The screen of the present part, also while it is covered."""
@@ -98,10 +96,10 @@ class ParticipantWindow(Fitted, QWidget):
         self.setWindowTitle(loaded.study.title)
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(theme.stylesheet(palette))
+        self.setStyleSheet(theme.stylesheet(theme.LIGHT))
         self.setMinimumSize(*room.PARTICIPANT)
-        self.top = TopBar(palette)
-        self.bottom = BottomBar(palette)
+        self.top = TopBar(theme.LIGHT)
+        self.bottom = BottomBar(theme.LIGHT)
         self.cover = screen.Cover()
         self.stack = QStackedWidget()
         self.body = Body(self.stack)

@@ -450,11 +450,9 @@ class Coding(CodingState):
         self.attempt(self.files.close)
 
 
-def open_coding(
-    session: Path, request: CodingRequest, lanes: Iterable[Lane] = (), parent: QObject | None = None
-) -> Coding:
+def open_coding(session: Path, request: CodingRequest, lanes: Iterable[Lane] = ()) -> Coding:
     """Open a session's annotations for a rater. Raises LabappError."""
-    return Coding(CodingFiles.open(session, request), lanes, parent)
+    return Coding(CodingFiles.open(session, request), lanes)
 
 
 def path_of(study: Path, codebook: Codebook) -> Path:

@@ -282,7 +282,7 @@ class CodingState(QObject):
         if self._transport is not None:
             self._transport.seek(t_ns)
 
-    def step(self, by: int, *, play: bool = True) -> bool:
+    def step(self, by: int) -> bool:
         """Go to the next unit, or to the previous one; False where there is none."""
         units = [unit for unit in self.units if self._in_queue(unit)]
         place = next((i for i, unit in enumerate(units) if unit.id == self._current), None)
@@ -291,7 +291,7 @@ class CodingState(QObject):
             place = bisect_right([unit.t0_ns for unit in units], now) - (1 if by > 0 else 0)
         if not 0 <= place + by < len(units):
             return False
-        self.go_to(units[place + by].id, play=play)
+        self.go_to(units[place + by].id)
         return True
 
     @property

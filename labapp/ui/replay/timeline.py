@@ -87,8 +87,8 @@ class Timeline(QWidget):
     boundary_moved = Signal(object, object, object)
     selected = Signal(object, object)
 
-    def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
         self.palette_ = palette
         self.scale = TimeScale()
         self.voice = Voice()

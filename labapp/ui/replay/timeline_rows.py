@@ -788,11 +788,11 @@ def translucent(value: str, alpha: int) -> QColor:
 
 
 @lru_cache(maxsize=4096)
-def elided(text: str, width: int, px: int = SMALL_PX) -> str:
+def elided(text: str, width: int) -> str:
     """A text as far as there is room for it; empty where no word would be read."""
-    if width < px / 2:
+    if width < SMALL_PX / 2:
         return ""
-    shown = metrics(px).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    shown = metrics(SMALL_PX).elidedText(text, Qt.TextElideMode.ElideRight, width)
     return shown if shown == text or len(shown) >= LEAST_LETTERS else ""
 
 

@@ -726,11 +726,11 @@ LEAST_TEXT = 260
 class Card(QFrame):
     """A card with a heading on the left and a remark on the right of it."""
 
-    def __init__(self, title: str, body: QWidget, remark: str = "") -> None:
+    def __init__(self, title: str, body: QWidget) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self.heading = bits.label(title.upper(), "section")
-        self.remark = bits.ElidedLabel(remark, "section")
+        self.remark = bits.ElidedLabel(role="section")
         self.remark.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.body = body
         layout = self._layout = bits.column(self, theme.SPACE_S)

@@ -207,14 +207,14 @@ class UnitsList(QAbstractScrollArea):
         else:
             self.overtaken.emit(self.editing)
 
-    def set_current(self, unit: str | None, *, scroll: bool = True) -> None:
+    def set_current(self, unit: str | None) -> None:
         """Put the frame round a unit and bring it into sight."""
         if unit != self.current:
             for known in (self.current, unit):
                 if known in self._places:
                     self.viewport().update(self._rect(self._places[known]))
             self.current = unit
-        if scroll and unit in self._places:
+        if unit in self._places:
             self._bring(self._places[unit])
 
     # --- editing ----------------------------------------------------------------------------------
@@ -431,17 +431,17 @@ class UnitRow:
 
 
 @lru_cache(maxsize=50_000)
-def _advance(word: str, px: int) -> float:
-    return metrics(px).horizontalAdvance(word)
+def _advance(word: str) -> float:
+    return metrics(TEXT_PX).horizontalAdvance(word)
 
 
-def wrap(words: Sequence[str], width: float, px: int = TEXT_PX) -> list[tuple[int, int]]:
+def wrap(words: Sequence[str], width: float) -> list[tuple[int, int]]:
     """The lines of a text, each as the half-open stretch of its words; at least one line."""
-    space = _advance(" ", px)
+    space = _advance(" ")
     lines: list[tuple[int, int]] = []
     begin, used = 0, 0.0
     for place, word in enumerate(words):
-        needed = _advance(word, px)
+        needed = _advance(word)
         if place > begin and used + space + needed > width:
             lines.append((begin, place))
             begin, used = place, needed
@@ -546,9 +546,7 @@ def _paint_words(
                 dots = QPen(color(p.warn), 1.5, Qt.PenStyle.DotLine)
                 painter.setPen(dots)
                 base = y + LINE_PX - 2
-                painter.drawLine(
-                    QPointF(x, base), QPointF(x + _advance(words[place], TEXT_PX), base)
-                )
+                painter.drawLine(QPointF(x, base), QPointF(x + _advance(words[place]), base))
                 painter.setPen(color(p.ink))
 
 
