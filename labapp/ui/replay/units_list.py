@@ -100,7 +100,6 @@ class UnitsList(QAbstractScrollArea):
     chosen(str) : a unit was clicked: its id.
     edited(str, str) : a unit has other words, or its words were read: its id and these.
     edit_moved(int) : the words of the next (1) or previous (-1) unit are to be edited.
-    edit_ended() : nothing is edited any more.
     overtaken(str) : other words came for a unit while somebody types its words, which stay.
     play_toggled(), again() : keys of the player, pressed while words are typed.
     """
@@ -108,7 +107,6 @@ class UnitsList(QAbstractScrollArea):
     chosen = Signal(str)
     edited = Signal(str, str)
     edit_moved = Signal(int)
-    edit_ended = Signal()
     overtaken = Signal(str)
     play_toggled = Signal()
     again = Signal()
@@ -241,7 +239,6 @@ class UnitsList(QAbstractScrollArea):
             return
         self._save_edit()
         self._close_editor()
-        self.edit_ended.emit()
 
     def _commit_and_move(self, step: int) -> None:
         self._save_edit(step > 0)
