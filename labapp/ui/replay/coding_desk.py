@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 
 from labapp.annotations.codebook import Code, Codebook
 from labapp.annotations.model import Mark, Text, Unit
-from labapp.errors import LabappError
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits
@@ -420,14 +419,7 @@ class CodingDesk(QObject):
         coding = self.coding
 
         def done(text: str, _: int) -> bool:
-            if not text:
-                return False
-            try:
-                coding.add_code(text)
-            except LabappError as error:
-                self.failed.emit(error)
-                return False
-            return True
+            return bool(text) and coding.attempt(lambda: coding.add_code(text))
 
         hint = tr("It comes to the codebook’s next version; its definition is written there later.")
         title = tr("New code of {tier}", tier=coding.active.title)
