@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise, permutations
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -74,11 +74,13 @@ class Alpha:
     level : see `Level`. The categories of ordinal ratings are in the order of the scale; those of
         interval and ratio ratings are numbers.
     scale : the values of the categories at the levels interval and ratio.
+    distances : of categories that are sets of codes, shape (n_categories, n_categories).
     """
 
     level: Level = "nominal"
     scale: tuple[float, ...] = ()
     name: str = "Krippendorff's alpha"
+    distances: NDArray[np.float64] | None = field(default=None, compare=False)
 
     def sums(self, ratings: Ratings) -> Sums:
         return coincidences(ratings)
@@ -91,7 +93,9 @@ class Alpha:
         return one_category(ratings)
 
     def _disagreement(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Squared differences, shape (…, n, n)."""
+        """Squared differences, or distances as they are, shape (…, n, n)."""
+        if self.distances is not None:
+            return self.distances
         if self.level == "nominal":
             return 1 - np.eye(totals.shape[-1])
         if self.level == "ordinal":
@@ -105,38 +109,9 @@ class Alpha:
         return apart**2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SetAlpha:
-    """Alpha of units that may have several codes: the categories are sets of codes.
-
-    Attributes
-    ----------
-    distances : ndarray of float64, shape (n_categories, n_categories)
-        From `masi_distances`.
-    """
-
-    distances: NDArray[np.float64]
-    name: str = "Krippendorff's alpha with MASI distance"
-    level: str = "nominal"
-
-    def sums(self, ratings: Ratings) -> Sums:
-        return coincidences(ratings)
-
-    def value(self, sums: Sums) -> NDArray[np.float64]:
-        return alpha_of(sums, self.distances)
-
-    def why_none(self, ratings: Ratings) -> str:
-        return one_category(ratings)
-
-
 def alpha_for(ratings: Ratings, level: Level) -> Alpha:
-    """Alpha at a level, with the scale of these ratings.
-
-    Raises
-    ------
-    ValueError
-        Numbers are needed and the ratings are none, or a ratio is asked for of numbers below zero.
-    """
+    """Alpha at a level, with the scale of these ratings. Raises ValueError where numbers are needed
+    and the ratings are none, or a ratio is asked for of numbers below zero."""
     if level in ("nominal", "ordinal"):
         return Alpha(level)
     scale = tuple(float(value) for value in ratings.categories)
@@ -145,9 +120,10 @@ def alpha_for(ratings: Ratings, level: Level) -> Alpha:
     return Alpha(level, scale)
 
 
-def masi_alpha(ratings: Ratings) -> SetAlpha:
+def masi_alpha(ratings: Ratings) -> Alpha:
     """Alpha with MASI distance, for ratings whose categories are sets of codes."""
-    return SetAlpha(masi_distances(ratings.categories))
+    name = "Krippendorff's alpha with MASI distance"
+    return Alpha(name=name, distances=masi_distances(ratings.categories))
 
 
 def masi_distances(sets: Sequence[AbstractSet[str]]) -> NDArray[np.float64]:
@@ -406,12 +382,8 @@ class Intraclass:
 
 @dataclass(frozen=True, slots=True)
 class UnitizingAlpha:
-    """The older alpha of a category, or of several.
-
-    Attributes
-    ----------
-    observed, expected : disagreement; of several categories their sums.
-    """
+    """The older alpha of a category, or of several: disagreement, of several categories their
+    sums."""
 
     observed: float
     expected: float
@@ -430,17 +402,8 @@ class _Section:
 
 
 def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> UnitizingAlpha:
-    """The older alpha of what raters coded of one stretch of time.
-
-    Parameters
-    ----------
-    continuum : with two raters or more.
-    codes : the categories; by default all that were given.
-
-    Raises
-    ------
-    ValueError : there are fewer than two raters.
-    """
+    """The older alpha of what two raters or more coded of one stretch of time; codes: the
+    categories, by default all that were given. Raises ValueError for fewer raters."""
     if len(continuum.raters) < 2:
         raise ValueError("two raters or more are compared")
     given = {span.code for spans in continuum.raters for span in spans}
@@ -535,23 +498,9 @@ class Continuum:
     raters: tuple[tuple[Span, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
 class UnitAlpha:
     """u-alpha. Its sums are, by pair of values, the length in which they meet, and in one column
-    more what is taken off for the pairing of a stretch with itself; the first value is no code.
-
-    Attributes
-    ----------
-    binary : whether all codes count as one: whether raters agree on where there is any.
-    """
-
-    binary: bool = False
-
-    @property
-    def name(self) -> str:
-        return "binary u-alpha" if self.binary else "nominal u-alpha"
-
-    level: str = "nominal"
+    more what is taken off for the pairing of a stretch with itself; the first value is no code."""
 
     def value(self, sums: Sums) -> NDArray[np.float64]:
         meeting, own = sums[..., :-1], sums[..., -1]
@@ -564,14 +513,6 @@ class UnitAlpha:
         expected = (pairs * apart).sum(axis=(-2, -1))
         return np.asarray(1 - ratio(observed * ratio(pairs.sum(axis=(-2, -1)), length), expected))
 
-    def sums(self, ratings: Ratings) -> Sums:
-        """None: units have no lengths. See `unit_alpha`."""
-        raise TypeError("u-alpha is of stretches of time, not of units")
-
-    def why_none(self, ratings: Ratings) -> str:
-        """As `sums`."""
-        raise TypeError("u-alpha is of stretches of time, not of units")
-
 
 def unit_alpha(
     stretches: Sequence[Continuum],
@@ -582,19 +523,13 @@ def unit_alpha(
 ) -> Coefficient:
     """u-alpha of stretches of time that two raters or more coded, not always the same number.
 
-    Parameters
-    ----------
-    stretches : what was coded; whether it is cut into several makes no difference.
-    clusters : sequence of int, optional
-        By stretch the number of its participant, from 0, for the bootstrap. By default each is one.
-    binary : see `UnitAlpha`.
-    interval : whether to draw participants for its uncertainty.
-
-    Raises
-    ------
-    ValueError : codings of a rater overlap, lie outside of the stretch or have no length.
+    binary: whether all codes count as one: whether raters agree on where there is any; clusters: by
+    stretch the number of its participant, from 0, for the bootstrap; by default each is one;
+    interval: whether to draw participants for its uncertainty. It makes no difference
+    whether what was coded is cut into several stretches. Raises ValueError where codings of a rater
+    overlap, lie outside of the stretch or have no length.
     """
-    measure = UnitAlpha(binary)
+    measure, name = UnitAlpha(), "binary u-alpha" if binary else "nominal u-alpha"
     numbers = [len(stretch.raters) for stretch in stretches]
     n_raters = max(numbers, default=0)
     spans = [span for stretch in stretches for rater in stretch.raters for span in rater]
@@ -602,9 +537,7 @@ def unit_alpha(
     n_spans = len(spans)
 
     def result(value: float | None, reason: str, drawn: Interval) -> Coefficient:
-        return Coefficient(
-            measure.name, "nominal", value, n_spans, n_spans, n_raters, reason, drawn
-        )
+        return Coefficient(name, "nominal", value, n_spans, n_spans, n_raters, reason, drawn)
 
     nothing = Interval(reason="there is no value")
     if not stretches:
@@ -671,12 +604,8 @@ def labels_at(
     """By instant the codes that hold there, as numbers of `labels`, shape (n_instants,). Both ends
     of a stretch belong to it, as in BORIS.
 
-    Parameters
-    ----------
-    spans : of one rater; they may overlap.
-    grid : ndarray of int64, shape (n_instants,)
-        In order of time.
-    labels : the numbers of sets of codes; those that are new are added.
+    spans: of one rater; they may overlap; grid: in order of time; labels: the numbers of sets of
+    codes; those that are new are added.
     """
     numbers = np.full(len(grid), labels.setdefault(frozenset(), len(labels)), np.int64)
     for span in spans:

@@ -25,30 +25,29 @@ _AT_ONCE = 4_000_000
 """Numbers of the bootstrap's sums in memory."""
 
 
-class Measure(Protocol):
-    """A coefficient of agreement."""
+class Summed(Protocol):
+    """What is worked out from sums."""
+
+    def value(self, sums: Sums) -> NDArray[np.float64]:
+        """The coefficients of sums with any number of axes in front; NaN where undefined."""
+
+
+class Measure(Summed, Protocol):
+    """A coefficient of agreement of units."""
 
     @property
     def name(self) -> str:
         """As it is called in text, such as `Cohen's kappa`."""
-        ...
 
     @property
     def level(self) -> str:
         """`nominal`, `ordinal`, `interval` or `ratio`."""
-        ...
 
     def sums(self, ratings: Ratings) -> Sums:
         """By cluster what is added over units, shape (n_clusters, …)."""
-        ...
-
-    def value(self, sums: Sums) -> NDArray[np.float64]:
-        """The coefficients of sums with any number of axes in front; NaN where undefined."""
-        ...
 
     def why_none(self, ratings: Ratings) -> str:
         """Why there is no value for these ratings: a clause; empty where there is one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +111,8 @@ def coefficient(measure: Measure, ratings: Ratings, *, interval: bool = False) -
         number = float(measure.value(sums.sum(axis=0)))
         if np.isfinite(number):
             value = number
-            drawn = (
-                cluster_interval(measure, sums)
-                if interval
-                else Interval(reason="none was asked for")
-            )
+            asked = Interval(reason="none was asked for")
+            drawn = cluster_interval(measure, sums) if interval else asked
         else:
             reason = "agreement by chance is certain"
     return Coefficient(
@@ -131,27 +127,21 @@ def coefficient(measure: Measure, ratings: Ratings, *, interval: bool = False) -
     )
 
 
-def cluster_interval(
-    measure: Measure,
-    sums: Sums,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    fewest: int = FEWEST_CLUSTERS,
-) -> Interval:
+def cluster_interval(measure: Summed, sums: Sums) -> Interval:
     """The interval from as many clusters, which are participants, as there are, drawn with
     replacement."""
     n = len(sums)
-    if n < fewest:
+    if n < FEWEST_CLUSTERS:
         people = "1 participant is" if n == 1 else f"{n} participants are"
         return Interval(
             clusters=n,
             reason=f"what is of one participant hangs together, and {people} too few to draw from "
-            f"({fewest} are needed)",
+            f"({FEWEST_CLUSTERS} are needed)",
         )
-    drawn = resample(measure, sums, np.full(n, 1 / n), n, draws, seed)
+    drawn = resample(measure, sums, np.full(n, 1 / n), n, DRAWS, SEED)
     defined = drawn[np.isfinite(drawn)]
-    undefined = draws - defined.size
-    if undefined > draws / 2:
+    undefined = DRAWS - defined.size
+    if undefined > DRAWS / 2:
         why = "the coefficient is undefined in most bootstrap draws"
         return Interval(clusters=n, undefined=undefined, reason=why)
     low, high = (float(end) for end in np.percentile(defined, [2.5, 97.5]))
@@ -159,20 +149,13 @@ def cluster_interval(
 
 
 def resample(
-    measure: Measure, sums: Sums, shares: NDArray[np.float64], size: int, draws: int, seed: int
+    measure: Summed, sums: Sums, shares: NDArray[np.float64], size: int, draws: int, seed: int
 ) -> NDArray[np.float64]:
     """The coefficient of each draw of clusters with replacement, shape (draws,); NaN where it is
     undefined.
 
-    Parameters
-    ----------
-    measure : the coefficient.
-    sums : ndarray of float64, shape (n, …)
-        Of each cluster.
-    shares : ndarray of float64, shape (n,)
-        The probability of each.
-    size : how many make a draw.
-    draws, seed : how many draws, and of which generator.
+    sums: of each cluster, shape (n, …); shares: the probability of each, shape (n,); size: how many
+    make a draw.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     times = rng.multinomial(size, shares, size=draws).astype(np.float64)
@@ -228,8 +211,6 @@ def category_text(category: Any) -> str:
 def _too_little(ratings: Ratings) -> str:
     if ratings.n_raters < 2:
         return "there is one rater only"
-    if not ratings.n_units:
-        return "there is no unit that two raters coded"
     if not ratings.n_comparable:
         return "there is no unit that two raters coded"
     return ""

@@ -19,14 +19,13 @@ class Ratings:
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (n_units, n_raters)
-        Positions in `categories`; `MISSING` where a rater gave nothing.
+    codes : positions in `categories`, shape (n_units, n_raters); `MISSING` where a rater gave
+        nothing.
     categories : tuple
         Everything that may be given, in the order of the scale. Numbers, texts, or sets of codes.
-    clusters : ndarray of int64, shape (n_units,)
-        By unit the number of the participant it is of, from 0: what is drawn for intervals.
-    sessions : ndarray of int64, shape (n_units,)
-        By unit the number of its session.
+    clusters : by unit the number of the participant it is of, from 0, shape (n_units,): what is
+        drawn for intervals.
+    sessions : by unit the number of its session, shape (n_units,).
     """
 
     codes: NDArray[np.int64]

@@ -40,15 +40,13 @@ class RatingTable:
 
     Attributes
     ----------
-    path : the file.
     raters : names of the columns.
     units : the first column.
     lines : by unit the line of the file, from 1.
     cells : by unit what each rater gave; empty where that is nothing.
-    decimal_comma : bool
-        Whether a comma within a number is a decimal point, since columns are not parted by commas.
-    notes : tuple of str
-        What was made of the file that its writer may not have meant, in sentences.
+    decimal_comma : whether a comma within a number is a decimal point, since columns are not parted
+        by commas.
+    notes : what was made of the file that its writer may not have meant, in sentences.
     """
 
     path: Path
@@ -72,12 +70,11 @@ class RatingTable:
             return ratings_of([[self._category(cell) for cell in row] for row in self.cells])
         return ratings_of(
             [
-                [self._number(level, line, rater, cell) if cell else None for rater, cell in row]
-                for line, row in zip(
-                    self.lines,
-                    (zip(self.raters, row, strict=True) for row in self.cells),
-                    strict=True,
-                )
+                [
+                    self._number(level, line, rater, cell) if cell else None
+                    for rater, cell in zip(self.raters, row, strict=True)
+                ]
+                for line, row in zip(self.lines, self.cells, strict=True)
             ]
         )
 
@@ -119,12 +116,8 @@ class RatingTable:
 
 
 def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficient:
-    """How far the raters of a table agree.
-
-    Raises
-    ------
-    AgreementError : a cell does not fit the level, or the measure knows no such level.
-    """
+    """How far the raters of a table agree. Raises AgreementError where a cell does not fit the
+    level, or the measure knows no such level."""
     if measure != "alpha" and level != "nominal":
         _refuse(
             table.path,

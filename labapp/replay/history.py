@@ -16,7 +16,6 @@ from hashlib import sha256
 from itertools import accumulate, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import overload
 
 import numpy as np
@@ -71,9 +70,7 @@ class RecordedEvents(Sequence[tuple[Event, Payload]]):
 
     Held as objects, those of 90 minutes take three times the memory of their rows.
 
-    Parameters
-    ----------
-    rows : they were read before without an error.
+    rows: they were read before without an error.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -120,24 +117,16 @@ class History:
 
     Attributes
     ----------
-    events : sequence of (Event, Payload)
-        In the journal's order.
-    begin_ns, end_ns : int
-        Session time of the first and the last event.
-    loaded : LoadedStudy or None
-        The study as the session had it; None where it cannot be read.
-    machine : SessionMachine or None
-        Of the session's plan; None where there is no screen to be shown.
-    decoders : RecordedDecoders
-        Of the session's models.
-    gallery : RecordedGallery or None
-        The pictures of its plan, where it has any.
-    problem : str
-        Why no screen can be shown, or not to the end; empty where all can.
-    shown_windows : bool
-        Whether the session noted how large its window was, and what was scrolled in it.
-    simulated : bool
-        Whether a program took part, and perhaps nobody saw a screen.
+    events : with their payloads, in the journal's order.
+    times : session time of each event in ns, never falling.
+    begin_ns, end_ns : session time of the first and the last event.
+    loaded : the study as the session had it; None where it cannot be read.
+    machine : of the session's plan; None where there is no screen to be shown.
+    decoders : of the session's models.
+    gallery : the pictures of its plan, where it has any.
+    problem : why no screen can be shown, or not to the end; empty where all can.
+    shown_windows : whether the session noted how large its window was, and what was scrolled in it.
+    simulated : whether a program took part, and perhaps nobody saw a screen.
     """
 
     def __init__(
@@ -159,12 +148,20 @@ class History:
         self._read = 0
         self.events = RecordedEvents(record.rows)
         # What another thread reported may be a little older than what stands before it.
-        self._times = list(accumulate((row.t_ns for row in record.rows), max))
-        self.begin_ns = self._times[0]
+        self.times: list[int] = list(accumulate((row.t_ns for row in record.rows), max))
+        self.begin_ns = self.times[0]
         if not in_parts:
-            self.read_on(len(self._times))
+            self.read_on(len(self.times))
         self._temporary: TemporaryDirectory[str] | None = None
-        self.loaded, self.machine = self._rebuilt()
+        self.loaded: LoadedStudy | None = None
+        self.machine: SessionMachine | None = None
+        try:
+            loaded = self._study()
+            # Nobody decides anything any more, so that the machines need no decoder.
+            self.machine = machine_of(loaded, record.planned, {})
+            self.loaded = loaded
+        except LabappError as error:
+            self.problem = error.what
         models = () if self.machine is None else models_of(self.machine.parts)
         cards, names = self._told_of_files()
         self.decoders = RecordedDecoders(dict.fromkeys(models, "") | cards)
@@ -188,8 +185,8 @@ class History:
         except RecordError as error:
             self.problem = self.problem or error.what
             self.events = RecordedEvents(self.record.rows[: self._read])
-            del self._times[self._read :]
-        return self._read < len(self._times)
+            del self.times[self._read :]
+        return self._read < len(self.times)
 
     def _read_to(self, count: int) -> None:
         if count > self._read:
@@ -197,18 +194,7 @@ class History:
 
     @property
     def end_ns(self) -> int:
-        """Session time of the last event."""
-        return self._times[-1] if self._times else self.begin_ns
-
-    def _rebuilt(self) -> tuple[LoadedStudy | None, SessionMachine | None]:
-        """The study and the state machine; none where they cannot be had, see `problem`."""
-        try:
-            loaded = self._study()
-            # Nobody decides anything any more, so that the machines need no decoder.
-            return loaded, machine_of(loaded, self.record.planned, {})
-        except LabappError as error:
-            self.problem = error.what
-        return None, None
+        return self.times[-1] if self.times else self.begin_ns
 
     def _note(self, count: int, payload: Payload) -> None:
         """What of an event, the count-th, is asked for again and again. Frequent ones say nothing
@@ -217,8 +203,11 @@ class History:
         sound = SoundState() if isinstance(payload, SegmentStarted) else before.apply(payload)
         if sound != before:
             self._sounds.append((count, sound))
-        if (stalled := _stalling(payload)) is not None:
-            self._stalled.append((count, stalled))
+        match payload:
+            case AlarmRaised() | AlarmCleared() if payload.code == STALLED:
+                self._stalled.append((count, isinstance(payload, AlarmRaised)))
+            case SegmentStarted():
+                self._stalled.append((count, False))
 
     def _told_of_files(self) -> tuple[dict[str, str], dict[str, str]]:
         """SHA-256 of the cards by model, and names of pictures, as the session noted them."""
@@ -279,21 +268,14 @@ class History:
         """What cannot be shown as it was, a sentence each."""
         return tuple(filter(None, (self.problem, *self.decoders.problems.values())))
 
-    @property
-    def times(self) -> Sequence[int]:
-        """Session time of each event in ns, never falling."""
-        return self._times
-
     def events_until(self, t_ns: int) -> int:
         """How many events had happened at a session time, that one included."""
-        self._read_to(bisect_right(self._times, t_ns))
-        return bisect_right(self._times, t_ns)
+        self._read_to(bisect_right(self.times, t_ns))
+        return bisect_right(self.times, t_ns)
 
     def state_at(self, t_ns: int) -> SessionState:
-        """The state of the session at a session time.
-
-        Raises RecordError where no state can be told, see `problem`.
-        """
+        """The state of the session at a session time. Raises RecordError where no state can be
+        told, see `problem`."""
         return self.state_after(self.events_until(t_ns))
 
     def state_after(self, count: int) -> SessionState:
@@ -315,13 +297,11 @@ class History:
     def is_far(self, t_ns: int) -> bool:
         """Whether the state at a session time takes long: many events are to be folded for it."""
         folded = EVERY * (len(self._states) - 1)
-        return bisect_right(self._times, t_ns) - folded > MANY
+        return bisect_right(self.times, t_ns) - folded > MANY
 
     def fold_ahead(self) -> bool:
         """Fold some more events, so that a late time is not waited for when it is asked for first.
-
-        Returns whether there are more.
-        """
+        Returns whether there are more."""
         if self.machine is None or len(self._states) > len(self.events) // EVERY:
             return False
         self._fold_block()
@@ -340,13 +320,9 @@ class History:
         return state
 
     def trails(self, begin_ns: int, end_ns: int) -> dict[int, list[tuple[int, float]]]:
-        """Where each dial was moved in a time that is open at its beginning.
-
-        Returns
-        -------
-        By the number of the dial, from 0, session time in ns and value of each movement, in order.
-        Those of earlier questions and parts are left out.
-        """
+        """Where each dial was moved in a time that is open at its beginning: by the number of the
+        dial, from 0, session time in ns and value of each movement, in order. Those of earlier
+        questions and parts are left out."""
         trails: dict[int, list[tuple[int, float]]] = {}
         for place in range(self.events_until(begin_ns), self.events_until(end_ns)):
             event, payload = self.events[place]
@@ -364,7 +340,9 @@ class History:
 
     def stalled_at(self, t_ns: int) -> bool:
         """Whether a disk that did not answer kept the session waiting."""
-        return _last(self._stalled, self.events_until(t_ns))
+        count = self.events_until(t_ns)
+        place = bisect_right(self._stalled, count, key=lambda change: change[0])
+        return place > 0 and self._stalled[place - 1][1]
 
     def close(self) -> None:
         """Let go what was unpacked."""
@@ -376,29 +354,8 @@ class History:
     def __enter__(self) -> History:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
-
-
-def _stalling(payload: Payload) -> bool | None:
-    """Whether the disk keeps the session waiting after an event; None where it says nothing."""
-    match payload:
-        case AlarmRaised() | AlarmCleared() if payload.code == STALLED:
-            return isinstance(payload, AlarmRaised)
-        case SegmentStarted():
-            return False
-    return None
-
-
-def _last(changes: Sequence[tuple[int, bool]], count: int) -> bool:
-    """What holds after so many events, of (number of events, what holds from there on)."""
-    place = bisect_right(changes, count, key=lambda change: change[0])
-    return place > 0 and changes[place - 1][1]
 
 
 M_MMAP_THRESHOLD = -3
@@ -454,13 +411,8 @@ class RememberingDecoder:
 class RecordedDecoders(Mapping[str, Decoder]):
     """The decoders of a session by the ids of its models.
 
-    Parameters
-    ----------
-    cards : SHA-256 of the card that each model had in the session; empty where it is not known.
-
-    Attributes
-    ----------
-    problems : by model, why its pictures are not there, or may not be those that were seen.
+    cards: SHA-256 of the card that each model had in the session; empty where it is not known.
+    `problems` says by model why its pictures are not there, or may not be those that were seen.
     """
 
     def __init__(self, cards: Mapping[str, str]) -> None:

@@ -10,11 +10,11 @@ The fold over a journal that gives the lanes of a timeline, in session time.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from labapp.annotations.model import Blinding
     from labapp.journal.record import Record
+    from labapp.replay.sound import SessionSound
 
 
 LaneId = Literal[
@@ -46,7 +47,6 @@ LaneId = Literal[
     "notes",
     "alarms",
 ]
-LaneKind = Literal["spans", "points", "moves", "curve"]
 Jump = Literal[
     "note", "flag", "prompt", "answer", "alarm", "pause", "part", "trial", "silence", "dial"
 ]
@@ -97,14 +97,12 @@ class Lane:
     id : what it shows.
     kind : spans and points have `items`; moves and curves have `times` and `values`.
     items : in order of their beginnings.
-    times : int64 array, shape (n,)
-        Session time in ns, in order.
-    values : float32 array, shape (n,)
-        Of moves which dial, from 0; of a curve the alignment, 0-1, NaN where it breaks off.
+    times : session time in ns, in order, shape (n,).
+    values : of moves which dial, from 0; of a curve the alignment, 0-1, NaN where it breaks off.
     """
 
     id: LaneId
-    kind: LaneKind
+    kind: Literal["spans", "points", "moves", "curve"]
     items: tuple[LaneItem, ...] = ()
     times: NDArray[np.int64] = field(default_factory=lambda: _NO_TIMES)
     values: NDArray[np.float32] = field(default_factory=lambda: _NO_VALUES)
@@ -124,19 +122,10 @@ class Lane:
         )
 
 
-class Spans(Protocol):
-    """Where a session has sound; see `labapp.replay.sound.SessionSound`."""
-
-    @property
-    def spans(self) -> Sequence[Any]: ...
-    @property
-    def gaps(self) -> Sequence[tuple[int, int, str]]: ...
-
-
 def lanes_of(
     record: Record,
     *,
-    sound: Spans | None = None,
+    sound: SessionSound | None = None,
     blind: Collection[Blinding] = (),
     answers: Collection[str] = (),
     folded: LaneFold | None = None,
@@ -145,21 +134,15 @@ def lanes_of(
 
     Parameters
     ----------
-    record : a session folder or a bundle.
-    sound : SessionSound, optional
-        Where there is sound and where it was lost.
+    sound : where there is sound and where it was lost.
     blind : what is hidden. Outcomes hide how parts and trials ended, the alignment and answers; any
         hiding hides what the moderator wrote down: flags and notes. What comes after the playhead
         is hidden by `Lane.until`.
     answers : kinds of events of tasks that are marks of a timeline.
-    folded : LaneFold, optional
-        What has taken in all of the session's events, where they were read for something else, too.
+    folded : what has taken in all of the session's events, where they were read for something else.
 
-    Raises
-    ------
-    RecordError : the journal cannot be read.
+    Raises RecordError where the journal cannot be read.
     """
-
     lanes = fold_lanes(record.rows, answers, folded)
     if sound is not None:
         lanes = (_with_sound(lanes, sound), *(lane for lane in lanes if lane.id != "sound"))
@@ -168,7 +151,9 @@ def lanes_of(
 
 def veiled(lanes: Iterable[Lane], blind: Collection[Blinding]) -> tuple[Lane, ...]:
     """Lanes as a rater sees them from whom something is hidden; see `lanes_of`."""
-    hidden = _hidden(blind)
+    hidden: set[LaneId] = {"flags", "notes"} if blind else set()
+    if "outcomes" in blind:
+        hidden |= {"alignment", "answers"}
     shown = tuple(lane for lane in lanes if lane.id not in hidden)
     if "outcomes" not in blind:
         return shown
@@ -178,20 +163,14 @@ def veiled(lanes: Iterable[Lane], blind: Collection[Blinding]) -> tuple[Lane, ..
     )
 
 
-def _hidden(blind: Collection[Blinding]) -> frozenset[LaneId]:
-    hidden: set[LaneId] = set()
-    if blind:
-        hidden |= {"flags", "notes"}
-    if "outcomes" in blind:
-        hidden |= {"alignment", "answers"}
-    return frozenset(hidden)
-
-
-def _with_sound(lanes: Iterable[Lane], sound: Spans) -> Lane:
+def _with_sound(lanes: Iterable[Lane], sound: SessionSound) -> Lane:
     """The lane of sound: where it was recorded and lost, and what was noticed of it. Of a session
     without any it does not say of every moment that there is none."""
     noticed = [item for lane in lanes if lane.id == "sound" for item in lane.items]
-    absent = [LaneItem(_absence(cause), t0, t1, cause) for t0, t1, cause in sound.gaps]
+    absent = [
+        LaneItem("unrecorded" if cause == "not_recorded" else "lost", t0, t1, cause)
+        for t0, t1, cause in sound.gaps
+    ]
     items = [
         *(LaneItem("recorded", span.t0_ns, span.t1_ns) for span in sound.spans),
         *(item for item in absent if sound.spans or item.kind == "lost"),
@@ -200,36 +179,19 @@ def _with_sound(lanes: Iterable[Lane], sound: Spans) -> Lane:
     return Lane("sound", "spans", tuple(sorted(items, key=lambda item: item.t0_ns)))
 
 
-def _absence(cause: str) -> str:
-    return "unrecorded" if cause == "not_recorded" else "lost"
-
-
 def next_after(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int | None:
     """When the next thing of some kinds begins; None where none does.
 
     lanes: while the future is hidden, `until` the playhead, which leads nowhere.
     """
-    following = (
-        times[at] for times, at in _places(lanes, t_ns, kinds, bisect_right) if at < len(times)
-    )
-    return min(following, default=None)
+    onsets = (onset for lane in lanes for onset in _onsets(lane, kinds))
+    return min((onset for onset in onsets if onset > t_ns), default=None)
 
 
 def previous_before(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int | None:
     """When the last thing of some kinds before a time began; None where none did."""
-    before = (times[at - 1] for times, at in _places(lanes, t_ns, kinds, bisect_left) if at)
-    return max(before, default=None)
-
-
-def _places(
-    lanes: Iterable[Lane],
-    t_ns: int,
-    kinds: Collection[Jump],
-    side: Callable[[Sequence[int], int], int],
-) -> Iterable[tuple[Sequence[int], int]]:
-    for lane in lanes:
-        times = _onsets(lane, kinds)
-        yield times, side(times, t_ns)
+    onsets = (onset for lane in lanes for onset in _onsets(lane, kinds))
+    return max((onset for onset in onsets if onset < t_ns), default=None)
 
 
 _LANE_OF: Mapping[LaneId, Jump] = {
@@ -256,11 +218,8 @@ def _onsets(lane: Lane, kinds: Collection[Jump]) -> Sequence[int]:
 
 def burst_onsets(lane: Lane) -> list[int]:
     """Where moves of the dials begin: after a rest of a second, or of another dial."""
-    if not lane.times.size:
-        return []
-    first = np.ones(lane.times.size, dtype=bool)
-    first[1:] = (np.diff(lane.times) >= BURST_NS) | (np.diff(lane.values) != 0)
-    onsets: list[int] = lane.times[first].tolist()
+    rests = (np.diff(lane.times) >= BURST_NS) | (np.diff(lane.values) != 0)
+    onsets: list[int] = lane.times[np.r_[True, rests][: lane.times.size]].tolist()
     return onsets
 
 
@@ -326,7 +285,6 @@ class LaneFold:
         self.kinds = frozenset(told | self._turned | self._compared)
 
     def apply(self, event: Event, payload: Payload) -> None:
-        """Take in an event with its payload."""
         kind, at = event.kind, event.t_ns
         if kind not in self.kinds:
             return
@@ -338,7 +296,9 @@ class LaneFold:
             self._moves[0].append(at)
             self._moves[1].append(moved[0])
         if kind in self._shown:
-            self._begin_trial(event)
+            self._end_trial(at, "")  # an attempt that a crash cut off has no end
+            where = event.part_id, event.trial
+            self._trial = LaneItem("trial", at, at, "", *where, "", event.seq)
         if isinstance(payload, Comparison):
             self._curve[0].append(at)
             self._curve[1].append(payload.alignment)
@@ -362,26 +322,14 @@ class LaneFold:
         for item in self._open.values():
             self._held.append(replace(item, t1_ns=end_ns))
         self._end_state(end_ns)
+        marked: tuple[LaneId, ...] = ("prompts", "answers", "flags", "notes", "alarms")
         return (
             Lane("sound", "spans", tuple(self._sound)),
             Lane("pauses", "spans", _ordered(self._held)),
             Lane("screen", "spans", _ordered(self._screen)),
             Lane("dials", "moves", (), *_arrays(self._moves)),
             Lane("alignment", "curve", (), *_arrays(self._curve)),
-            self._marked("prompts"),
-            self._marked("answers"),
-            self._marked("flags"),
-            self._marked("notes"),
-            self._marked("alarms"),
-        )
-
-    def _marked(self, lane: LaneId) -> Lane:
-        return Lane(lane, "points", _ordered(self._marks.get(lane, {}).values()))
-
-    def _begin_trial(self, event: Event) -> None:
-        self._end_trial(event.t_ns, "")  # an attempt that a crash cut off has no end
-        self._trial = LaneItem(
-            "trial", event.t_ns, event.t_ns, "", event.part_id, event.trial, "", event.seq
+            *(Lane(id_, "points", _ordered(self._marks.get(id_, {}).values())) for id_ in marked),
         )
 
     def _course(self, event: Event, fields: Mapping[str, Any]) -> None:

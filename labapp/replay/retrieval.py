@@ -12,7 +12,7 @@ from labapp.annotations.store import annotations_of
 from labapp.errors import LabappError
 from labapp.journal.opening import open_record, places
 from labapp.journal.record import Record
-from labapp.replay.lanes import LaneItem, lanes_of
+from labapp.replay.lanes import lanes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,10 @@ class CodedStretch:
     Attributes
     ----------
     session : the folder of its session.
-    participant : whose session it is.
     t0_ns, t1_ns : session time.
     tier, code : of the codebook; empty where nobody gave a code.
     value : on a tier with values.
     raters : who gave it, by name; several where they agree.
-    text : what was said there.
     unread : whether some of these words were not read against the sound.
     memo : what the raters remarked.
     conditions : what the participant got, by the study's variables.
@@ -58,12 +56,8 @@ class Retrieved:
 
 
 def retrieve(study: Path) -> Retrieved:
-    """Every stretch of a study that has a code or words, session by session in order of time.
-
-    Parameters
-    ----------
-    study : the folder of its sessions. Sessions of which the participant withdrew are left out.
-    """
+    """Every stretch of a study that has a code or words, session by session in order of time;
+    sessions of which the participant withdrew are left out."""
     stretches: list[CodedStretch] = []
     problems: list[str] = []
     for path in places(study):
@@ -92,7 +86,8 @@ def coded_stretches(
             together[(unit.id,)] = [mark]
     if not together:
         return
-    trials = _trials(record)
+    items = (item for lane in lanes_of(record) if lane.id == "screen" for item in lane.items)
+    trials = sorted((i for i in items if i.kind == "trial"), key=lambda item: item.t0_ns)
     begins = [trial.t0_ns for trial in trials]
     conditions = {
         str(name): str(value)
@@ -119,11 +114,6 @@ def coded_stretches(
             conditions,
             trials[at].outcome if inside else "",
         )
-
-
-def _trials(record: Record) -> list[LaneItem]:
-    items = (item for lane in lanes_of(record) if lane.id == "screen" for item in lane.items)
-    return sorted((item for item in items if item.kind == "trial"), key=lambda item: item.t0_ns)
 
 
 def _texts(annotations: SessionAnnotations, mark: Mark) -> list[Text]:

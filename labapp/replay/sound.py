@@ -51,12 +51,8 @@ class SessionSound(RecordedSound):
     Where its files lie in time is kept in the cache: reading and fitting 50,000 time marks takes
     longer than all else.
 
-    Parameters
-    ----------
-    record : of a session with or without sound: a de-identified bundle has none as a rule, and then
-        everything is a gap.
-    silenced : iterable of (int, int)
-        Stretches of session time in ns that are not to be heard, such as those of redactions.
+    A session may have no sound, as a de-identified bundle as a rule: then everything is a gap.
+    silenced: stretches of session time in ns that are not to be heard, such as those of redactions.
     """
 
     def __init__(self, record: Record, silenced: Iterable[Stretch] = ()) -> None:
@@ -90,12 +86,8 @@ if TYPE_CHECKING:
 
 
 class Peaks:
-    """The waveform of a session, whose files are gone through once and then known from the cache.
-
-    Parameters
-    ----------
-    sound : the session's sound. What is silenced in it is flat here, too.
-    """
+    """The waveform of a session, whose files are gone through once and then known from the cache;
+    what is silenced in its sound is flat here, too."""
 
     def __init__(self, sound: RecordedSound) -> None:
         self._sound = sound
@@ -105,19 +97,8 @@ class Peaks:
         ]
 
     def between(self, t0_ns: int, t1_ns: int, columns: int) -> Pair:
-        """The lowest and highest samples of the columns of a picture.
-
-        Parameters
-        ----------
-        t0_ns, t1_ns : int
-            Session time of the left edge of the first column and of the right one of the last.
-        columns : how many.
-
-        Returns
-        -------
-        (columns,) int16, (columns,) int16
-            Zeros where nothing was recorded.
-        """
+        """The lowest and highest samples of so many columns of a picture, which begins and ends at
+        two session times, each of shape (columns,); zeros where nothing was recorded."""
         if columns < 1 or t1_ns <= t0_ns:
             none = np.zeros(max(0, columns), np.int16)
             return none, none.copy()
@@ -132,7 +113,9 @@ class Peaks:
             partly = (edges[:-1] < ends) & (begins < edges[1:]) & ~within
             for column in np.flatnonzero(partly):
                 left = self._without(edges[column], edges[column + 1], silenced)
-                low[column], high[column] = self._extremes(left)
+                starts, stops = np.array(left, np.float64).reshape(-1, 2).T
+                lows, highs = self._ranges(starts, stops, finest=True)  # of all of them together
+                low[column], high[column] = lows.min(initial=0), highs.max(initial=0)
         return low, high
 
     def _samples(self, t0_ns: int, edges: NDArray[np.float64]) -> Pair:
@@ -163,12 +146,6 @@ class Peaks:
             high[touched] = np.where(both, np.maximum(high[touched], highest), highest)
         return low, high
 
-    def _extremes(self, ranges: list[tuple[float, float]]) -> tuple[np.int16, np.int16]:
-        """Of several stretches together, by the finest level."""
-        begins, ends = np.array(ranges, np.float64).reshape(-1, 2).T
-        low, high = self._ranges(begins, ends, finest=True)
-        return low.min(initial=0), high.max(initial=0)
-
     def _without(
         self, begins: float, ends: float, silenced: list[tuple[int, int]]
     ) -> list[tuple[float, float]]:
@@ -192,12 +169,11 @@ _FRAME_NS = NS // 1000
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """What was written.
+    """What was written, in session time.
 
     Attributes
     ----------
     path : the WAV file, 16 bits and mono.
-    t0_ns, t1_ns : session time.
     redacted : how many redactions are silent in it.
     gaps : where in it nothing was recorded, see `RecordedSound.gaps`.
     problems : what is wrong with the session's sound files.
@@ -227,11 +203,9 @@ class Clip:
 def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     """Write the sound of a session between two session times as a WAV that is not there yet.
 
-    Raises
-    ------
-    UsageError : the file is there already, or the times are not in the session.
-    LabappError
-        The participant does not allow it, nothing was recorded there, or it cannot be written.
+    Raises UsageError where the file is there or the times are not in the session, and another
+    LabappError where the participant does not allow it, nothing was recorded there, or it cannot be
+    written.
     """
     _refuse_unallowed(record)
     refuse_inside(path)
@@ -272,7 +246,11 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
             t0_ns,
             t1_ns,
             sum(a < t1_ns and t0_ns < b for a, b in silenced),
-            _within(sound.gaps, t0_ns, t1_ns),
+            tuple(
+                (max(begins, t0_ns), min(ends, t1_ns), cause)
+                for begins, ends, cause in sound.gaps
+                if begins < t1_ns and t0_ns < ends
+            ),
             sound.problems,
         )
     finally:
@@ -292,16 +270,6 @@ def _refuse_unallowed(record: Record) -> None:
             safe="No clip was written.",
             todo="Quote what they said, if they agreed to that, or take another session.",
         )
-
-
-def _within(
-    gaps: Sequence[tuple[int, int, str]], t0_ns: int, t1_ns: int
-) -> tuple[tuple[int, int, str], ...]:
-    return tuple(
-        (max(begins, t0_ns), min(ends, t1_ns), cause)
-        for begins, ends, cause in gaps
-        if begins < t1_ns and t0_ns < ends
-    )
 
 
 def write_sound(sound: SessionSound, t0_ns: int, t1_ns: int, path: Path) -> None:

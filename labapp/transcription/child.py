@@ -53,11 +53,8 @@ Hear = Callable[[NDArray[np.int16], str, str], list[RawWord]]
 class OpenEngine:
     """An engine with its model.
 
-    Attributes
-    ----------
-    hear : see `Hear`.
-    languages : those that the model knows; None where it does not say so.
-    versions : of the libraries.
+    languages: those that the model knows; None where it does not say so; versions: of the
+    libraries.
     """
 
     hear: Hear
@@ -180,9 +177,8 @@ _OPEN: dict[str, Callable[[Path, int], OpenEngine]] = {
 }
 
 
-def refuse_connections(event: str, arguments: tuple[Any, ...]) -> None:
+def refuse_connections(event: str, _: tuple[Any, ...]) -> None:
     """An audit hook: raises PermissionError where something would reach for a network."""
-    del arguments
     if event in _FORBIDDEN:
         raise PermissionError("labapp fetches nothing: the model has to be on this computer")
 

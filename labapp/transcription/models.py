@@ -27,7 +27,6 @@ _HEADER = struct.Struct("<4sI")
 _GGML = b"lmgg"
 _ENGLISH_VOCABULARY = 51864
 """Tokens of a Whisper model that knows English alone; the others have more."""
-_MUCH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +83,11 @@ ENGINES: Mapping[str, Engine] = {
             Message("speech_model_whispercpp"),
             Message("speech_get_whispercpp"),
         ),
-        Engine(
-            "vosk",
-            "vosk",
-            "vosk",
-            Message("speech_model_vosk"),
-            Message("speech_get_vosk"),
-        ),
+        Engine("vosk", "vosk", "vosk", Message("speech_model_vosk"), Message("speech_get_vosk")),
     )
 }
 """By their names."""
 WHICH = Message("speech_which")
-
 
 SMALLEST = "whispercpp"
 """The engine to install where there is none."""
@@ -103,13 +95,7 @@ SMALLEST = "whispercpp"
 
 @dataclass(frozen=True, slots=True)
 class SpeechModel:
-    """A model of speech on this computer.
-
-    Attributes
-    ----------
-    path : the file or folder.
-    engine : what runs it.
-    """
+    """A model of speech on this computer, a file or a folder, and what runs it."""
 
     path: Path
     engine: Engine
@@ -121,11 +107,7 @@ class SpeechModel:
 
     def sha256(self) -> str:
         """By which it can be told from another: of the file, or of all files' names and sums.
-
-        Raises
-        ------
-        TranscriptionError : it cannot be read.
-        """
+        Raises TranscriptionError where it cannot be read."""
         try:
             if files.is_file(self.path):
                 return cached_sha256(self.path)
@@ -142,17 +124,10 @@ class SpeechModel:
 
 
 def model_at(path: Path, engine: str = "auto") -> SpeechModel:
-    """The speech model at a path.
+    """The speech model at a path, for an engine of that name; `auto`: for whichever it is.
 
-    Parameters
-    ----------
-    path : a file or a folder.
-    engine : the name of the engine that it is for; `auto`: whatever it is.
-
-    Raises
-    ------
-    TranscriptionError
-        There is no model, it is one of another engine, or that engine is not installed.
+    Raises TranscriptionError where there is no model, it is one of another engine, or that engine
+    is not installed.
     """
     if engine != "auto" and engine not in ENGINES:
         raise TranscriptionError(
@@ -190,14 +165,8 @@ def own_models() -> tuple[SpeechModel, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SpeechTools:
-    """What could write down what was said, on this computer.
-
-    Attributes
-    ----------
-    engines : that are installed.
-    models : in the folder for them.
-    folder : that folder.
-    """
+    """What could write down what was said, on this computer: the engines that are installed, and
+    the models in the folder for them."""
 
     engines: tuple[Engine, ...]
     models: tuple[SpeechModel, ...]
@@ -223,12 +192,8 @@ def speech_tools() -> SpeechTools:
 
 
 def own_model() -> SpeechModel:
-    """The only model in the folder for them.
-
-    Raises
-    ------
-    TranscriptionError : there is none or several, or its engine is not installed.
-    """
+    """The only model in the folder for them. Raises TranscriptionError where there is none or
+    several, or its engine is not installed."""
     models, folder = own_models(), speech_models()
     if not models:
         raise TranscriptionError(
@@ -265,7 +230,7 @@ def _engine_of(path: Path) -> EngineName:
         )
     try:
         with files.open_file(path) as stream:
-            head = stream.read(_MUCH)
+            head = stream.read(64)
     except OSError as error:
         raise TranscriptionError(
             Message("speech_unreadable", path=str(path), why=str(error.strerror or error)),
@@ -324,9 +289,7 @@ def _any_kind(path: Path) -> EngineName | None:
 
 def _no_model(path: Path, why: str) -> TranscriptionError:
     return TranscriptionError(
-        Message("model_useless", path=str(path), why=why),
-        safe=UNCHANGED,
-        todo=what_to_get(),
+        Message("model_useless", path=str(path), why=why), safe=UNCHANGED, todo=what_to_get()
     )
 
 

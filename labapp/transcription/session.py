@@ -25,7 +25,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -60,7 +59,6 @@ whole sentences of them."""
 _FRAME_NS = 20_000_000
 PATIENCE_S = 60.0
 """A window writes words in an instant; who holds the text for longer does something else."""
-_LOCK = ".recogniser.lock"
 
 Stretch = tuple[int, int]
 Tell = Callable[[float, str], None]
@@ -73,16 +71,13 @@ class Transcription:
 
     Attributes
     ----------
-    session : the name of its folder.
-    units : how many it has.
     units_made : whether they were made from its sound just now.
     written : units that got a text, one without words too.
     wordless : those of them in which no word was recognised.
     words : that were written.
     doubtful : texts that may be invented.
     kept : units that had a text before, which stayed.
-    overtaken : int
-        Units that a person wrote down while they were listened to; what was recognised is left.
+    overtaken : units that a person wrote while they were listened to; what was recognised is left.
     silent : units in which no voice is heard; they have no text.
     outside_s : voice outside of all units, in s, which nobody wrote down.
     voice_s : voice that was listened to, in s.
@@ -146,20 +141,18 @@ def transcribe_session(
 
     Parameters
     ----------
-    session : its folder.
     open_recogniser : gives the recogniser; called only where something is to be heard.
     language : what is spoken; that of the session's texts where it is empty.
     again : whether to replace texts that a recogniser wrote and nobody has read.
-    tell : see `Tell`.
     patience_s : how long to wait, in s, for another program that has the text open.
 
     Raises
     ------
     NoConsent : the participant did not agree that what was said is written down.
     TranscriptionError : the model does not know the language, or the engine failed.
-    AnnotationError
-        The session is recorded just now, its participant withdrew, it has no sound, it is being
-        written down already, another window has its text open, or something was redacted meanwhile.
+    AnnotationError : the session is recorded just now, its participant withdrew, it has no sound,
+        it is being written down already, another window has its text open, or something was
+        redacted meanwhile.
     """
     record = open_record(session)
     check_consent(record)
@@ -190,7 +183,7 @@ def transcribe_session(
 @contextmanager
 def _alone(session: Path) -> Iterator[None]:
     """Nobody else writes this session down meanwhile. Raises AnnotationsBusy."""
-    lock = FileLock(annotations_folder(session) / _LOCK, timeout=0)
+    lock = FileLock(annotations_folder(session) / ".recogniser.lock", timeout=0)
     try:
         lock.acquire()
     except Timeout as error:
@@ -207,12 +200,8 @@ def _alone(session: Path) -> Iterator[None]:
 
 class _SharedTexts:
     """The text of a session, open only while something is written.
-
-    Attributes
-    ----------
-    texts : mapping of str to Text
-        As they were when they were last read.
-    redactions : those at the beginning, which the sound is silent for.
+    texts: as they were when they were last read; redactions: those at the beginning, which the
+    sound is silent for.
     """
 
     def __init__(self, session: Path, record: Record, patience_s: float) -> None:
@@ -281,13 +270,15 @@ class _Work:
         done = self._done
         waiting: list[tuple[Unit, list[Stretch]]] = []
         for unit in self._units:
-            if not self._is_waiting(unit, again):
+            if not self._is_written_over(unit, self._texts.texts.get(unit.id), again):
                 done.kept += 1
             elif stretches := self._stretches(unit):
                 waiting.append((unit, stretches))
             else:
                 done.silent += 1
-        done.outside_s = self._outside_ns() / NS
+        covered = sum(_length(self._within(begins, ends)) for begins, ends in _union(self._units))
+        every = _length(self._within(0, max(self._ends, default=0)))
+        done.outside_s = (every - covered) / NS
         if not waiting:
             return
         self._tell(0.0, "opening the model")
@@ -306,9 +297,6 @@ class _Work:
             self._put(unit, words, again)
             done.voice_s, done.seconds = heard / NS, perf_counter() - begun
         self._tell(1.0, done.session)
-
-    def _is_waiting(self, unit: Unit, again: bool) -> bool:
-        return self._is_written_over(unit, self._texts.texts.get(unit.id), again)
 
     def _is_written_over(self, unit: Unit, text: Text | None, again: bool) -> bool:
         if text is None:
@@ -351,7 +339,8 @@ class _Work:
     def _hear(
         self, recogniser: Recogniser, unit: Unit, stretch: Stretch, language: str
     ) -> list[Word]:
-        before = max((end for end in self._ends_before(stretch[0])), default=0)
+        last = bisect_right(self._ends, stretch[0])
+        before = self._ends[last - 1] if last else 0
         after = next((b for b in self._begins if b >= stretch[1]), stretch[1] + 2 * PAD_NS)
         begins = max(0, stretch[0] - min(PAD_NS, (stretch[0] - before) // 2))
         ends = stretch[1] + min(PAD_NS, (after - stretch[1]) // 2)
@@ -363,10 +352,6 @@ class _Work:
             _placed(word, begins, unit, self._texts.redactions)
             for word in recogniser.hear(samples, rate, language)
         ]
-
-    def _ends_before(self, t_ns: int) -> Sequence[int]:
-        last = bisect_right(self._ends, t_ns)
-        return self._ends[max(0, last - 1) : last]
 
     def _put(self, unit: Unit, words: list[Word], again: bool) -> None:
         redactions = [
@@ -382,11 +367,6 @@ class _Work:
         self._done.words += len(words)
         self._done.wordless += not words
         self._done.doubtful += bool(doubts)
-
-    def _outside_ns(self) -> int:
-        covered = sum(_length(self._within(begins, ends)) for begins, ends in _union(self._units))
-        every = _length(self._within(0, max(self._ends, default=0)))
-        return every - covered
 
     def _note(self, recogniser: Recogniser, language: str) -> None:
         model = recogniser.model
@@ -463,13 +443,8 @@ _WORD_REPEATS = 4
 
 
 def doubts_of(words: Sequence[Word], voiced: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
-    """Why a text may be invented; empty where nothing says so.
-
-    Parameters
-    ----------
-    words : in their order.
-    voiced : session times at which somebody is heard.
-    """
+    """Why a text may be invented; empty where nothing says so. voiced: session times at which
+    somebody is heard."""
     if not words:
         return ()
     doubts: list[Doubt] = []
@@ -506,7 +481,6 @@ def _is_near(word: Word, voiced: Sequence[tuple[int, int]]) -> bool:
 LONGEST_WORDS = 600
 """Characters of expected words: Whisper takes about 200 tokens."""
 MOST_THREADS = 8
-_STORED = "What was written down before is stored."
 _CLOSE_S = 2.0
 
 
@@ -530,13 +504,10 @@ class Recogniser:
 
     Attributes
     ----------
-    versions : str
-        Of the engine's libraries.
+    versions : of the engine's libraries.
     languages : those that the model knows, as codes such as `de`; None where it does not say so.
 
-    Raises
-    ------
-    TranscriptionError : the model cannot be opened, or its engine takes no words.
+    Raises TranscriptionError where the model cannot be opened, or its engine takes no words.
     """
 
     def __init__(self, model: SpeechModel, words: str = "") -> None:
@@ -595,18 +566,10 @@ class Recogniser:
         )
 
     def hear(self, samples: NDArray[np.int16], rate: int, language: str) -> list[HeardWord]:
-        """The words in sound.
+        """The words in mono sound, shape (n,), not all zeros, in which some models hear words.
 
-        Parameters
-        ----------
-        samples : ndarray of int16, shape (n,)
-            Mono; not all zeros, in which some models hear words.
-        rate : frames a second.
-        language : what is spoken, as a code such as `de`.
-
-        Raises
-        ------
-        TranscriptionError : the engine failed, or its process ended.
+        rate: frames a second; language: what is spoken, as a code such as `de`. Raises
+        TranscriptionError where the engine failed, or its process ended.
         """
         sound = resampled(samples, rate)
         answer = self._ask({"language": language, "words": self.words}, sound)
@@ -634,12 +597,7 @@ class Recogniser:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def _ask(self, facts: dict[str, Any], sound: NDArray[np.int16] | None = None) -> dict[str, Any]:
@@ -659,7 +617,9 @@ class Recogniser:
                 f"{engine.package} could not "
                 + (f"go on with {self.model.name}" if at_work else f"open {self.model.path}")
                 + f" ({answer['error']}).",
-                safe=_STORED if at_work else "Nothing was written.",
+                safe="What was written down before is stored."
+                if at_work
+                else "Nothing was written.",
                 todo="Give the same command again: it goes on from there. Where memory ran out, "
                 "take a smaller model."
                 if at_work

@@ -52,14 +52,8 @@ _PACKET, _STAMPED = 188, 192
 
 @dataclass(frozen=True, slots=True)
 class VideoFacts:
-    """What a video is.
-
-    Attributes
-    ----------
-    duration_s : from its beginning to the end of the last picture that is there.
-    width, height : as it is seen, in pixels.
-    has_sound : whether it has a track of sound.
-    """
+    """What a video is; duration_s: from its beginning to the end of the last picture that is there;
+    width, height: as it is seen, in pixels."""
 
     duration_s: float
     width: int
@@ -71,11 +65,8 @@ class VideoFacts:
 class Picture:
     """A picture of a video.
 
-    Attributes
-    ----------
-    begins_s, ends_s : time of the video at which it is shown.
-    pixels : (height, width, 3) uint8
-        Red, green and blue.
+    begins_s, ends_s: time of the video at which it is shown; pixels: red, green and blue, shape
+    (height, width, 3).
     """
 
     begins_s: float
@@ -132,10 +123,8 @@ class OpenedVideo:
     Attributes
     ----------
     ending : that the name of such a file has.
-    width, height : int
-        As it is seen, in pixels.
-    near_s : float
-        So far ahead it is gone on to, and not sought.
+    width, height : as it is seen, in pixels.
+    near_s : so far ahead it is gone on to, and not sought.
     """
 
     def __init__(self, container: InputContainer, ending: str, name: str) -> None:
@@ -167,7 +156,6 @@ class OpenedVideo:
 
     @property
     def has_sound(self) -> bool:
-        """Whether it has a track of sound."""
         return self._sound is not None
 
     @property
@@ -183,19 +171,9 @@ class OpenedVideo:
     ) -> Picture | None:
         """The picture that is shown at a time of the video.
 
-        Parameters
-        ----------
-        t_s : time of the video, in s.
-        room : width and height into which it is made to fit, in pixels; it is not made larger.
-        stop : asked between two pictures whether this one is not wanted any more.
-
-        Returns
-        -------
-        None where it was not wanted any more, or there is none.
-
-        Raises
-        ------
-        VideoError : the file cannot be read there.
+        room: width and height into which it is made to fit, in pixels; it is not made larger.
+        stop: asked between two pictures whether this one is not wanted any more; then, or where
+        there is none, it gives None. Raises VideoError where the file cannot be read there.
         """
         with self._told():
             if not self._is_near(t_s):
@@ -283,14 +261,8 @@ class OpenedVideo:
     # --- sound --------------------------------------------------------------------------------
 
     def sound(self) -> Iterator[tuple[float, NDArray[np.int16]]]:
-        """Its sound from the beginning to the end, mono at `SOUND_RATE`.
-
-        Yields
-        ------
-        t_s : float
-            Time of the video of the first sample. It never goes back.
-        samples : (n,) int16
-        """
+        """Its sound from the beginning to the end, mono at `SOUND_RATE`, each piece with the time
+        of the video of its first sample in s, which never goes back."""
         if self._sound is not None:
             with self._told():
                 yield from self._resampled(self._sound)
@@ -358,17 +330,8 @@ class OpenedVideo:
 
 @contextmanager
 def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
-    """A video, open.
-
-    Parameters
-    ----------
-    open_video : opens its file.
-    name : of the file, for what is said of it.
-
-    Raises
-    ------
-    VideoError : PyAV is not installed, the file cannot be read, or it is no video.
-    """
+    """A video, open; name: of the file, for what is said of it. Raises VideoError where PyAV is not
+    installed, the file cannot be read, or it is no video."""
     require()
     import av
 
@@ -425,7 +388,5 @@ def _why(error: BaseException) -> str:
 
 def _no_video(name: str, why: str) -> VideoError:
     return VideoError(
-        Message("video_unreadable", name=name, why=why),
-        safe=UNCHANGED,
-        todo=Message("video_play"),
+        Message("video_unreadable", name=name, why=why), safe=UNCHANGED, todo=Message("video_play")
     )

@@ -16,19 +16,11 @@ from labapp.annotations.video_files import PlacedVideo
 from labapp.errors import LabappError
 from labapp.videos.decoding import OpenedVideo, OpenVideo, Picture, opened
 
-CLOSE_S = 5.0
-
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """What a video shows.
-
-    Attributes
-    ----------
-    begins_ns, ends_ns : session time from which and up to which the picture is the right one.
-    picture : None where it cannot be had.
-    problem : why it cannot.
-    """
+    """What a video shows, and the session time from which and up to which it is the right picture;
+    picture: None where it cannot be had; problem: why it cannot."""
 
     begins_ns: int
     ends_ns: int
@@ -36,21 +28,12 @@ class ShownPicture:
     problem: LabappError | None = None
 
 
-Told = Callable[[ShownPicture], None]
-"""Told by the thread that decodes."""
-
-
 class VideoFeed:
-    """A video that is shown.
+    """A video that is shown; told: told each picture, by the thread that decodes."""
 
-    Parameters
-    ----------
-    placed : the video, and where it lies.
-    open_video : opens its file.
-    told : told each picture, by a thread that is not the caller's.
-    """
-
-    def __init__(self, placed: PlacedVideo, open_video: OpenVideo, told: Told) -> None:
+    def __init__(
+        self, placed: PlacedVideo, open_video: OpenVideo, told: Callable[[ShownPicture], None]
+    ) -> None:
         self.placed = placed
         self._open_video, self._told = open_video, told
         self._wake = threading.Condition()
@@ -76,15 +59,14 @@ class VideoFeed:
             self._closed = True
             self._wake.notify()
         if self._thread is not None:
-            self._thread.join(CLOSE_S)
+            self._thread.join(5.0)
 
     def _run(self) -> None:
         with ExitStack() as held:
             try:
                 video = held.enter_context(opened(self._open_video, self.placed.video.file))
             except LabappError as error:
-                if not self._closed:
-                    self._told(ShownPicture(*self.placed.stretch_ns, None, error))
+                self._tell(ShownPicture(*self.placed.stretch_ns, None, error))
                 return
             self._serve(video)
 

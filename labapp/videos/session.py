@@ -56,15 +56,7 @@ from labapp.errors import VideoError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.reading import files
-from labapp.videos.decoding import (
-    SOUND_RATE,
-    UNCHANGED,
-    OpenedVideo,
-    VideoFacts,
-    facts_of,
-    opened,
-    require,
-)
+from labapp.videos.decoding import SOUND_RATE, UNCHANGED, OpenedVideo, facts_of, opened, require
 
 TOOL = f"labapp {__version__}"
 BY_HAND = "--offset SECONDS"
@@ -90,13 +82,10 @@ def add_video(
 
     Parameters
     ----------
-    session : its folder.
-    file : the video, which stays as it is.
     offset_s : session time of its beginning, set by hand; it is looked for by the sound where it is
         left out.
     drift_ppm : by hand: how much more session time passes than time of the video, in millionths.
     by : who adds it.
-    tell : see `Tell`.
 
     Raises
     ------
@@ -109,9 +98,12 @@ def add_video(
     before = _status(file)
     with opened(lambda: files.open_file(file), file.name) as video:
         tell(None, "looking through the video")
-        facts = facts_of(video)
-        ending = video.ending
-        alignment = _alignment(record, video, offset_s, drift_ppm, by, tell)
+        facts, ending = facts_of(video), video.ending
+        alignment = (
+            _by_sound(record, video, by, tell)
+            if offset_s is None
+            else by_hand(offset_s, drift_ppm, by)
+        )
     folder = videos_folder(session)
     with VideosFile(list_file(session)) as known:
         leftovers.clear(folder, leftovers.DRAFT, 0.0)  # the list is locked: nobody else writes
@@ -127,8 +119,20 @@ def add_video(
                         safe=UNCHANGED,
                         todo="Align it anew (`labapp videos align`), or remove it first.",
                     )
-            _take_name(draft, path)
-        new = _described(f"video-{number}", path.name, sha256, before, facts, record, by)
+            durable.take_name(draft, path)
+        new = Video(
+            f"video-{number}",
+            path.name,
+            sha256,
+            before.st_size,
+            round(facts.duration_s, 6),
+            facts.width,
+            facts.height,
+            facts.has_sound,
+            record.rows[-1].hash,
+            by,
+            TOOL,
+        )
         return known.add(new, alignment)
 
 
@@ -141,18 +145,16 @@ def align_video(
     by: str = "",
     tell: Tell = lambda share, what: None,
 ) -> PlacedVideo:
-    """Place a video of a session anew, by its sound or by hand; see `add_video`.
-
-    Raises
-    ------
-    VideoError, AnnotationError : as there; the place that it had stays.
-    """
+    """Place a video of a session anew, by its sound or by hand; see `add_video`. Where that fails,
+    the place that it had stays."""
     record = _record(session, by)
-    placed = _known(record, video_id)
+    placed = next((each for each in videos_of(record) if each.video.id == video_id), None)
+    if placed is None:
+        raise _unknown(record, video_id)
     path = videos_folder(session) / placed.video.file
     if offset_s is None:
         with opened(lambda: files.open_file(path, follow=False), placed.video.file) as video:
-            alignment = _alignment(record, video, None, 0.0, by, tell)
+            alignment = _by_sound(record, video, by, tell)
     else:
         alignment = by_hand(offset_s, drift_ppm, by)
     with VideosFile(list_file(session)) as known:
@@ -160,13 +162,8 @@ def align_video(
 
 
 def remove_video(session: Path, video_id: str, *, by: str = "") -> None:
-    """Delete a video of a session.
-
-    Raises
-    ------
-    VideoError : there is none of this name, or it could not be deleted.
-    AnnotationError : the list cannot be read or written.
-    """
+    """Delete a video of a session. Raises VideoError where there is none of this name or it could
+    not be deleted, and AnnotationError where the list cannot be read or written."""
     record = _record(session, by, consent=False)
     if not files.exists(list_file(session)):
         raise _unknown(record, video_id)
@@ -240,13 +237,6 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
     return record
 
 
-def _known(record: Record, video_id: str) -> PlacedVideo:
-    for placed in videos_of(record):
-        if placed.video.id == video_id:
-            return placed
-    raise _unknown(record, video_id)
-
-
 def _unknown(record: Record, video_id: str) -> VideoError:
     return VideoError(
         f"{record.name} has no video {video_id!r}.",
@@ -258,16 +248,7 @@ def _unknown(record: Record, video_id: str) -> VideoError:
 # --- where it lies --------------------------------------------------------------------------------
 
 
-def _alignment(
-    record: Record,
-    video: OpenedVideo,
-    offset_s: float | None,
-    drift_ppm: float,
-    by: str,
-    tell: Tell,
-) -> VideoAlignment:
-    if offset_s is not None:
-        return by_hand(offset_s, drift_ppm, by)
+def _by_sound(record: Record, video: OpenedVideo, by: str, tell: Tell) -> VideoAlignment:
     match = _match(record, video, tell)
     wrong = match.unapplied
     return VideoAlignment(
@@ -402,35 +383,6 @@ def _copied(
         leftovers.drop(draft)
 
 
-def _take_name(draft: Path, path: Path) -> None:
-    """Give the copy its name, over nothing."""
-    durable.take_name(draft, path)
-
-
-def _described(
-    video_id: str,
-    name: str,
-    sha256: str,
-    status: os.stat_result,
-    facts: VideoFacts,
-    record: Record,
-    by: str,
-) -> Video:
-    return Video(
-        video_id,
-        name,
-        sha256,
-        status.st_size,
-        round(facts.duration_s, 6),
-        facts.width,
-        facts.height,
-        facts.has_sound,
-        record.rows[-1].hash,
-        by,
-        TOOL,
-    )
-
-
 HOP_S = 0.005
 HOP = round(HOP_S * SOUND_RATE)
 WINDOW = 4 * HOP
@@ -458,10 +410,8 @@ class Features:
 
     Attributes
     ----------
-    values : (BANDS, n) float32
-        0 where there is no sound.
-    present : (n,) bool
-        Where there is sound: neither lost, nor exact zeros for long.
+    values : (BANDS, n) float32, 0 where there is no sound.
+    present : (n,) bool, where there is sound: neither lost, nor exact zeros for long.
     """
 
     values: NDArray[np.float32]
@@ -504,8 +454,7 @@ class FeatureBuilder:
         self._shape = np.hanning(WINDOW + 1)[:-1].astype(np.float32)
         rates = np.fft.rfftfreq(WINDOW, 1 / SOUND_RATE)
         self._bands = np.array(
-            [(low <= rates) & (rates < high) for low, high in pairwise(EDGES_HZ)],
-            np.float32,
+            [(low <= rates) & (rates < high) for low, high in pairwise(EDGES_HZ)], np.float32
         )
 
     def add(self, first: int, samples: NDArray[np.int16]) -> None:
@@ -736,14 +685,8 @@ class _Places:
 
 
 def align(video: Features, session: Features) -> SoundMatch | WrongClock | None:
-    """Where the sound of a video lies in that of a session.
+    """Where the sound of a video lies in that of a session, each from time 0 of its own clock on.
 
-    Parameters
-    ----------
-    video, session : each from time 0 of its own clock on.
-
-    Returns
-    -------
     A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None where
     no place is clearly better than all others.
     """
@@ -785,8 +728,7 @@ def _coarse(video: Features, session: Features) -> tuple[float, float] | None:
     agreeing = near[int(np.argmax(votes))]
     if votes.max() < _SHARE * w.sum():
         return None
-    level, slope = _steady_line(t[agreeing], o[agreeing])
-    return level, slope
+    return _steady_line(t[agreeing], o[agreeing])
 
 
 def _fine(

@@ -154,6 +154,11 @@ class Silent:
         self.closed = True
 
 
+def choose_code(view: RetrievalView, code: str) -> None:
+    view.code.setCurrentIndex(view.code.findData(code))
+    view.code.activated.emit(view.code.currentIndex())
+
+
 def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     players: list[Silent] = []
 
@@ -179,9 +184,9 @@ def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     assert "" in [view.model.index(row, 2).data() for row in range(everywhere)]
     view.words.clear()
     assert view.model.rowCount() == 3
-    view.choose_code("-")
+    choose_code(view, "-")
     assert 0 < view.model.rowCount() < everywhere
-    view.choose_code("goal")
+    choose_code(view, "goal")
     assert [view.model.index(0, column).data() for column in (2, 3, 5)] == [
         "Has a goal",
         "and the next one does nothing? (not checked)",

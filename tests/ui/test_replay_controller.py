@@ -169,20 +169,13 @@ def test_while_it_plays_going_back_passes_the_beginning_that_was_just_heard(
     assert player.playing
 
 
-def test_a_unit_is_played_again_and_a_stretch_stops_at_its_end(
-    replay: ReplayController, player: HandClock
-) -> None:
+def test_a_unit_is_played_again(replay: ReplayController, player: HandClock) -> None:
     replay.seek(22 * NS)
     replay.repeat_unit()
     assert player.at_ns == 20 * NS
     assert player.playing
     heard(replay, player, 26)
     assert player.playing
-    replay.play_stretch(20 * NS, 25 * NS)
-    heard(replay, player, 24.9)
-    assert player.playing
-    heard(replay, player, 25)
-    assert not player.playing
 
 
 def test_the_last_three_seconds_are_repeated_slowly_and_the_speed_comes_back(

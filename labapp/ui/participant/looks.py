@@ -120,16 +120,13 @@ class LookWatcher(QObject):
         super().__init__(window)
         self._window, self._runner, self._shown = window, runner, shown
         self._before: Look | None = None
-        self._timer = QTimer(self)
-        self._timer.setInterval(INTERVAL_MS)
+        self._timer = QTimer(self, interval=INTERVAL_MS)
         self._timer.timeout.connect(self.look)
 
     def start(self) -> None:
-        """Begin to look."""
         self._timer.start()
 
     def stop(self) -> None:
-        """Look no more."""
         self._timer.stop()
 
     def look(self) -> None:
@@ -147,9 +144,9 @@ class LookWatcher(QObject):
             return
         places = (look.scrolled, look.enlarged)
         moves = before is None or (before.scrolled, before.enlarged) != places
-        if replace(look, scrolled=known.scrolled, enlarged=known.enlarged) != known:
-            pass  # another page or size is told of at once
-        elif moves and look.enlarged.picture == known.enlarged.picture:
+        # Another page or size is told of at once.
+        same = replace(look, scrolled=known.scrolled, enlarged=known.enlarged) == known
+        if same and moves and look.enlarged.picture == known.enlarged.picture:
             return
         runner.send(ShowLook(look))
 
@@ -163,18 +160,16 @@ class WindowPicture:
 
     Attributes
     ----------
-    session
-        What it shows, see `SessionView.only_read`.
-    window
-        The window itself, which is on no display.
-    looks_left
-        So many more times it is worth drawing though nothing changes: what has just come up may
-        still take its place.
+    session : what it shows, see `SessionView.only_read`.
+    window : the window itself, which is on no display.
+    looks_left : so many more times it is worth drawing though nothing changes: what has just come
+        up may still take its place.
     """
 
     def __init__(self, session: SessionView) -> None:
         self.session = session
-        self._screen: Screen | None = None
+        self.screen: Screen | None = None
+        """The screen of the part that runs."""
         self._index = -1
         self._settled: QWidget | None = None
         self.looks_left = 0
@@ -203,21 +198,19 @@ class WindowPicture:
         self.window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self.window.show()
 
-    @property
-    def screen(self) -> Screen | None:
-        """The screen of the part that runs."""
-        return self._screen
-
     def follow(self) -> None:
         """Bring it in step with the session."""
         session, look = self.session, self.session.look
         cover = session.cover()
         if look.window is not None:
             self.window.setProperty(GROWN, look.window.grown)
-            self._resize(QSize(look.window.width, look.window.height))
+            size = QSize(look.window.width, look.window.height)
+            if size != self.window.size():
+                self.window.resize(size)
+                self._settle()
         if session.part is not None and session.ready and session.index != self._index:
             self._replace()
-        screen = self._screen
+        screen = self.screen
         self.top.show_recording(session.recorded, session.sound_words())
         if cover is not None or screen is None:
             self.show_cover(cover or Cover("", ""))
@@ -246,12 +239,6 @@ class WindowPicture:
         for _ in range(LOOKS):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
-    def _resize(self, size: QSize) -> None:
-        """Be as large as the window of the participant is."""
-        if size != self.window.size():
-            self.window.resize(size)
-            self._settle()
-
     def _settle(self) -> None:
         """Lay out what has just come up. Pictures take the room that others leave them, which those
         know after a first look."""
@@ -264,10 +251,10 @@ class WindowPicture:
         self._index = -1
 
     def _replace(self) -> None:
-        self._screen = make_screen(self.session)
+        self.screen = make_screen(self.session)
         self._index = self.session.index
         clear(self.stack, self.cover)
-        self.stack.addWidget(self._screen)
+        self.stack.addWidget(self.screen)
 
     def show_cover(self, cover: Cover) -> None:
         """Show a quiet page in place of the screen."""
@@ -300,6 +287,5 @@ class WindowPicture:
         return pixmap
 
     def close(self) -> None:
-        """Let the window go."""
         self.window.hide()
         self.window.deleteLater()

@@ -42,8 +42,6 @@ from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import restyle
 from labapp.ui.widgets.row_view import RIGHT_MARK, WRONG_MARK
 
-Wish = Literal["", "content", "right"]
-
 
 class DialControl(NamedTuple):
     """What a dial is moved with: a widget, and where its handle stands at a value, in the widget's
@@ -132,7 +130,7 @@ class Screen(Shown):
         super().__init__()
         self.session = session
         self.planned = part
-        self.wish: Wish = "content"
+        self.wish: Literal["", "content", "right"] = "content"
         self._width = theme.CONTENT_WIDTH
 
     def column(self, width: int = theme.CONTENT_WIDTH) -> QVBoxLayout:
@@ -143,7 +141,6 @@ class Screen(Shown):
         return made
 
     def set_column_width(self, width: int) -> None:
-        """Make the column narrower or wider."""
         self._width = width
         layout = self.layout()
         if layout is not None:
@@ -156,7 +153,6 @@ class Screen(Shown):
 
     @property
     def state(self) -> Any:
-        """The state of this part."""
         return self.session.part_state
 
     def send(self, command: Command) -> None:
@@ -398,8 +394,8 @@ class Question(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.stayed.emit()
-            return
-        super().keyPressEvent(event)
+        else:
+            super().keyPressEvent(event)
 
 
 class Cover(QWidget):

@@ -65,19 +65,8 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Moment:
-    """A session as it was at one moment, as a source.
-
-    Attributes
-    ----------
-    machine, state
-        The plan's machine and the state that is shown.
-    clock
-        Stands at the moment.
-    pictures
-        What the part shows besides its state, see `labapp.plugins.pictures`.
-    sound
-        What becomes of sound.
-    """
+    """A session as it was at one moment, as a source; clock: stands at the moment; pictures: what
+    the part shows besides its state, see `labapp.plugins.pictures`."""
 
     machine: SessionMachine
     state: SessionState
@@ -89,15 +78,7 @@ class Moment:
 
 
 class Hand(NamedTuple):
-    """Who asks for something on behalf of the participant.
-
-    Attributes
-    ----------
-    send
-        Takes a command of the participant.
-    on_consent
-        Takes the consent when it is given.
-    """
+    """Who takes what the participant asks for: commands, and the consent when it is given."""
 
     send: Callable[[Command], None]
     on_consent: OnConsent
@@ -117,18 +98,9 @@ class SessionView:
 
     Attributes
     ----------
-    source
-        Whose state is shown.
-    loaded
-        The study, with its texts and questionnaires.
-    words, palette, presentation
-        The language and the look of the screens.
-    images
-        The kept pictures, where the session shows any.
-    hand
-        Who takes what is asked for; None for a view that is only read: then nothing is sent.
-    withholds
-        Whether answers that can tell who somebody is are not shown (see `withheld` in
+    images : the kept pictures, where the session shows any.
+    hand : who takes what is asked for; None for a view that is only read: then nothing is sent.
+    withholds : whether answers that can tell who somebody is are not shown (see `withheld` in
         `labapp.study.instruments.items`).
     """
 
@@ -243,7 +215,6 @@ class SessionView:
 
     @property
     def recorded(self) -> bool:
-        """Whether sound is recorded."""
         return self.sound == "on"
 
     def sound_words(self) -> str:
@@ -288,7 +259,10 @@ class SessionView:
                 key = "ended_deleted"
             elif any(record.outcome == "declined" for record in state.records):
                 key = "ended_declined"
-            return Cover(words("ended_title"), words(key), self._debriefing())
+            # An early end shows the text that the plan ends with.
+            last = self.parts[-1].documents() if state.debriefed else ()
+            debriefing = "\n\n".join(page for name in last for page in self.pages(name, {}))
+            return Cover(words("ended_title"), words(key), debriefing)
         if state.pauses.paused and not (part is not None and part.rests):
             return Cover(
                 words("paused_title"), f"{words('paused_text')} {self.break_words()}".strip()
@@ -298,13 +272,6 @@ class SessionView:
         if state.pending is not None or part is None or not self.ready:
             return Cover(words("waiting_title"), words("waiting_text"))
         return None
-
-    def _debriefing(self) -> str:
-        """The text that the plan ends with, where it is shown at an early end."""
-        last = self.parts[-1]
-        if not self.source.state.debriefed:
-            return ""
-        return "\n\n".join(page for name in last.documents() for page in self.pages(name, {}))
 
     def send(self, command: Command) -> None:
         """Ask for something on behalf of the participant; nothing where the view is only read."""

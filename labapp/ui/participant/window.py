@@ -52,7 +52,6 @@ from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 
 WINDOWED = (1366, 768)
-LEAVE_WIDTH = 460
 MODERATOR_KEYS = "Ctrl+Shift+M"
 
 
@@ -71,19 +70,19 @@ class ParticipantWindow(Fitted, QWidget):
         words: Strings,
         presentation: Presentation,
         on_consent: OnConsent,
-        *,
-        palette: theme.Palette = theme.LIGHT,
     ) -> None:
         super().__init__()
         self._bridge = bridge
         self._runner = bridge.runner
         hand = Hand(bridge.runner.send, on_consent)
         self.session = SessionView(
-            bridge.runner, loaded, words, palette, presentation, bridge.images, hand
+            bridge.runner, loaded, words, theme.LIGHT, presentation, bridge.images, hand
         )
-        self._screen: Screen | None = None
+        self.screen_shown: Screen | None = None
+        """The screen of the present part, also while it is covered."""
         self._shown_part: int | None = None
-        self._covered = False
+        self.covered = False
+        """Whether a pause, a wait or the end hides the session."""
         self._what_opened = ""
         self._focus_before: QWidget | None = None
         self._focus_under: QWidget | None = None
@@ -97,10 +96,10 @@ class ParticipantWindow(Fitted, QWidget):
         self.setWindowTitle(loaded.study.title)
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(theme.stylesheet(palette))
+        self.setStyleSheet(theme.stylesheet(theme.LIGHT))
         self.setMinimumSize(*room.PARTICIPANT)
-        self.top = TopBar(palette)
-        self.bottom = BottomBar(palette)
+        self.top = TopBar(theme.LIGHT)
+        self.bottom = BottomBar(theme.LIGHT)
         self.cover = screen.Cover()
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
@@ -121,7 +120,7 @@ class ParticipantWindow(Fitted, QWidget):
             words("leave_title"), words("leave_text"), stay=words("leave_stay")
         )
         self.leave.setParent(self)
-        self.leave.setFixedWidth(LEAVE_WIDTH)
+        self.leave.setFixedWidth(460)
         self.leave.stayed.connect(lambda: self.session.send(StayHere()))
         self.cover.back.clicked.connect(self._take_back)
         self.top.help_pressed.connect(self._help)
@@ -136,16 +135,6 @@ class ParticipantWindow(Fitted, QWidget):
         bridge.changed.connect(self.refresh)
         bridge.runner.ask_before_leaving(self._pending_commands)
         self.refresh()
-
-    @property
-    def screen_shown(self) -> Screen | None:
-        """The screen of the present part (also while it is covered)."""
-        return self._screen
-
-    @property
-    def covered(self) -> bool:
-        """Whether a pause, a wait or the end hides the session."""
-        return self._covered
 
     def mark_pilot(self) -> None:
         """Say above everything that the session is a trial run."""
@@ -182,7 +171,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     def _on_top(self) -> Shown | None:
         """What is seen of the session; None where something covers it."""
-        return None if self._covered else self.opened or self._screen
+        return None if self.covered else self.opened or self.screen_shown
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -193,9 +182,8 @@ class ParticipantWindow(Fitted, QWidget):
         self.looks.stop()
 
     def _pending_commands(self) -> Sequence[Command]:
-        """What the participant did on the screen and did not send yet."""
-        screen = self._screen
-        if screen is None or self._covered or screen.planned is not self.session.part:
+        screen = self.screen_shown
+        if screen is None or self.covered or screen.planned is not self.session.part:
             return ()
         return screen.pending_commands()
 
@@ -237,7 +225,7 @@ class ParticipantWindow(Fitted, QWidget):
         if session.part is not None and session.ready and session.index != self._shown_part:
             self._replace()
             self._shown_part = session.index
-        screen = self._screen
+        screen = self.screen_shown
         if cover is not None or screen is None:
             self._show_cover(cover or Cover("", ""))
             return
@@ -245,7 +233,7 @@ class ParticipantWindow(Fitted, QWidget):
         opened = screen.opened()
         if opened is not None:
             self._open(opened)
-        elif self._covered or self.stack.currentWidget() is not screen:
+        elif self.covered or self.stack.currentWidget() is not screen:
             self._uncover(screen)
         self._render_bars(screen)
         self._fulfil()
@@ -254,34 +242,29 @@ class ParticipantWindow(Fitted, QWidget):
     def _replace(self) -> None:
         """Build the screen of the part that runs and let the last one go."""
         self._release_focus()
-        self._screen = make_screen(self.session)
+        self.screen_shown = make_screen(self.session)
         self._what_opened = ""
         clear(self.stack, self.cover)
-        self.stack.addWidget(self._screen)
-        self._screen.altered.connect(self._altered)
-
-    @property
-    def _takes_back(self) -> bool:
-        """Whether the participant skipped, and can take that back."""
-        return self.session.takes_back
+        self.stack.addWidget(self.screen_shown)
+        self.screen_shown.altered.connect(self._altered)
 
     def _take_back(self) -> None:
         self.session.send(TakeBackSkip("trial"))
 
     def _show_cover(self, cover: Cover) -> None:
-        offered = self._takes_back and not self.session.stalled
+        offered = self.session.takes_back and not self.session.stalled
         if self.cover.back.hasFocus() and not offered:
             self._release_focus()
         self.cover.say(*cover, back=self.session.words("skipped_back") if offered else "")
-        if not self._covered:
-            self._covered = True
+        if not self.covered:
+            self.covered = True
             self._focus_before = self._release_focus()
             self.stack.setCurrentWidget(self.cover)
             self.bottom.show_foot(Foot())
             self.top.hide_help()
         if offered:
-            if self._screen is not None:
-                self._screen.wish = "content"  # the focus never comes back to Skip
+            if self.screen_shown is not None:
+                self.screen_shown.wish = "content"  # the focus never comes back to Skip
             if self.leave.isHidden():
                 self._focus(self.cover.back)
         if self.session.finished:
@@ -333,8 +316,8 @@ class ParticipantWindow(Fitted, QWidget):
         bars = [self.bottom.left, self.bottom.right, self.top]
         bars.sort(key=lambda bar: bar in self._leaving)
         content = list(stops(self.stack, current))
-        if self._screen is not None:
-            content = in_turn(content, self._screen.turn())
+        if self.screen_shown is not None:
+            content = in_turn(content, self.screen_shown.turn())
         around = [stop for bar in bars for stop in stops(bar, current)]
         order = [*stops(self.leave, current), *content, *around]
         if (following := after(order, current, forward=forward)) is None:
@@ -344,7 +327,7 @@ class ParticipantWindow(Fitted, QWidget):
         return True
 
     def _uncover(self, screen: Screen) -> None:
-        self._covered = False
+        self.covered = False
         self.stack.setCurrentWidget(screen)
         before = self._focus_under or self._focus_before
         self._focus_under = self._focus_before = None
@@ -358,24 +341,23 @@ class ParticipantWindow(Fitted, QWidget):
         return shown if isinstance(shown, Opened) else None
 
     def _open(self, opened: Opened) -> None:
-        """Show what the screen has opened over itself."""
         if self.opened is opened and self._what_opened == opened.what:
             return
         before = self._release_focus()
-        if self.opened is None and not self._covered:
+        if self.opened is None and not self.covered:
             self._focus_under = before
-        self._covered = False
+        self.covered = False
         self._what_opened = opened.what
         bring(self.stack, opened)
         self._focus(opened.entrance() or self.bottom.right)
 
     def _close_opened(self) -> None:
-        if self._screen is not None:
-            self._screen.close_opened()
+        if self.screen_shown is not None:
+            self.screen_shown.close_opened()
 
     def _altered(self) -> None:
-        if self._screen is not None and not self._covered:
-            self._render_bars(self._screen)
+        if self.screen_shown is not None and not self.covered:
+            self._render_bars(self.screen_shown)
             self._fulfil()
 
     def _render_bars(self, screen: Screen) -> None:
@@ -387,8 +369,8 @@ class ParticipantWindow(Fitted, QWidget):
 
     def _fulfil(self) -> None:
         """Put the focus where the screen wishes it, once, when the window is there."""
-        screen = self._screen
-        if screen is None or self._covered or not screen.wish or not self.isVisible():
+        screen = self.screen_shown
+        if screen is None or self.covered or not screen.wish or not self.isVisible():
             return
         if self.opened is not None:
             return
@@ -400,23 +382,23 @@ class ParticipantWindow(Fitted, QWidget):
             self.body.begin(widget.focusProxy() or widget)
 
     def _left(self) -> None:
-        if self._screen is not None and not self._covered:
-            self._screen.left()
+        if self.screen_shown is not None and not self.covered:
+            self.screen_shown.left()
             if self.bottom.left.hasFocus():
                 # Enter once more would leave the next one, too.
                 self._rest_focus()
-                self._screen.wish = "content"
+                self.screen_shown.wish = "content"
                 self._fulfil()
 
     def _right(self) -> None:
         if self.opened is not None:
             self._close_opened()
-        elif self._screen is not None and not self._covered:
-            self._screen.right()
+        elif self.screen_shown is not None and not self.covered:
+            self.screen_shown.right()
 
     def _help(self) -> None:
-        if self._screen is not None and not self._covered:
-            self._screen.help()
+        if self.screen_shown is not None and not self.covered:
+            self.screen_shown.help()
 
     def _ask_to_leave(self, how: str) -> None:
         """Say that everything is safe and tell the moderator; the task stands still meanwhile."""
@@ -425,21 +407,23 @@ class ParticipantWindow(Fitted, QWidget):
             self.leave.ask()
 
     def _follow_leave(self) -> None:
-        """Ask whether to leave, as long as the session says that the participant is asked."""
+        """Ask whether to leave, as long as the session says that the participant is asked; then go
+        back to what had the focus."""
         leaving = self.session.pauses.leaving and not self.session.finished
         if leaving == (not self.leave.isHidden()):
             return
-        if leaving:
-            self._focus_before_leave = self._release_focus()
-        else:
-            self._release_focus()
+        before = self._release_focus()
         for under in (self.top, self.stack, self.bottom):
             under.setEnabled(not leaving)
         if leaving:
+            self._focus_before_leave = before
             self._place_leave()
             self.leave.ask()
-        else:
-            self._stay()
+            return
+        self.leave.hide()
+        before, self._focus_before_leave = self._focus_before_leave, None
+        if not self._return_focus(before) and self.screen_shown is not None and not self.covered:
+            self.screen_shown.wish = "content"
 
     def _place_leave(self) -> None:
         self.leave.adjustSize()
@@ -447,23 +431,16 @@ class ParticipantWindow(Fitted, QWidget):
         y = self.height() - self.bottom.height() - self.leave.height() - theme.SPACE_L
         self.leave.move(x, y)
 
-    def _stay(self) -> None:
-        """The participant goes on, or is no longer asked: back to what had the focus."""
-        self.leave.hide()
-        before, self._focus_before_leave = self._focus_before_leave, None
-        if not self._return_focus(before) and self._screen is not None and not self._covered:
-            self._screen.wish = "content"
-
     def _tell_alone(self) -> None:
         """Tell the screen whether the participant is with it."""
-        if self._screen is not None and not self._covered:
-            planned = self._screen.planned
+        if self.screen_shown is not None and not self.covered:
+            planned = self.screen_shown.planned
             without_keys = self._without_keys and planned.without_keyboard
-            self._screen.left_alone(self.leave.isVisible() or self._elsewhere or without_keys)
+            self.screen_shown.left_alone(self.leave.isVisible() or self._elsewhere or without_keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.isAutoRepeat():
-            if self._takes_back and self.leave.isHidden():
+            if self.session.takes_back and self.leave.isHidden():
                 self._take_back()
             elif self.opened is not None and self.leave.isHidden():
                 self._close_opened()
@@ -547,9 +524,7 @@ class MoveGate(QObject):
         self._request_frame = request_frame
         self._open = True
         self._pending: dict[int, tuple[float, str]] = {}
-        self._limit = QTimer(self)
-        self._limit.setSingleShot(True)
-        self._limit.setInterval(LONGEST_MS)
+        self._limit = QTimer(self, singleShot=True, interval=LONGEST_MS)
         self._limit.timeout.connect(self.flush)
         # Never from inside a paintEvent: a command repaints.
         self._later.connect(self.flush, Qt.ConnectionType.QueuedConnection)

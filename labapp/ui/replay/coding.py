@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer
@@ -14,17 +15,23 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Code, Codebook, Outdated, Tier, outdated_marks
 from labapp.annotations.codebook_document import COLOURS
 from labapp.annotations.editing import new_id
-from labapp.annotations.model import Mark, RaterMarks, Unit
+from labapp.annotations.model import Mark, Unit
 from labapp.annotations.texts import corrected
 from labapp.errors import AnnotationError, LabappError
 from labapp.reading import files
 from labapp.replay.lanes import Lane
 from labapp.ui.language import counted, tr
 from labapp.ui.replay.coding_files import CodingFiles
-from labapp.ui.replay.coding_state import MS, OPEN_NS, CodingRequest, CodingState
+from labapp.ui.replay.coding_state import (
+    MS,
+    OPEN_NS,
+    CodingRequest,
+    CodingState,
+    MarkIndex,
+    code_name,
+)
 from labapp.ui.replay.segmenting import Segmenting
 
-SAVED_MS = 100
 LOOK_MS = 1000
 """So often it is seen whether others wrote words or units."""
 HEARD_NS = 300 * MS
@@ -41,11 +48,9 @@ class Coding(CodingState):
         self._last: list[str] = []
         self.segmenting = Segmenting(self)
         self.agreement = files.agreement()
-        self._saved = QTimer(self)
-        self._saved.setInterval(SAVED_MS)
+        self._saved = QTimer(self, interval=100)
         self._saved.timeout.connect(self._look_saved)
-        self._look = QTimer(self)
-        self._look.setInterval(LOOK_MS)
+        self._look = QTimer(self, interval=LOOK_MS)
         self._look.timeout.connect(self.look)
         self._look.start()
         self._told_of_words = False
@@ -117,7 +122,7 @@ class Coding(CodingState):
             self._advanced_to = following.id
 
     def _why_no_unit(self, unit: Unit | None) -> str:
-        if not self._units:
+        if not self.units:
             return tr("There are no units yet: make them first, then freeze them.")
         if unit is None:
             return tr("No unit is chosen.")
@@ -209,19 +214,13 @@ class Coding(CodingState):
         return True
 
     def _remove(self, mark_id: str) -> bool:
-        try:
-            self.files.marks_file.remove(mark_id)
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.marks_file.remove(mark_id)):
             return False
         self.drawn("marks", self.marks.remove(mark_id))
         return True
 
     def drawn(self, which: str, units: frozenset[str]) -> None:
         """Something was saved: what shows it is drawn anew."""
-        self._tell(which, units)
-
-    def _tell(self, which: str, units: frozenset[str]) -> None:
         if which == "units":
             self._set_units(self.files.units)
             self.units_changed.emit()
@@ -235,13 +234,10 @@ class Coding(CodingState):
     def _look_saved(self) -> None:
         if self.files.problem:
             self.said.emit(tr("Not saved: {why}", why=self.files.problem))
-        if self.saved:
+        if self.files.saved:
             self._saved.stop()
             self.agreement = self.files.agreement()
-            try:
-                self.files.rest()
-            except LabappError as error:
-                self.problem.emit(error)
+            self.attempt(self.files.rest)
             self.state_changed.emit()
 
     # --- what others write meanwhile --------------------------------------------------------------
@@ -255,7 +251,7 @@ class Coding(CodingState):
         except LabappError as error:
             self.problem.emit(error)
             return
-        if (self.files.units, self.files.frozen) != (self._units, frozen):
+        if (self.files.units, self.files.frozen) != (self.units, frozen):
             self.refresh()
             self.said.emit(tr("The units were changed elsewhere; they are shown as they are now."))
         texts = self.files.texts
@@ -306,10 +302,10 @@ class Coding(CodingState):
             return
         if not turned:
             self.said.emit(tr("Somebody else wrote these words since: they stay."))
-        units = frozenset(unit.id for unit in self._units) if which == "texts" else frozenset()
+        units = frozenset(unit.id for unit in self.units) if which == "texts" else frozenset()
         if which == "marks":
             units = self.marks.become(self.files.own)
-        self._tell(which, units)
+        self.drawn(which, units)
 
     # --- memos, status, others --------------------------------------------------------------------
 
@@ -321,12 +317,9 @@ class Coding(CodingState):
             return last
         own = self.marks.of_unit(self._current or "")
         here = [mark for mark in own if mark.tier == self.tier] or own
-        if here:
-            return here[-1]
-        return last
+        return here[-1] if here else last
 
     def set_memo(self, mark_id: str, text: str) -> bool:
-        """Write a remark on a mark."""
         mark = self.marks.get(mark_id)
         return mark is not None and self._may_code() and self._put(replace(mark, memo=text))
 
@@ -338,10 +331,7 @@ class Coding(CodingState):
         """Write a remark on the session or on a code."""
         if not self._may_code():
             return False
-        try:
-            self.files.marks_file.put_memo(about, text)
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.marks_file.put_memo(about, text)):
             return False
         self.drawn("marks", frozenset())
         return True
@@ -371,10 +361,20 @@ class Coding(CodingState):
         return outdated_marks(self.marks.all, self.codebook, versions, self.units)
 
     def disagreements(self) -> list[str]:
-        """The ids of units that another rater who is done coded otherwise."""
-        tiers = [tier.name for tier in self.codebook.tiers if tier.on == "units"]
-        own = {unit.id: self.marks.of_unit(unit.id) for unit in self.units}
-        return disagreements(self.units, own, self.others, tiers)
+        """The ids of units that another rater who is done coded otherwise, in order of time."""
+        tiers = {tier.name for tier in self.codebook.tiers if tier.on == "units"}
+
+        def given(marks: Iterable[Mark]) -> set[tuple[str, str, int | None]]:
+            return {(mark.tier, mark.code, mark.value) for mark in marks if mark.tier in tiers}
+
+        differing = set()
+        for rater in self.others.values():
+            theirs = MarkIndex(rater.marks)
+            for unit in self.units:
+                codes = given(theirs.of_unit(unit.id))
+                if codes and codes != given(self.marks.of_unit(unit.id)):
+                    differing.add(unit.id)
+        return [unit.id for unit in self.units if unit.id in differing]
 
     def set_text(self, unit: str, words: str) -> bool:
         """Correct the words of a unit; those that stay as they are were read by a person."""
@@ -386,10 +386,7 @@ class Coding(CodingState):
             text = replace(before, reviewed=True)
         else:
             text = corrected(before, unit, words, self.request.rater)
-        try:
-            self.files.put_texts(text)
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.put_texts(text)):
             return False
         self.drawn("texts", frozenset({unit}))
         return True
@@ -412,25 +409,18 @@ class Coding(CodingState):
                     )
                 )
         if spans:
-            names = ", ".join(self._name(code) for code in spans)
+            names = ", ".join(code_name(self.codebook, code) for code in spans)
             parts.append(tr("Still open: {codes}.", codes=names))
         return " ".join(parts)
-
-    def _name(self, code_id: str) -> str:
-        code = self.codebook.code(code_id)
-        return code_id if code is None else code.name
 
     def set_done(self, done: bool) -> bool:
         """Say that the own coding is finished, or go on with it."""
         if self.status == "locked":
             return self._may_code()
-        try:
-            self.files.marks_file.set_status("done" if done else "draft")
-        except LabappError as error:
-            self.problem.emit(error)
+        if not self.attempt(lambda: self.files.marks_file.set_status("done" if done else "draft")):
             return False
         self._show_others()
-        self.rows_changed.emit(frozenset(unit.id for unit in self._units))
+        self.rows_changed.emit(frozenset(unit.id for unit in self.units))
         self.marks_changed.emit()
         self.state_changed.emit()
         return True
@@ -457,44 +447,12 @@ class Coding(CodingState):
         """Save everything and let others open the files."""
         self._saved.stop()
         self._look.stop()
-        try:
-            self.files.close()
-        except LabappError as error:
-            self.problem.emit(error)
+        self.attempt(self.files.close)
 
 
-def open_coding(
-    session: Path,
-    request: CodingRequest,
-    lanes: Iterable[Lane] = (),
-    parent: QObject | None = None,
-) -> Coding:
+def open_coding(session: Path, request: CodingRequest, lanes: Iterable[Lane] = ()) -> Coding:
     """Open a session's annotations for a rater. Raises LabappError."""
-    return Coding(CodingFiles.open(session, request), lanes, parent)
-
-
-def disagreements(
-    units: Sequence[Unit],
-    own: Mapping[str, Collection[Mark]],
-    others: Mapping[str, RaterMarks],
-    tiers: Collection[str],
-) -> list[str]:
-    """The ids of units that another rater coded otherwise, on some tier, in order of time."""
-    differing = set()
-    for rater in others.values():
-        theirs: dict[str, set[tuple[str, str, int | None]]] = {}
-        for mark in rater.marks:
-            if mark.unit is not None and mark.tier in tiers:
-                theirs.setdefault(mark.unit, set()).add((mark.tier, mark.code, mark.value))
-        for unit in units:
-            mine = {
-                (mark.tier, mark.code, mark.value)
-                for mark in own.get(unit.id, ())
-                if mark.tier in tiers
-            }
-            if unit.id in theirs and theirs[unit.id] != mine:
-                differing.add(unit.id)
-    return [unit.id for unit in units if unit.id in differing]
+    return Coding(CodingFiles.open(session, request), lanes)
 
 
 def path_of(study: Path, codebook: Codebook) -> Path:
@@ -508,28 +466,12 @@ def path_of(study: Path, codebook: Codebook) -> Path:
     )
 
 
-def free_key(codebook: Codebook, tier: str, name: str) -> str:
-    """The first letter of a name that no code of a tier has, else any; empty where none is free."""
-    letters = [letter for letter in name.casefold() if letter.isalpha() and letter.isascii()]
-    for letter in [*letters, *"abcdefghijklmnopqrstuvwxyz"]:
-        if codebook.by_key(tier, letter) is None:
-            return str(letter)
-    return ""
-
-
 def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook:
-    """Add a code to a tier of a codebook's file, as its next version.
+    """Add a code to a tier of a codebook's file, as its next version, which is returned.
 
     What the file holds stays as it is, with its comments: a code is added at its end, and the
-    version counted up.
-
-    Returns
-    -------
-    The next version.
-
-    Raises
-    ------
-    AnnotationError : there is such a code, or the file cannot be changed in this way.
+    version counted up. Raises AnnotationError where there is such a code, or the file cannot be
+    changed in this way.
     """
     path = path_of(study, codebook)
     code_id = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or "code"
@@ -546,16 +488,19 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
         raise AnnotationError(tr("{path} cannot be read ({why}).", path=path, why=error)) from error
     taken = [code.colour for code in codebook.codes if code.tier == tier]
     colour = str(min(COLOURS, key=taken.count))
-    key = free_key(codebook, tier, name)
-    fields = [f"id: {code_id}", f"tier: {tier}", f'name: "{_quoted(name)}"', f'colour: "{colour}"']
-    if key:
+    letters = [letter for letter in name.casefold() if letter in ascii_lowercase]
+    free = (at for at in (*letters, *ascii_lowercase) if codebook.by_key(tier, at) is None)
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    fields = [f"id: {code_id}", f"tier: {tier}", f'name: "{quoted}"', f'colour: "{colour}"']
+    if key := next(free, ""):
         fields.append(f'key: "{key}"')
     tier_record = codebook.tier(tier)
     if tier_record is not None and tier_record.on == "spans":
         fields.append("kind: span")
-    line = f"  - {{{', '.join(fields)}}}"
-    changed = _counted_up(content, codebook.version)
-    changed = _inserted(changed, line)
+    version = rf"^(version:\s*){codebook.version}\b"
+    later = rf"\g<1>{codebook.version + 1}"
+    changed = re.sub(version, later, content, count=1, flags=re.MULTILINE)
+    changed = _inserted(changed, f"  - {{{', '.join(fields)}}}")
     made = codebooks.parse(changed.encode(), path)
     if made.code(code_id) is None or len(made.codes) != len(codebook.codes) + 1:
         raise AnnotationError(
@@ -565,15 +510,6 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
     codebooks.store_version(study, codebook)
     _replace(path, changed.encode())
     return made
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _counted_up(content: str, version: int) -> str:
-    pattern = rf"^(version:\s*){version}\b"
-    return re.sub(pattern, rf"\g<1>{version + 1}", content, count=1, flags=re.MULTILINE)
 
 
 def _inserted(content: str, line: str) -> str:

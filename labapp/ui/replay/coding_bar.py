@@ -46,7 +46,7 @@ class CodingBar(QWidget):
         super().__init__()
         self._coding = coding
         self.rater, self.hidden, self.codebook, self.progress, self.mode, self.agreement = (
-            _chip() for _ in range(6)
+            Chip("") for _ in range(6)
         )
         self.saved = bits.label(role="caption")
         self.search = Button(tr("Find"), "chip")
@@ -75,14 +75,13 @@ class CodingBar(QWidget):
             widget.setVisible(not narrow)
 
     def show_state(self) -> None:
-        """Say how things stand."""
         coding = self._coding
         request = coding.request
         self.rater.set_full(f"{request.rater} · {tr(ROUND_NAMES[request.round])}")
         self.hidden.set_full(hidden_text(coding.blind))
-        self.hidden.setToolTip(hidden_tip(coding.blind))
-        version = tr("codebook {n}", n=coding.codebook.version)
-        self.codebook.set_full(version)
+        names = [tr(text) for name, text in BLINDING_NAMES.items() if name in coding.blind]
+        self.hidden.setToolTip(tr("Hidden: {what}", what=", ".join(names)) if names else "")
+        self.codebook.set_full(tr("codebook {n}", n=coding.codebook.version))
         self.codebook.setToolTip(f"{coding.codebook.title} · {coding.codebook.sha256[:12]}")
         coded, of = coding.progress()
         self.progress.set_full(tr("{n} of {of} units", n=coded, of=of))
@@ -104,8 +103,7 @@ class CodingBar(QWidget):
             return tr("assigned units alone")
         if coding.queue is not None:
             return counted(len(coding.queue), "{n} unit to recode", "{n} units to recode")
-        if coding.files.proposals:
-            n = coding.files.proposals
+        if n := len(coding.files.segmentation.proposals):
             return counted(n, "{n} change proposed", "{n} changes proposed")
         return ""
 
@@ -136,7 +134,7 @@ class CodingBar(QWidget):
         if coding.files.problem:
             return tr("not saved")
         state = {"draft": "", "done": tr("done"), "locked": tr("locked")}[coding.status]
-        saved = tr("saved") if coding.saved else tr("saving …")
+        saved = tr("saved") if coding.files.saved else tr("saving …")
         return " · ".join(filter(None, (state, saved)))
 
 
@@ -150,16 +148,6 @@ def hidden_text(blind: frozenset[str]) -> str:
     return tr("names veiled") if "names" in blind else tr("partly veiled")
 
 
-def hidden_tip(blind: frozenset[str]) -> str:
-    """What a rater is not shown, by its names."""
-    names = [tr(text) for name, text in BLINDING_NAMES.items() if name in blind]
-    return tr("Hidden: {what}", what=", ".join(names)) if names else ""
-
-
 def _value(agreement: SoFar) -> str:
     value = agreement.result.value
     return "–" if value is None else number(f"{value:.2f}")
-
-
-def _chip() -> Chip:
-    return Chip("")

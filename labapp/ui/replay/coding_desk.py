@@ -9,7 +9,7 @@ The line below the units: searching, memos, new codes and questions; never a dia
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -27,13 +27,13 @@ from PySide6.QtWidgets import (
 
 from labapp.annotations.codebook import Code, Codebook
 from labapp.annotations.model import Mark, Text, Unit
-from labapp.errors import LabappError
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits
+from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_bar import CodingBar
-from labapp.ui.replay.coding_state import clock
+from labapp.ui.replay.coding_state import code_name
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.segmenting import NUDGE_NS
@@ -57,12 +57,9 @@ class CodingDesk(QObject):
 
     Attributes
     ----------
-    said : QWidget
-        The list of units, with the line for questions below it.
-    palette : CodePalette
-        The codes, and what is known of unit and code.
-    bar : CodingBar
-        Who codes, what is hidden, how far it is.
+    said : the list of units, with the line for questions below it.
+    palette : the codes, and what is known of unit and code.
+    bar : who codes, what is hidden, how far it is.
 
     Signals
     -------
@@ -194,15 +191,19 @@ class CodingDesk(QObject):
     def commands(self) -> dict[str, Command]:
         """What the keys of coding do, by the names of actions."""
         coding, segmenting = self.coding, self.coding.segmenting
+
+        def segments() -> bool:
+            return coding.mode == "segment"
+
         commands: dict[str, Command] = {
             "play": coding.toggle,
             "previous_unit": lambda: coding.step(-1),
             "next_unit": lambda: coding.step(1),
-            "repeat_unit": self._enter,
+            "repeat_unit": lambda: segmenting.begin_or_end() if segments() else coding.again(),
             "leave": self.leave,
             "tier_up": lambda: coding.step_tier(-1),
             "tier_down": lambda: coding.step_tier(1),
-            "take_last": self._take_last,
+            "take_last": lambda: segmenting.remove() if segments() else coding.take_last(),
             "undo": lambda: self._turn("undo"),
             "redo": lambda: self._turn("redo"),
             "find_code": self.find_code,
@@ -241,12 +242,9 @@ class CodingDesk(QObject):
         }
 
     def _unless_typing(self, command: Command) -> None:
-        if not self._typing():
+        """Do something while nothing is typed: keys that mean something there do nothing else."""
+        if not isinstance(QApplication.focusWidget(), QLineEdit | QPlainTextEdit):
             command()
-
-    def _typing(self) -> bool:
-        """Whether something is typed: keys that mean something there do nothing else."""
-        return isinstance(QApplication.focusWidget(), QLineEdit | QPlainTextEdit)
 
     def unclaimed(self, event: QKeyEvent) -> bool:
         """A key that is no action: a letter or digit gives a code. Says whether it was taken."""
@@ -267,12 +265,6 @@ class CodingDesk(QObject):
         else:
             self.coding.press(text)
         return True
-
-    def _enter(self) -> None:
-        if self.coding.mode == "segment":
-            self.coding.segmenting.begin_or_end()
-        else:
-            self.coding.again()
 
     def leave(self) -> bool:
         """Leave what is open, the innermost first; False where nothing is."""
@@ -297,12 +289,6 @@ class CodingDesk(QObject):
             self.coding.undo()
         else:
             self.coding.redo()
-
-    def _take_last(self) -> None:
-        if self.coding.mode == "segment":
-            self.coding.segmenting.remove()
-        else:
-            self.coding.take_last()
 
     def _segment(self) -> None:
         if self.coding.mode == "segment":
@@ -348,10 +334,7 @@ class CodingDesk(QObject):
         )
 
     def _edit_next(self, step: int) -> None:
-        if not self.coding.step(step):
-            self.units.end_edit()
-            return
-        current = self.coding.current
+        current = self.coding.current if self.coding.step(step) else None
         if current is None or not self.units.edit(current.id):
             self.units.end_edit()
 
@@ -384,7 +367,8 @@ class CodingDesk(QObject):
 
         def answers(text: str) -> list[str]:
             self._matches = find_places(coding.units, texts, notes, marks, text)
-            return [f"{match.time}   {match.excerpt}" for match in self._matches[:MOST_MATCHES]]
+            shown = self._matches[:MOST_MATCHES]
+            return [f"{short_time(match.t_ns)}   {match.excerpt}" for match in shown]
 
         def done(text: str, chosen: int) -> bool:
             if not 0 <= chosen < len(self._matches):
@@ -407,8 +391,7 @@ class CodingDesk(QObject):
         if mark is None:
             self.notice.emit(tr("Give a code first: a memo stands on a code."))
             return
-        code = self.coding.codebook.code(mark.code)
-        title = tr("Memo on {code}", code=mark.code if code is None else code.name)
+        title = tr("Memo on {code}", code=code_name(self.coding.codebook, mark.code))
         self.field.ask(
             Question(title, lambda text, _: self.coding.set_memo(mark.id, text), mark.memo)
         )
@@ -436,14 +419,7 @@ class CodingDesk(QObject):
         coding = self.coding
 
         def done(text: str, _: int) -> bool:
-            if not text:
-                return False
-            try:
-                coding.add_code(text)
-            except LabappError as error:
-                self.failed.emit(error)
-                return False
-            return True
+            return bool(text) and coding.attempt(lambda: coding.add_code(text))
 
         hint = tr("It comes to the codebook’s next version; its definition is written there later.")
         title = tr("New code of {tier}", tier=coding.active.title)
@@ -474,7 +450,7 @@ class CodingDesk(QObject):
     def ask_freeze(self) -> None:
         """Freeze the units; where nobody said who speaks, ask that first."""
         files, segmenting = self.coding.files, self.coding.segmenting
-        if files.frozen or files.speakers_said:
+        if files.frozen or files.segmentation.speakers_said:
             segmenting.freeze()
             return
         key = self._key("speaker") or "Alt+P"
@@ -566,23 +542,14 @@ AROUND = 40
 class Match:
     """A place that matched.
 
-    Attributes
-    ----------
-    t_ns : session time to go to.
-    unit : the unit there.
-    source : where it stands: in a text, a moderator's note, or a memo.
-    excerpt : what matched, with some words around it.
+    t_ns: session time to go to; unit: the unit there; excerpt: what matched, with some words
+    around it.
     """
 
     t_ns: int
     unit: str | None
     source: Source
     excerpt: str
-
-    @property
-    def time(self) -> str:
-        """As it is shown."""
-        return clock(self.t_ns)
 
 
 def find_codes(codebook: Codebook, wanted: str) -> list[Code]:
@@ -629,8 +596,7 @@ def find_places(
     for mark in notes:
         look(mark.t0_ns, None, "note", mark.memo)
     for mark in memos:
-        if mark.memo:
-            look(mark.t0_ns, mark.unit, "memo", mark.memo)
+        look(mark.t0_ns, mark.unit, "memo", mark.memo)
     return sorted(matches, key=lambda match: (match.t_ns, match.source))
 
 
@@ -652,12 +618,10 @@ class Question:
 
     Attributes
     ----------
-    title : what is asked for, in words.
     text : what it holds at first.
     answers : the answers to choose from to what is typed.
     done : told what was typed and which answer is chosen, -1 for none; False leaves the line open.
     typed : whether something is typed; else it is a question to be answered by Enter or Esc.
-    yes : what the button for it says.
     careful : whether Enter answers no, for a yes cannot be taken back, or states a fact.
     """
 
@@ -667,7 +631,7 @@ class Question:
     answers: Callable[[str], Sequence[str]] | None = None
     typed: bool = True
     yes: str = ""
-    hint: str = field(default="")
+    hint: str = ""
     careful: bool = False
 
 
@@ -708,10 +672,9 @@ class CodingField(QFrame):
         super().__init__()
         self.setProperty("role", "band")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._question: Question | None = None
+        self.question: Question | None = None
         self.title = bits.label(role="strong", wrap=True)
         self.line = _Line()
-        bits.limit(self.line)
         bits.limit(self.line)
         self.answers = QListWidget()
         self.answers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -739,14 +702,8 @@ class CodingField(QFrame):
         self.no.clicked.connect(self.leave)
         self.hide()
 
-    @property
-    def question(self) -> Question | None:
-        """What is asked."""
-        return self._question
-
     def ask(self, question: Question) -> None:
-        """Ask something."""
-        self._question = question
+        self.question = question
         self.title.setText(question.title)
         self.line.setVisible(question.typed)
         self.line.setAccessibleName(question.title)
@@ -770,7 +727,7 @@ class CodingField(QFrame):
         """No line of it is cut where the list above it has little room."""
         layout = self.layout()
         self.setMinimumHeight(0)
-        if layout is not None and self._question is not None:
+        if layout is not None and self.question is not None:
             layout.activate()
             self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
 
@@ -781,17 +738,17 @@ class CodingField(QFrame):
 
     def accept(self) -> None:
         """Take what was typed or chosen."""
-        question = self._question
+        question = self.question
         if question is None:
             return
         answered = question.done(self.line.text().strip(), self.answers.currentRow()) is not False
-        if answered and self._question is question:
+        if answered and self.question is question:
             self.leave()
 
     def leave(self) -> None:
         """Ask nothing any more."""
-        if self._question is not None:
-            self._question = None
+        if self.question is not None:
+            self.question = None
             self.hide()
             self.left.emit()
 
@@ -802,7 +759,7 @@ class CodingField(QFrame):
             super().keyPressEvent(event)
 
     def _look(self, text: str) -> None:
-        question = self._question
+        question = self.question
         if question is None:
             return
         answers = question.answers(text.strip()) if question.answers is not None else ()

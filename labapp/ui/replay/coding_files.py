@@ -40,16 +40,8 @@ Which = Literal["marks", "units", "texts"]
 
 
 class CodingFiles:
-    """What a rater works on in a session.
-
-    Attributes
-    ----------
-    session : its folder.
-    record : the session.
-    request : who codes, and how.
-    codebook : by which codes are given.
-    marks : the rater's; None while the units are not frozen, and codes are given to units.
-    """
+    """What a rater works on in a session; marks: the rater's, None while the units are not frozen,
+    and codes are given to units."""
 
     def __init__(
         self, session: Path, record: Record, request: CodingRequest, codebook: Codebook
@@ -103,7 +95,7 @@ class CodingFiles:
     @property
     def units(self) -> tuple[Unit, ...]:
         """In order of time."""
-        return self._segmentation.units
+        return self.segmentation.units
 
     def assigned(self) -> frozenset[str] | None:
         """The ids of the units that were drawn for this rater; None where none were, as where
@@ -118,25 +110,11 @@ class CodingFiles:
     @property
     def frozen(self) -> bool:
         """Whether the units may be coded."""
-        return self._segmentation.frozen
+        return self.segmentation.frozen
 
     @property
-    def speakers_said(self) -> bool:
-        """Whether anybody said who speaks in the units."""
-        return self._segmentation.speakers_said
-
-    @property
-    def frozen_by(self) -> str:
-        """Who froze the units."""
-        return self._segmentation.by
-
-    @property
-    def proposals(self) -> int:
-        """How many changes of the units wait for whoever froze them."""
-        return len(self._segmentation.proposals)
-
-    @property
-    def _segmentation(self) -> Segmentation:
+    def segmentation(self) -> Segmentation:
+        """The units as they are now."""
         return self._annotations.segmentation if self._units is None else self._units.segmentation
 
     @property
@@ -218,7 +196,7 @@ class CodingFiles:
             if not rater.machine
         }
         marks[self.request.rater] = self.own
-        now = replace(self._annotations, segmentation=self._segmentation)
+        now = replace(self._annotations, segmentation=self.segmentation)
         return agreement_so_far(now, self.codebook, marks)
 
     def _of_round(self, marks: Iterable[Mark]) -> tuple[Mark, ...]:
@@ -239,12 +217,6 @@ class CodingFiles:
     def problem(self) -> str:
         """Why something does not reach the disk; empty while all does."""
         return next((file.problem for file in self._open if file.problem), "")
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What a crash had cut off."""
-        own = tuple(file.remark for file in self._open if file.remark)
-        return self._annotations.remarks or own
 
     # --- what is changed --------------------------------------------------------------------------
 
@@ -352,8 +324,8 @@ class CodingFiles:
         wrote = any(text.by == rater for text in annotations.texts.values())
         if self._wrote or (wrote and self.may_write):
             yield "texts", self.texts_file
-        waiting = any(proposal.by == rater for proposal in self._segmentation.proposals)
-        made = self._segmentation.by == rater and not self.frozen
+        waiting = any(proposal.by == rater for proposal in self.segmentation.proposals)
+        made = self.segmentation.by == rater and not self.frozen
         if self._units is not None or made or waiting:
             yield "units", self.units_file
 

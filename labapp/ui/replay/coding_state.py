@@ -12,20 +12,24 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.annotations.model import Blinding, Doubt, Mark, RaterMarks, Round, Text, Unit
+from labapp.clock import NS
+from labapp.errors import LabappError
 from labapp.replay.lanes import Lane
 from labapp.ui.language import N_, counted, number, tr
+from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.units_list import Chip, UnitRow
 
-Mode = Literal["code", "segment"]
+if TYPE_CHECKING:
+    from labapp.ui.replay.controller import ReplayController
 MS = 1_000_000
 
 
@@ -54,57 +58,54 @@ class CodingState(QObject):
     problem = Signal(object)
 
     def __init__(
-        self,
-        files: CodingFiles,
-        lanes: Iterable[Lane] = (),
-        parent: QObject | None = None,
+        self, files: CodingFiles, lanes: Iterable[Lane] = (), parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.files = files
+        self.request = files.request
         self.settings = Settings()
         self.codebook: Codebook = files.codebook
         self.marks = MarkIndex(files.own)
         self.moves = DialMoves.of(lanes)
-        self.mode: Mode = "code"
-        self.tier: str = self.codebook.tiers[0].name
+        self.mode: Literal["code", "segment"] = "code"
+        self.tier = self.codebook.tiers[0].name
         self.focused = ""
         self.queue: frozenset[str] | None = None
         self.recoding = False
         self.replaced: Mapping[str, Sequence[Mark]] = {}
         self.assigned = files.assigned()
-        self._transport: Transport | None = None
+        self._transport: ReplayController | None = None
         self._current: str | None = None
         self._reached_ns = -1
         self._from_ns = 0
         self._stop_ns: int | None = None
         self._advanced_to: str | None = None
-        self._others: Mapping[str, RaterMarks] = {}
+        self.others: Mapping[str, RaterMarks] = {}
+        """The codings of other raters that may be seen: those that are done, once the own is."""
         self._foreign = MarkIndex()
         self._set_units(files.units)
         self._show_others()
-        if self.assigned is not None and len(self.assigned) < len(self._units):
+        if self.assigned is not None and len(self.assigned) < len(self.units):
             self.queue = self.assigned
         self._stay_in_queue()
-        due = [unit for unit in self._units if self._in_queue(unit)]
+        due = [unit for unit in self.units if self._in_queue(unit)]
         if due:
             first = next((unit for unit in due if not self.marks.coded(unit.id)), due[0])
             self._current = first.id
 
+    def attempt(self, change: Callable[[], object]) -> bool:
+        """Change something of the files; tell of what is refused, and say whether it was done."""
+        try:
+            change()
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        return True
+
     # --- what there is ----------------------------------------------------------------------------
 
     @property
-    def request(self) -> CodingRequest:
-        """Who codes, and how."""
-        return self.files.request
-
-    @property
-    def units(self) -> tuple[Unit, ...]:
-        """All units, in order of time."""
-        return self._units
-
-    @property
     def current(self) -> Unit | None:
-        """The current unit."""
         return self._by_id.get(self._current or "")
 
     @property
@@ -118,11 +119,6 @@ class CodingState(QObject):
         return self.files.status
 
     @property
-    def saved(self) -> bool:
-        """Whether everything would outlast a power cut."""
-        return self.files.saved
-
-    @property
     def active(self) -> Tier:
         """The tier whose codes the keys give."""
         tier = self.codebook.tier(self.tier)
@@ -130,11 +126,9 @@ class CodingState(QObject):
         return tier
 
     def unit(self, unit_id: str) -> Unit | None:
-        """The unit of that id."""
         return self._by_id.get(unit_id)
 
     def text(self, unit: str) -> Text | None:
-        """The words of a unit."""
         return self.files.texts.get(unit)
 
     def veiled(self, unit: Unit) -> bool:
@@ -149,14 +143,12 @@ class CodingState(QObject):
 
     def row(self, unit: Unit) -> UnitRow:
         """A unit as the list shows it."""
-        return unit_row(
-            unit,
-            self.text(unit.id),
-            self._shown(unit.id),
-            self._foreign.of_unit(unit.id),
-            self.codebook,
-            veiled=self.veiled(unit),
-        )
+        text, others = self.text(unit.id), self._foreign.of_unit(unit.id)
+        chips = [chip(mark, self.codebook) for mark in self._shown(unit.id)]
+        chips += [chip(mark, self.codebook, foreign=True) for mark in others]
+        words = "" if text is None else text.text
+        time, veiled = short_time(unit.t0_ns), self.veiled(unit)
+        return UnitRow(unit, time, words, tuple(chips), doubtful(text), veiled)
 
     def _shown(self, unit: str) -> list[Mark]:
         """The own marks of a unit; in recoding those of older versions may be hidden, else those
@@ -172,21 +164,33 @@ class CodingState(QObject):
     def rows(self) -> list[UnitRow]:
         """All units as the list shows them; of a queue those that are in it."""
         queue = self.queue
-        return [self.row(unit) for unit in self._units if queue is None or unit.id in queue]
+        return [self.row(unit) for unit in self.units if queue is None or unit.id in queue]
 
     def facts(self) -> str:
-        """What is known of the current unit without its outcome."""
+        """The length of the current unit, the dials that moved in it, in how many steps, and why
+        its words may be invented; nothing of dials where none ever moved, as in a pack, which does
+        not have them, and nothing of its outcome."""
         unit = self.current
         if unit is None:
             return ""
+        seconds = number(f"{(unit.t1_ns - unit.t0_ns) / NS:.1f}")
+        parts = [f"{seconds} s"]
+        if steps := self.moves.within(unit.t0_ns, unit.t1_ns):
+            moved = sorted(set(steps))
+            dials = ", ".join(str(dial + 1) for dial in moved)
+            several = len(moved) > 1
+            parts.append(tr("dials {dials}", dials=dials) if several else tr("dial {n}", n=dials))
+            parts.append(counted(len(steps), "{n} step", "{n} steps"))
+        elif self.moves.times:
+            parts.append(tr("no dial moved"))
         doubt = "" if self.veiled(unit) else warning(self.text(unit.id))
-        return " · ".join(filter(None, (facts(unit, self.moves), doubt)))
+        return " · ".join(filter(None, (*parts, doubt)))
 
     def to_code(self) -> list[Unit]:
         """The participant's units, and where they were drawn, those of this rater alone."""
         return [
             unit
-            for unit in self._units
+            for unit in self.units
             if unit.speaker == "participant" and (self.assigned is None or unit.id in self.assigned)
         ]
 
@@ -199,14 +203,9 @@ class CodingState(QObject):
         """Spans that have begun and not ended, by their code."""
         return {mark.code: mark for mark in self.marks.begun}
 
-    @property
-    def others(self) -> Mapping[str, RaterMarks]:
-        """The codings of other raters that may be seen: those that are done, once the own is."""
-        return self._others
-
     # --- moving about -----------------------------------------------------------------------------
 
-    def set_transport(self, transport: Transport) -> None:
+    def set_transport(self, transport: ReplayController) -> None:
         """The player that is asked to play."""
         self._transport = transport
 
@@ -257,7 +256,7 @@ class CodingState(QObject):
         now = self.current
         if now is not None and now.t0_ns <= t_ns < now.t1_ns and self._in_queue(now):
             return now
-        due = [unit for unit in self._units if self._in_queue(unit)]
+        due = [unit for unit in self.units if self._in_queue(unit)]
         begun = due[: bisect_right(due, t_ns, key=lambda unit: unit.t0_ns)]
         here = (unit for unit in reversed(begun) if t_ns < unit.t1_ns)
         if (covering := next(here, None)) is not None:
@@ -280,25 +279,23 @@ class CodingState(QObject):
                 self._become(unit)  # of units that begin together, the one that was asked for
 
     def seek(self, t_ns: int) -> None:
-        """Go to a session time."""
         if self._transport is not None:
             self._transport.seek(t_ns)
 
-    def step(self, by: int, *, play: bool = True) -> bool:
+    def step(self, by: int) -> bool:
         """Go to the next unit, or to the previous one; False where there is none."""
-        units = [unit for unit in self._units if self._in_queue(unit)]
+        units = [unit for unit in self.units if self._in_queue(unit)]
         place = next((i for i, unit in enumerate(units) if unit.id == self._current), None)
         if place is None:
             now = self.now_ns()
             place = bisect_right([unit.t0_ns for unit in units], now) - (1 if by > 0 else 0)
         if not 0 <= place + by < len(units):
             return False
-        self.go_to(units[place + by].id, play=play)
+        self.go_to(units[place + by].id)
         return True
 
     @property
     def playing(self) -> bool:
-        """Whether the sound plays."""
         return self._transport is not None and self._transport.playing
 
     def choose(self, unit: str) -> None:
@@ -314,9 +311,8 @@ class CodingState(QObject):
 
     def set_reaction(self, by_ms: int) -> None:
         """Change the reaction time that is taken off, within 0 and 500 ms."""
-        wanted = self.settings.reaction_ms + by_ms
-        self.settings.reaction_ms = min(max(wanted, 0), MOST_REACTION_MS)
-        ms = self.settings.reaction_ms
+        ms = min(max(self.settings.reaction_ms + by_ms, 0), MOST_REACTION_MS)
+        self.settings.reaction_ms = ms
         self.said.emit(tr("{ms} ms are taken off for the reaction time.", ms=ms))
         self.state_changed.emit()
 
@@ -363,8 +359,7 @@ class CodingState(QObject):
     def _become(self, unit: str) -> None:
         before, self._current = self._current, unit
         if before != unit:
-            changed = {u for u in (before, unit) if u is not None}
-            self.rows_changed.emit(frozenset(changed))
+            self.rows_changed.emit(frozenset({before, unit} - {None}))
             self.current_changed.emit()
 
     def _reach(self, t_ns: int) -> None:
@@ -373,7 +368,7 @@ class CodingState(QObject):
         before, self._reached_ns = self._reached_ns, t_ns
         if "future" in self.blind:
             first, last = (bisect_right(self._begins, t) for t in (before, t_ns))
-            if fresh := frozenset(unit.id for unit in self._units[first:last]):
+            if fresh := frozenset(unit.id for unit in self.units[first:last]):
                 self.rows_changed.emit(fresh)
 
     # --- tiers and codes --------------------------------------------------------------------------
@@ -396,12 +391,12 @@ class CodingState(QObject):
             self.state_changed.emit()
 
     def _show_others(self) -> None:
-        self._others = self.files.others() if self.status != "draft" else {}
-        people = [rater for rater in self._others.values() if not rater.machine]
+        self.others = self.files.others() if self.status != "draft" else {}
+        people = [rater for rater in self.others.values() if not rater.machine]
         self._foreign = MarkIndex(mark for rater in people for mark in rater.marks)
 
     def _set_units(self, units: tuple[Unit, ...]) -> None:
-        self._units = units
+        self.units = units
         self._by_id = {unit.id: unit for unit in units}
         self._begins = [unit.t0_ns for unit in units]
         before, self.assigned = self.assigned, self.files.assigned()
@@ -427,9 +422,9 @@ class MarkIndex:
     def __init__(self, marks: Iterable[Mark] = ()) -> None:
         self._by_id: dict[str, Mark] = {}
         self._by_unit: defaultdict[str, dict[str, Mark]] = defaultdict(dict)
-        self._counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        """How often each code was given, by its id."""
         self._coded: Counter[tuple[str, str]] = Counter()
-        self._free: dict[str, Mark] = {}
         self._tiers: defaultdict[str, dict[str, Mark]] = defaultdict(dict)
         self._versions: Counter[str] = Counter()
         self._begun: dict[str, Mark] = {}
@@ -448,7 +443,6 @@ class MarkIndex:
         return self._by_id.values()
 
     def of_tier(self, tier: str) -> Collection[Mark]:
-        """The marks of a tier."""
         return self._tiers[tier].values()
 
     def version(self, tier: str) -> int:
@@ -461,22 +455,11 @@ class MarkIndex:
         return tuple(self._tiers)
 
     @property
-    def counts(self) -> Mapping[str, int]:
-        """How often each code was given, by its id."""
-        return self._counts
-
-    @property
     def begun(self) -> Collection[Mark]:
         """Spans that have begun and not ended."""
         return self._begun.values()
 
-    @property
-    def free(self) -> Collection[Mark]:
-        """Spans and points of their own, on no unit."""
-        return self._free.values()
-
     def get(self, mark_id: str) -> Mark | None:
-        """The mark of that id."""
         return self._by_id.get(mark_id)
 
     def of_unit(self, unit: str) -> list[Mark]:
@@ -495,17 +478,15 @@ class MarkIndex:
         before = self._by_id.get(mark.id)
         touched = self.remove(mark.id, forget=before is not None and before.unit != mark.unit)
         self._by_id[mark.id] = mark
-        self._counts[mark.code] += 1
+        self.counts[mark.code] += 1
         self._tiers[mark.tier][mark.id] = mark
         self._versions[mark.tier] += 1
         if mark.unit is not None:
             self._by_unit[mark.unit][mark.id] = mark
             self._coded[mark.unit, mark.tier] += 1
             touched |= {mark.unit}
-        else:
-            self._free[mark.id] = mark
-            if mark.t1_ns - mark.t0_ns == OPEN_NS:
-                self._begun[mark.id] = mark
+        elif mark.t1_ns - mark.t0_ns == OPEN_NS:
+            self._begun[mark.id] = mark
         return touched
 
     def remove(self, mark_id: str, *, forget: bool = True) -> frozenset[str]:
@@ -515,11 +496,10 @@ class MarkIndex:
             return frozenset()
         if forget:
             del self._by_id[mark_id]
-        self._counts[mark.code] -= 1
+        self.counts[mark.code] -= 1
         del self._tiers[mark.tier][mark_id]
         self._versions[mark.tier] += 1
         if mark.unit is None:
-            self._free.pop(mark_id, None)
             self._begun.pop(mark_id, None)
             return frozenset()
         self._coded[mark.unit, mark.tier] -= 1
@@ -539,7 +519,6 @@ class MarkIndex:
         return frozenset(touched)
 
 
-SECOND_NS = 1_000_000_000
 DOUBTS: Mapping[Doubt, str] = {
     "repeated": N_("the same again and again"),
     "unsure": N_("half of the words are unsure"),
@@ -549,24 +528,9 @@ DOUBTFUL = 0.5
 """Words of which a recogniser was less sure are dotted."""
 
 
-def clock(t_ns: int) -> str:
-    """A session time as minutes and seconds, or hours before them."""
-    seconds = max(0, t_ns) // SECOND_NS
-    hours, minutes = seconds // 3600, seconds // 60 % 60
-    if hours:
-        return f"{hours}:{minutes:02}:{seconds % 60:02}"
-    return f"{minutes}:{seconds % 60:02}"
-
-
 @dataclass(frozen=True, slots=True)
 class DialMoves:
-    """When dials moved.
-
-    Attributes
-    ----------
-    times : session times in nanoseconds, in order.
-    dials : which dial, from 0, at each of them.
-    """
+    """When dials moved: session times in nanoseconds, in order, and which dial, from 0, at each."""
 
     times: tuple[int, ...] = ()
     dials: tuple[int, ...] = ()
@@ -581,22 +545,6 @@ class DialMoves:
     def within(self, t0_ns: int, t1_ns: int) -> tuple[int, ...]:
         """The dials that moved in a stretch, once for each step."""
         return self.dials[bisect_left(self.times, t0_ns) : bisect_left(self.times, t1_ns)]
-
-
-def facts(unit: Unit, moves: DialMoves) -> str:
-    """A unit's length, the dials that moved in it, and how many steps they made; nothing of dials
-    where none ever moved, as in a pack, which does not have them."""
-    seconds = number(f"{(unit.t1_ns - unit.t0_ns) / SECOND_NS:.1f}")
-    parts = [f"{seconds} s"]
-    steps = moves.within(unit.t0_ns, unit.t1_ns)
-    if steps:
-        dials = ", ".join(str(dial + 1) for dial in sorted(set(steps)))
-        several = len(set(steps)) > 1
-        parts.append(tr("dials {dials}", dials=dials) if several else tr("dial {n}", n=dials))
-        parts.append(counted(len(steps), "{n} step", "{n} steps"))
-    elif moves.times:
-        parts.append(tr("no dial moved"))
-    return " · ".join(parts)
 
 
 def doubtful(text: Text | None) -> frozenset[int]:
@@ -622,40 +570,21 @@ def warning(text: Text | None) -> str:
     return tr("perhaps invented: {why}", why=", ".join(tr(DOUBTS[why]) for why in text.doubts))
 
 
+def code_name(codebook: Codebook | None, code_id: str, value: int | None = None) -> str:
+    """A code's name, with its value; its id where the codebook does not have it."""
+    code = None if codebook is None else codebook.code(code_id)
+    name = code_id if code is None else code.name
+    return name if value is None else f"{name} {value}"
+
+
 def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
-    """A mark as a chip; a code that the codebook does not have goes by its id."""
     code = codebook.code(mark.code)
-    name = mark.code if code is None else code.name
-    if mark.value is not None:
-        name = f"{name} {mark.value}"
     return Chip(
-        name,
+        code_name(codebook, mark.code, mark.value),
         "" if code is None else code.colour,
         memo=bool(mark.memo),
         foreign=foreign,
         old=mark.codebook != codebook.sha256 and not foreign and bool(mark.codebook),
-    )
-
-
-def unit_row(
-    unit: Unit,
-    text: Text | None,
-    own: Sequence[Mark],
-    others: Sequence[Mark],
-    codebook: Codebook,
-    *,
-    veiled: bool,
-) -> UnitRow:
-    """A row of the list of units."""
-    chips = [chip(mark, codebook) for mark in own]
-    chips += [chip(mark, codebook, foreign=True) for mark in others]
-    return UnitRow(
-        unit,
-        clock(unit.t0_ns),
-        "" if text is None else text.text,
-        tuple(chips),
-        doubtful(text),
-        veiled,
     )
 
 
@@ -681,53 +610,18 @@ def merged(texts: Sequence[Text | None], unit: str) -> Text | None:
     return replace(known[0], unit=unit, text=" ".join(text.text for text in known), words=words)
 
 
-REACTION_MS = 200
 MOST_REACTION_MS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class CodingRequest:
-    """Who codes, by what, and what they are not shown.
-
-    Attributes
-    ----------
-    rater : the name of the rater's file.
-    codebook : the id of a codebook of the study; empty where there is only one.
-    round : see `labapp.annotations.model.Round`.
-    blind : see `labapp.annotations.model.Blinding`.
-    """
+    """Who codes, by what, and what they are not shown; codebook: the id of one of the study's,
+    empty where there is only one."""
 
     rater: str
     codebook: str = ""
     round: Round = "independent"
     blind: tuple[Blinding, ...] = ("names", "outcomes", "future")
-
-
-class Transport(Protocol):
-    """What coding asks of the player: see `labapp.ui.replay.controller.ReplayController`."""
-
-    @property
-    def playing(self) -> bool:
-        """Whether it plays."""
-
-    def now_ns(self) -> int:
-        """The session time of what is heard."""
-
-    @property
-    def loop(self) -> tuple[int, int] | None:
-        """What is played again and again."""
-
-    def pause(self) -> None:
-        """Stop where it is."""
-
-    def toggle(self) -> None:
-        """Play or pause."""
-
-    def seek(self, t_ns: int) -> None:
-        """Go to a session time."""
-
-    def seek_and_play(self, t_ns: int) -> None:
-        """Play from a session time on."""
 
 
 @dataclass
@@ -748,4 +642,4 @@ class Settings:
     play_units: bool = True
     hold: bool = False
     show_old: bool = True
-    reaction_ms: int = REACTION_MS
+    reaction_ms: int = 200

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QFrame
+from PySide6.QtWidgets import QFrame
 
 from labapp.analysis.inclusion import variables
-from labapp.annotations.model import Mark, Unit
+from labapp.annotations.model import Mark
 from labapp.annotations.redacting import RedactionReport
 from labapp.errors import DataFolderError, LabappError
 from labapp.replay.lanes import veiled
@@ -23,16 +22,15 @@ from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
-from labapp.ui.replay.coding_state import MOST_REACTION_MS, CodingRequest, Settings
+from labapp.ui.replay.coding_state import MOST_REACTION_MS, CodingRequest, Settings, code_name
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.exchange_panel import Bench, ExchangePanel, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
 from labapp.ui.replay.session import OpenedSession, no_collection, open_session
 from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
-from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow
+from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow, end_with
 
 SETTINGS = "coding-window.json"
-SIGNAL_MS = 200
 VIEW_NS = 60 * 1_000_000_000
 """So much of the session the timeline shows at first: single units can be told apart."""
 CARD_PX = 44
@@ -50,15 +48,7 @@ once."""
 
 
 class CodingWindow(QObject):
-    """A replay window in which a session is coded.
-
-    Attributes
-    ----------
-    window : the window.
-    coding : what is coded.
-    desk : CodingDesk
-        List, palette and keys.
-    """
+    """A replay window in which a session is coded; `desk` has its list, palette and keys."""
 
     def __init__(self, window: ReplayWindow, coding: Coding) -> None:
         super().__init__(window)
@@ -67,9 +57,7 @@ class CodingWindow(QObject):
         self.panel = ExchangePanel(window.palette_, window)
         self.exchange = ExchangeWork(self.panel, self._bench, taker_of(coding), self)
         self._lanes = CodingLanes(coding)
-        self._late = QTimer(self)
-        self._late.setSingleShot(True)
-        self._late.setInterval(SOON_MS)
+        self._late = QTimer(self, singleShot=True, interval=SOON_MS)
         self._late.timeout.connect(self._show_marks)
         self._place()
         self._connect()
@@ -79,14 +67,14 @@ class CodingWindow(QObject):
         self._show_units()
         self._show_marks()
         coding.set_transport(window.controller)
-        if coding.units and not coding.files.speakers_said:
-            key = window.keys.key_text("speaker")
-            told = tr(
-                "Nobody has said who speaks: all units count as the participant’s, the moderator’s "
-                "sentences included. {key} says it for a unit.",
-                key=key,
+        if coding.units and not coding.files.segmentation.speakers_said:
+            window.add_notice(
+                tr(
+                    "Nobody has said who speaks: all units count as the participant’s, the "
+                    "moderator’s sentences included. {key} says it for a unit.",
+                    key=window.keys.key_text("speaker"),
+                )
             )
-            window.add_notice(told)
 
     def _show_view(self) -> None:
         """Show so much of the timeline that units can be told apart, from the current one on."""
@@ -112,7 +100,6 @@ class CodingWindow(QObject):
         router.commands["leave"] = lambda: self._leave_exchange() or desk.leave() or leave()
         router.coding = True
         router.unclaimed = desk.unclaimed
-
         key = window.keys.key_text
         window.transport.set_hint(
             tr(
@@ -241,7 +228,6 @@ class CodingWindow(QObject):
         desk.field.grown.connect(desk.place_field)
 
     def _veil(self) -> None:
-        """Hide what the rater is not to see."""
         window, blind = self.window, self.coding.blind
         session = window.session
         if blind:
@@ -252,9 +238,8 @@ class CodingWindow(QObject):
             window.hide_screen()  # a pack has no screen to be shown
 
     def _show_units(self) -> None:
-        units: tuple[Unit, ...] = self.coding.units
-        self.window.controller.set_units(units)
-        self.window.timeline.set_units(units, editable=True)
+        self.window.controller.set_units(self.coding.units)
+        self.window.timeline.set_units(self.coding.units, editable=True)
         self._show_current()
         self._show_remark()
 
@@ -279,8 +264,7 @@ class CodingWindow(QObject):
                 )
             )
         if made := [*report.exported, *(str(entry.file) for entry in report.handed_out)]:
-            files = ", ".join(made)
-            told.append(tr("Made before, and not changed: {files}", files=files))
+            told.append(tr("Made before, and not changed: {files}", files=", ".join(made)))
         self.window.add_notice(" ".join(told))
 
     def _show_marks(self) -> None:
@@ -335,27 +319,12 @@ def _telling(value: object, told: bool = False) -> Iterator[str]:
 def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> int:
     """Let a rater code a session until the window is closed, or the program is asked to end.
 
-    Parameters
-    ----------
-    path : the session's folder.
-    request : who codes, by which codebook, and what is hidden.
-    at_ns : the session time to begin at; without it, where this session was left.
-
-    Raises
-    ------
-    LabappError : the session cannot be coded.
+    at_ns: the session time to begin at; without it, where this session was left. Raises
+    LabappError where the session cannot be coded.
     """
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
     coding = open_coding_window(path, request)
     window = coding.window
-    window.closed.connect(app.quit)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: window.close())
-    # Python runs its signal handlers only when the event loop calls into Python.
-    awake = QTimer(window)
-    awake.timeout.connect(lambda: None)
-    awake.start(SIGNAL_MS)
+    app = end_with(window)
     try:
         coding.coding.settings = read_choices(SETTINGS, Settings(), "coding window", _check)
     except DataFolderError as error:
@@ -408,7 +377,6 @@ class CodingLanes:
         return lanes
 
     def _lane(self, tier: str, title: str) -> CodeLane:
-        """The own codes of a tier."""
         version = self._coding.marks.version(tier)
         known = self._made.get(tier)
         if known is not None and known[0] == version:
@@ -422,7 +390,7 @@ class CodingLanes:
         if known is not None and known[0] is mark:
             return known[1]
         code = self._coding.codebook.code(mark.code)
-        label = mark.code if code is None else code.name
+        label = code_name(self._coding.codebook, mark.code)
         colour = "#57606A" if code is None else code.colour
         item = CodeItem(mark.t0_ns, mark.t1_ns, label, colour, mark.id, mark.memo)
         self._items[mark.id] = (mark, item)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -18,25 +18,27 @@ from labapp.clock import NS
 from labapp.replay.times import time_text
 from labapp.ui.language import N_, number, tr, translate_message
 
+if TYPE_CHECKING:
+    from labapp.audio.player import Player
+
 LONGEST_WAIT_S = 0.1
 """After a picture that took longer, as one whose model was loaded first, no more is waited."""
 TICK_MS = 16
 """Between two looks at the player's clock while it plays."""
 HEALTH_MS = 500
 """Between two looks at whether sound is heard."""
-SECOND_NS = NS
 SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 USUAL_SPEED = 1.0
 BACK_S = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 """What may be gone back when playing is resumed, in seconds."""
 USUAL_BACK_S = 2.0
-STEP_NS, LITTLE_NS = SECOND_NS, SECOND_NS // 10
-REPEATED_NS = 3 * SECOND_NS
+STEP_NS, LITTLE_NS = NS, NS // 10
+REPEATED_NS = 3 * NS
 REPEAT_SPEED = 0.75
 GRAIN_MS = 60
 """Of sound in scrubbing and playing backwards."""
 BACKWARDS = (1.0, 2.0, 4.0)
-MOMENT_NS = SECOND_NS // 4
+MOMENT_NS = NS // 4
 """A jump back from just behind a mark goes to the mark before it."""
 
 Find = Callable[[str, int, bool], int | None]
@@ -52,49 +54,20 @@ NONE_THERE: dict[str, str] = {
 """What is said where a jump finds nothing."""
 
 
-class Player(Protocol):
-    """What plays the sound, see `labapp.audio.player`."""
-
-    @property
-    def playing(self) -> bool:
-        """Whether time passes."""
-
-    @property
-    def problem(self) -> str:
-        """Why nothing is heard, as a sentence; empty where all is well."""
-
-    def play(self) -> None: ...
-    def pause(self) -> None: ...
-    def seek(self, t_ns: int) -> None: ...
-    def scrub(self, t_ns: int) -> None: ...
-    def set_speed(self, speed: float) -> None: ...
-    def set_loop(self, t0_ns: int | None, t1_ns: int | None = None) -> None: ...
-    def heard_ns(self) -> int: ...
-    def try_again(self) -> None: ...
-    def close(self) -> None: ...
-
-
 class ReplayController(QObject):
     """Plays, pauses, jumps and loops, and says what time it is.
 
     Signals
     -------
-    moved(int)
-        The playhead stands at another session time in ns. At most once a tick.
-    jumped(int)
-        It goes there at once, and not by playing: by a key, a click, a drag or a list.
-    picture_due(int)
-        The picture of that time is to be drawn now.
-    playing_changed(bool), speed_changed(float), back_changed(float)
-        Playing or not; times as quick; seconds gone back when playing is resumed.
-    loop_changed(object)
-        The stretch that is looped as (t0_ns, t1_ns), or None.
-    unit_changed(str)
-        The id of the unit at the playhead; empty where there is none.
-    notice(str)
-        A sentence for whoever pressed a key that could do nothing.
-    problem_changed(str)
-        Why nothing is heard; empty where all is well again.
+    moved(int) : the playhead stands at another session time in ns. At most once a tick.
+    jumped(int) : it goes there at once, and not by playing: by a key, a click, a drag or a list.
+    picture_due(int) : the picture of that time is to be drawn now.
+    playing_changed(bool), speed_changed(float), back_changed(float) : playing or not; times as
+        quick; seconds gone back when playing is resumed.
+    loop_changed(object) : the stretch that is looped as (t0_ns, t1_ns), or None.
+    unit_changed(str) : the id of the unit at the playhead; empty where there is none.
+    notice(str) : a sentence for whoever pressed a key that could do nothing.
+    problem_changed(str) : why nothing is heard; empty where all is well again.
     """
 
     moved = Signal(object)
@@ -109,11 +82,7 @@ class ReplayController(QObject):
     problem_changed = Signal(str)
 
     def __init__(
-        self,
-        player: Player,
-        begin_ns: int,
-        end_ns: int,
-        parent: QObject | None = None,
+        self, player: Player, begin_ns: int, end_ns: int, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.player = player
@@ -130,23 +99,18 @@ class ReplayController(QObject):
         self._drawn: int | None = None
         self._paused_at: int | None = None
         self._slow_until: int | None = None
-        self._stop_at: int | None = None
         self._usual = USUAL_SPEED
         self._backwards = 0.0
         self._picture_free = 0.0
-        self._timer = QTimer(self)
-        self._timer.setInterval(TICK_MS)
+        self._timer = QTimer(self, interval=TICK_MS)
         self._timer.timeout.connect(self.tick)
-        self._grains = QTimer(self)
-        self._grains.setInterval(GRAIN_MS)
+        self._grains = QTimer(self, interval=GRAIN_MS)
         self._grains.timeout.connect(self._grain)
         self._problem = ""
-        self._health = QTimer(self)
-        self._health.setInterval(HEALTH_MS)
+        self._health = QTimer(self, interval=HEALTH_MS)
         self._health.timeout.connect(self._look_at_sound)
         self._health.start()
-        self._late_picture = QTimer(self)
-        self._late_picture.setSingleShot(True)
+        self._late_picture = QTimer(self, singleShot=True)
         self._late_picture.timeout.connect(self._draw)
 
     # --- what it is told ----------------------------------------------------------------------
@@ -188,7 +152,7 @@ class ReplayController(QObject):
             self.pause()
             return
         if self._paused_at == self._now and self.back_s:
-            self._place(self._now - round(self.back_s * SECOND_NS))
+            self._place(self._now - round(self.back_s * NS))
         self.play()
 
     def play(self) -> None:
@@ -202,15 +166,9 @@ class ReplayController(QObject):
         self._timer.start()
         self.playing_changed.emit(True)
 
-    def play_stretch(self, t0_ns: int, t1_ns: int) -> None:
-        """Play from one session time to another, and stop there."""
-        self.seek_and_play(t0_ns)
-        self._stop_at = t1_ns
-
     def pause(self) -> None:
         """Stop where it is; resuming here goes a little back."""
         was_playing = self.playing
-        self._stop_at = None
         self._end_slow()
         if self._timer.isActive():
             self._timer.stop()
@@ -256,14 +214,13 @@ class ReplayController(QObject):
 
     def seek(self, t_ns: int) -> None:
         """Go to a session time; playing goes on from there."""
-        self._stop_at = None
         self._end_slow()
-        self._stop_loop_outside(t_ns)
+        if self.loop is not None and not self.loop[0] <= t_ns < self.loop[1]:
+            self.set_loop(None)
         self._place(t_ns)
         self._paused_at = None
 
     def seek_and_play(self, t_ns: int) -> None:
-        """Play from a session time on."""
         self.seek(t_ns)
         if not self._timer.isActive():
             self.play()
@@ -279,7 +236,6 @@ class ReplayController(QObject):
         self.player.scrub(self._now)
 
     def step(self, by_ns: int) -> None:
-        """Go back or forward by a stretch."""
         self.seek(self._now + by_ns)
 
     def jump(self, kind: str, forward: bool) -> None:
@@ -380,14 +336,6 @@ class ReplayController(QObject):
             self.player.set_loop(*stretch)
         self.loop_changed.emit(stretch)
 
-    def _stop_loop_outside(self, t_ns: int) -> None:
-        if self.loop is not None and not self.loop[0] <= t_ns < self.loop[1]:
-            self.set_loop(None)
-
-    def try_sound(self) -> None:
-        """Look for the loudspeaker again."""
-        self.player.try_again()
-
     def _look_at_sound(self) -> None:
         """The loudspeaker is opened in the background, and may go while it plays."""
         if self.player.problem != self._problem:
@@ -401,8 +349,7 @@ class ReplayController(QObject):
         self._arrive(self.player.heard_ns())
         if self._slow_until is not None and self._now >= self._slow_until:
             self._end_slow()
-        end_ns = self.end_ns if self._stop_at is None else self._stop_at
-        if self._now >= end_ns or not self.player.playing:
+        if self._now >= self.end_ns or not self.player.playing:
             self.pause()
 
     def _place(self, t_ns: int) -> None:

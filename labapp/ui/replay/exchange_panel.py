@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QWidget
@@ -60,7 +60,6 @@ SOUNDS = {
 """What becomes of the sound, by the names in `ExportWanted`."""
 INSIDE = {"linked": N_("Sound inside"), "joined": SOUNDS["joined"], "none": SOUNDS["none"]}
 """The same of files that hold the sound."""
-LINE_COLUMNS = (N_("What"), N_("When"), N_("About"))
 ROW_PX = 26
 LINES_PX = 96
 MOST_ROWS = 10
@@ -77,8 +76,8 @@ class ExportWanted:
     format : a name of `labapp.exchange.formats.FORMATS`.
     sound : a name of `SOUNDS`.
     out : the file, or of several sound files the folder.
-    on_transcript : bool
-        Whether codes of units are on the transcript, instead of on words beside; of `qdpx` alone.
+    on_transcript : whether codes of units are on the transcript, instead of on words beside; of
+        `qdpx` alone.
     """
 
     format: str
@@ -93,7 +92,6 @@ class ImportWanted:
 
     Attributes
     ----------
-    file : of another tool.
     time : whose time it has: `session`, a sound file, or empty for what the file says.
     names : a table of what tiers and codes are called here.
     words_only : whether words go into the units that are there.
@@ -120,7 +118,7 @@ class Lines(RowModel[Line]):
     """What would be changed, or what was left out."""
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__(LINE_COLUMNS)
+        super().__init__((N_("What"), N_("When"), N_("About")))
         self._palette = palette
 
     def cell(self, row: Line, column: int, role: int) -> Any:
@@ -152,7 +150,9 @@ class ExchangePanel(QFrame):
 
     def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._name, self._several = "coding", False
+        self.name = "coding"
+        """What a file that goes out is called at first, without its ending."""
+        self._several = False
         self._file: Path | None = None
         self._names: Path | None = None
         self.setProperty("role", "sheet")
@@ -237,10 +237,6 @@ class ExchangePanel(QFrame):
 
     # --- what is shown ----------------------------------------------------------------------------
 
-    def set_name(self, name: str) -> None:
-        """What a file that goes out is called at first, without its ending."""
-        self._name = name
-
     def set_sounds(self, files: Sequence[str]) -> None:
         """The names of the session's sound files."""
         self._several = len(files) > 1
@@ -317,7 +313,6 @@ class ExchangePanel(QFrame):
 
     @property
     def chosen(self) -> Format:
-        """The format that is chosen."""
         return FORMATS[self.format.currentData()]
 
     def _ask_out(self) -> None:
@@ -325,7 +320,7 @@ class ExchangePanel(QFrame):
         each = self._several and not form.many and form.name != "csv"
         folder = each and sound in ("linked", "copied")
         title = tr("A new folder, with a file for each sound file") if folder else tr("A new file")
-        name = self._name if folder else f"{self._name}{form.suffix}"
+        name = self.name if folder else f"{self.name}{form.suffix}"
         if path := bits.ask_new_path(self, title, name):
             if not folder and path.suffix.casefold() != form.suffix.casefold():
                 path = path.with_name(f"{path.name}{form.suffix}")
@@ -378,27 +373,13 @@ WHATS = {
 
 @dataclass(frozen=True)
 class Bench:
-    """Whose coding of what.
-
-    Attributes
-    ----------
-    session : its folder.
-    rater : whose marks go out, or come in.
-    codebook : its id; empty for the only one.
-    round : see `labapp.annotations.model.Round`; None for the one that the rater is in.
-    """
+    """Whose coding goes out, or comes in; codebook: its id, empty for the only one; round: None for
+    the one that the rater is in."""
 
     session: Path
     rater: str
     codebook: str = ""
     round: Round | None = None
-
-
-class Taker(Protocol):
-    """Does what a plan says, in the window's thread."""
-
-    def __call__(self, plan: Plan) -> None:
-        """Raises LabappError."""
 
 
 class ExchangeWork(QObject):
@@ -416,14 +397,14 @@ class ExchangeWork(QObject):
         self,
         panel: ExchangePanel,
         bench: Callable[[], Bench | None],
-        take: Taker | None = None,
+        take: Callable[[Plan], None] | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """bench: what is worked on, None for nothing; take: what does a plan, without it the files
-        of annotations are opened for it."""
+        """bench: what is worked on, None for nothing; take: does what a plan says, in the window's
+        thread, and raises LabappError; without it the files of annotations are opened for it."""
         super().__init__(parent)
         self.panel, self._bench = panel, bench
-        self._take: Taker = take or self._take_in
+        self._take = take or self._take_in
         self._pool: ThreadPoolExecutor | None = None
         self._wanted: ImportWanted | None = None
         self._plan: Plan | None = None
@@ -444,7 +425,7 @@ class ExchangeWork(QObject):
             return
         self._plan = self._wanted = None
         self.panel.set_busy(self.busy)
-        self.panel.set_name(f"{bench.session.name}_{bench.rater}")
+        self.panel.name = f"{bench.session.name}_{bench.rater}"
         try:
             audio = open_record(bench.session).audio
         except LabappError as error:
@@ -470,7 +451,7 @@ class ExchangeWork(QObject):
             self._begin(lambda: _export(bench, wanted), self._exported, tr("It is being written …"))
 
     def _exported(self, exported: Exported) -> None:
-        lines = [Line(tr("not in it"), "", translate_message(w), warns=True) for w in exported.lost]
+        lines = _warnings(tr("not in it"), exported.lost)
         lines += [Line(tr("file"), "", str(path)) for path in exported.files]
         marks = counted(exported.marks, "{n} code", "{n} codes")
         units = counted(exported.units, "{n} unit", "{n} units")
@@ -495,7 +476,7 @@ class ExchangeWork(QObject):
 
     def _show_plan(self, plan: Plan) -> None:
         self._plan = plan
-        told = [*(translate_message(why) for why in plan.times)]
+        told = [translate_message(why) for why in plan.times]
         if plan.new_codebook:
             codes = ", ".join(code.id for code in plan.codebook.codes)
             told.append(
@@ -518,11 +499,7 @@ class ExchangeWork(QObject):
                     same=same,
                 )
             )
-        lost = (
-            Line(tr("not brought over"), "", translate_message(why), warns=True)
-            for why in plan.lost
-        )
-        lines = [*map(_line, plan.steps), *lost]
+        lines = [*map(_line, plan.steps), *_warnings(tr("not brought over"), plan.lost)]
         self.panel.set_lines(lines, " ".join(told), can_accept=not plan.empty)
 
     def _take_plan(self, plan: Plan) -> None:
@@ -540,10 +517,7 @@ class ExchangeWork(QObject):
             return
         self._plan = None
         done = counted(len(plan.steps), "{n} change was made", "{n} changes were made")
-        lost = [
-            Line(tr("not brought over"), "", translate_message(why), warns=True)
-            for why in plan.lost
-        ]
+        lost = _warnings(tr("not brought over"), plan.lost)
         self.panel.set_lines(lost, tr("Brought in from {file}: {done}.", file=plan.file, done=done))
         self.changed.emit()
 
@@ -580,7 +554,7 @@ class ExchangeWork(QObject):
         then(result)
 
 
-def taker_of(coding: Coding) -> Taker:
+def taker_of(coding: Coding) -> Callable[[Plan], None]:
     """Brings plans into the files that a window has open; each file's change is one to undo."""
 
     def take(plan: Plan) -> None:
@@ -632,6 +606,10 @@ def _told(plan: Plan) -> Sequence[object]:
     """What was told of a plan: its ids are others each time."""
     steps = [(s.what, s.t0_ns, s.t1_ns, s.about, s.before) for s in plan.steps]
     return [steps, plan.lost, plan.freeze, plan.unchanged, plan.sha256]
+
+
+def _warnings(what: str, lost: Sequence[str]) -> list[Line]:
+    return [Line(what, "", translate_message(why), warns=True) for why in lost]
 
 
 def _line(step: Step) -> Line:

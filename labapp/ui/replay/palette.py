@@ -5,7 +5,7 @@ Below stand the facts of the current unit; they say nothing of how its question 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -88,7 +88,6 @@ class CodeRows(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_codebook(self, codebook: Codebook) -> None:
-        """Show the codes of a codebook that are in use."""
         self._codebook = codebook
         self._arrange()
 
@@ -149,7 +148,9 @@ class CodeRows(QWidget):
         for tier, codes in self._tiers():
             head = int(metrics(SECTION_PX, True).horizontalAdvance(_head(tier, active=True)))
             head += theme.SPACE_S
-            widths = [min(_code_width(code, widest_name), width - head) for code in codes]
+            least = BESIDE_NAME_PX + metrics(theme.SECONDARY_PX).horizontalAdvance(WIDEST_COUNT)
+            names = (metrics(NAME_PX).horizontalAdvance(code.name) + 1 for code in codes)
+            widths = [min(int(least + min(name, widest_name)), width - head) for name in names]
             if left and left + head + (widths[0] if widths else 0) > width:
                 left, top = 0, top + BAND_ROW_PX
             lines.append(_Line(tier, None, left, top, head, BAND_ROW_PX))
@@ -163,7 +164,6 @@ class CodeRows(QWidget):
         return lines
 
     def _tiers(self) -> Iterator[tuple[Tier, Sequence[Code]]]:
-        """The tiers with their codes that are in use."""
         if self._codebook is not None:
             for tier in self._codebook.tiers:
                 yield tier, self._codebook.given(tier.name)
@@ -174,11 +174,7 @@ class CodeRows(QWidget):
             self._arrange()
 
     def set_state(
-        self,
-        counts: Mapping[str, int],
-        active: str,
-        given: frozenset[str],
-        open_: frozenset[str],
+        self, counts: Mapping[str, int], active: str, given: frozenset[str], open_: frozenset[str]
     ) -> None:
         """Show how often codes were given, which tier takes keys, which codes the current unit has,
         and which spans have begun."""
@@ -301,12 +297,6 @@ def _head(tier: Tier, *, active: bool) -> str:
     return ("▸ " if active else "") + tier.title.upper()
 
 
-def _code_width(code: Code, widest_name: float) -> int:
-    """How wide a code is in a band."""
-    name = min(metrics(NAME_PX).horizontalAdvance(code.name) + 1, widest_name)
-    return int(BESIDE_NAME_PX + name + metrics(theme.SECONDARY_PX).horizontalAdvance(WIDEST_COUNT))
-
-
 class CodePalette(QWidget):
     """Codes above; the current unit's facts and the focused code's definition below, of a band in
     one line."""
@@ -323,10 +313,11 @@ class CodePalette(QWidget):
         self.definition = bits.label(role="fact", wrap=True)
         below = QWidget()
         column = bits.column(below, theme.SPACE_XS)
-        for widget in (self.unit_head, self.facts, self.code_head, self.definition):
-            if widget is self.code_head:
-                column.addSpacing(theme.SPACE_XS)
-            column.addWidget(widget)
+        column.addWidget(self.unit_head)
+        column.addWidget(self.facts)
+        column.addSpacing(theme.SPACE_XS)
+        column.addWidget(self.code_head)
+        column.addWidget(self.definition)
         column.addStretch(1)
         self._below = bits.Scrolling(below, BELOW_PX)
         self.line = bits.ElidedLabel(role="secondary")
@@ -360,7 +351,6 @@ class CodePalette(QWidget):
         self._scroll.setMaximumHeight(self.rows.height())
 
     def set_codebook(self, codebook: Codebook) -> None:
-        """Show the codes of a codebook."""
         self._codes = {code.id: code for code in codebook.codes}
         self.rows.set_codebook(codebook)
         self._show_definition("")
@@ -389,11 +379,9 @@ class CodePalette(QWidget):
 
 def definition(code: Code) -> str:
     """When a code is given, when not, and examples."""
-    lines: list[str] = []
-    parts: tuple[tuple[str, Callable[[], str]], ...] = (
-        (code.when, lambda: code.when),
-        (code.not_, lambda: tr("Not: {when}", when=code.not_)),
-        ("".join(code.examples), lambda: " · ".join(f"“{text}”" for text in code.examples)),
-    )
-    lines.extend(text() for present, text in parts if present)
+    lines = [code.when] if code.when else []
+    if code.not_:
+        lines.append(tr("Not: {when}", when=code.not_))
+    if any(code.examples):
+        lines.append(" · ".join(f"“{text}”" for text in code.examples))
     return "\n".join(lines) or tr("It has no definition yet.")

@@ -38,14 +38,12 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from labapp.annotations.model import Redaction
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.video_files import PlacedVideo
-from labapp.clock import NS, Clock, FakeClock
+from labapp.clock import NS, FakeClock
 from labapp.errors import LabappError
 from labapp.events.look import WindowShown
-from labapp.events.voice import SoundNow
 from labapp.plugins.part import PlannedPart
 from labapp.replay.history import History
 from labapp.replay.lanes import Lane, LaneItem
-from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.ui import theme
 from labapp.ui.images import Images
@@ -72,22 +70,11 @@ TRAIL_BELOW = 15.0
 
 
 class PastSession:
-    """A recorded session as it was at a time that can be moved: a source of views.
+    """A recorded session as it was at a time that can be moved: a source of views, see
+    `labapp.ui.participant.view.Source`.
 
-    Attributes
-    ----------
-    t_ns : int
-        Session time.
-    machine, state, clock, pictures, ready, stalled, sound
-        See `labapp.ui.participant.view.Source`.
-    error : Exception or None
-        Why the pictures of the part cannot be shown.
+    t_ns: session time; error: why the pictures of the part cannot be shown.
     """
-
-    machine: SessionMachine
-    state: SessionState
-    clock: Clock
-    sound: SoundNow
 
     def __init__(self, history: History, size: QSize | None = None) -> None:
         assert history.machine is not None, "whoever shows a session looks at `problem` first"
@@ -101,8 +88,11 @@ class PastSession:
         history = self.history
         self.t_ns = t_ns
         self.state = history.state_at(t_ns)
-        if self._size is not None:
-            self.state = replace(self.state, look=self._resized())
+        if (size := self._size) is not None:
+            look, width, height = self.state.look, size.width(), size.height()
+            window = look.window or WindowShown(width, height, 1.0, "", width, height)
+            window = replace(window, width=width, height=height, grown=1.0)
+            self.state = replace(self.state, look=replace(look, window=window))
         self.clock = FakeClock(t_ns)
         self.stalled = history.stalled_at(t_ns)
         self.sound = history.sound_at(t_ns)
@@ -116,14 +106,6 @@ class PastSession:
         except Exception as error:  # noqa: BLE001 (a model that is another one by now)
             self.error = error
 
-    def _resized(self) -> Any:
-        """What the window showed, in a window of the size that is asked for."""
-        assert self._size is not None
-        look = self.state.look
-        width, height = self._size.width(), self._size.height()
-        window = look.window or WindowShown(width, height, 1.0, "", width, height)
-        return replace(look, window=replace(window, width=width, height=height, grown=1.0))
-
     @property
     def pictures(self) -> Any:
         return self._renderer.pictures
@@ -136,11 +118,8 @@ class PastSession:
 class PastWindow:
     """The participant's window at a time of a recorded session.
 
-    Parameters
-    ----------
-    history : of the session; its `machine` is there.
-    size : of the window in logical pixels, whatever it was in the session; None for what it was.
-    withholds : whether answers that can tell who somebody is are not shown.
+    size: of the window in logical pixels, whatever it was in the session; None for what it was.
+    withholds: whether answers that can tell who somebody is are not shown.
     """
 
     def __init__(
@@ -166,7 +145,6 @@ class PastWindow:
 
     @property
     def session(self) -> SessionView:
-        """What is shown."""
         return self.picture.session
 
     def show_time(self, t_ns: int) -> None:
@@ -233,18 +211,12 @@ class PastWindow:
         painter.end()
 
     def close(self) -> None:
-        """Let the window go."""
         self.picture.close()
 
 
 class ReplayPicture(QWidget):
-    """The participant's screen at a time, as large as there is room for.
-
-    Parameters
-    ----------
-    history : of the session.
-    withholds : see `PastWindow`.
-    """
+    """The participant's screen at a time, as large as there is room for; withholds: see
+    `PastWindow`."""
 
     def __init__(self, history: History, *, withholds: bool = False) -> None:
         super().__init__()
@@ -254,13 +226,10 @@ class ReplayPicture(QWidget):
         self._t_ns = history.begin_ns
         self.trails = True
         self.hidden_because = ""
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(SOON_MS)
+        self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
         self._soon.timeout.connect(self._draw)
         self._begun = False
-        self._ahead = QTimer(self)
-        self._ahead.setInterval(AHEAD_MS)
+        self._ahead = QTimer(self, interval=AHEAD_MS)
         self._ahead.timeout.connect(self._fold_ahead)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
@@ -290,7 +259,6 @@ class ReplayPicture(QWidget):
         return "" if self._past is None else self._past.problem
 
     def show_time(self, t_ns: int) -> None:
-        """Show a session time."""
         self._t_ns = t_ns
         self._draw()
 
@@ -368,8 +336,6 @@ def still(
 
     Parameters
     ----------
-    history : of the session.
-    t_ns : session time.
     size : of the window in logical pixels, which are those of the picture.
     trails : with the movements of the dials in the last seconds.
     withholds : see `PastWindow`.
@@ -377,8 +343,7 @@ def still(
     Raises
     ------
     RecordError : no screen of the session can be shown.
-    LabappError
-        The one at that time cannot be shown, for example since its model is not installed.
+    LabappError : the one at that time cannot be, for example since its model is not installed.
     """
     history.state_at(t_ns)  # raises, before there is a window
     past = PastWindow(history, size, withholds=withholds)
@@ -407,26 +372,11 @@ not decode each anew."""
 
 
 class VideoPanel(QWidget):
-    """The videos of a session, one of them at a time.
-
-    Parameters
-    ----------
-    videos : sequence of (PlacedVideo, callable)
-        Each with what opens its file.
-    redactions : of the session.
-
-    Attributes
-    ----------
-    view : VideoScreen
-        Where it is shown.
-    tabs : list of Button
-        One a video, where there are several.
-    """
+    """The videos of a session, each with what opens its file: one of them at a time is shown, by
+    `view`; where there are several, each has a tab."""
 
     def __init__(
-        self,
-        videos: Sequence[tuple[PlacedVideo, OpenVideo]],
-        redactions: Sequence[Redaction] = (),
+        self, videos: Sequence[tuple[PlacedVideo, OpenVideo]], redactions: Sequence[Redaction] = ()
     ) -> None:
         super().__init__()
         self.view = VideoScreen(videos, redactions)
@@ -442,31 +392,17 @@ class VideoPanel(QWidget):
             bits.turn_pages(self.tabs, self.view.choose)
         layout.addWidget(self.view, 1)
 
-    def show_time(self, t_ns: int) -> None:
-        """Show a session time."""
-        self.view.show_time(t_ns)
-
-    def close_videos(self) -> None:
-        """Let the files go."""
-        self.view.close_videos()
-
 
 class VideoScreen(QWidget):
     """The picture of a video at a session time, or why there is none.
 
-    Attributes
-    ----------
-    text : str
-        What stands in its place; empty while there is a picture.
-    shown : what is on the screen.
+    text: what stands in its place, empty while there is a picture; shown: what is on the screen.
     """
 
     _came = Signal(int, object)
 
     def __init__(
-        self,
-        videos: Sequence[tuple[PlacedVideo, OpenVideo]],
-        redactions: Sequence[Redaction] = (),
+        self, videos: Sequence[tuple[PlacedVideo, OpenVideo]], redactions: Sequence[Redaction] = ()
     ) -> None:
         super().__init__()
         self._redactions = redactions
@@ -496,7 +432,6 @@ class VideoScreen(QWidget):
 
     @property
     def placed(self) -> PlacedVideo:
-        """The video that is shown."""
         return self._feeds[self._chosen].placed
 
     def choose(self, number: int) -> None:
@@ -517,17 +452,18 @@ class VideoScreen(QWidget):
             return
         if self.shown is None:
             self._say(self._failure or tr("Loading the video …"))
-        self._feeds[self._chosen].want(t_ns, self._room())
+        ratio = self.devicePixelRatioF()
+        width, height = (
+            max(ROOM_STEP, -(-round(side * ratio) // ROOM_STEP) * ROOM_STEP)
+            for side in (self.width(), self.height())
+        )
+        self._feeds[self._chosen].want(t_ns, (width, height))
 
     def _why_not(self, t_ns: int) -> str:
         """Why nothing is shown at a time; empty where the video is."""
         if not decoding.installed():
-            return " ".join(
-                (
-                    tr("Videos cannot be shown: PyAV is not installed."),
-                    tr("Get it by: {command}", command=decoding.INSTALL),
-                )
-            )
+            told = tr("Videos cannot be shown: PyAV is not installed.")
+            return f"{told} {tr('Get it by: {command}', command=decoding.INSTALL)}"
         if is_redacted(t_ns, t_ns, self._redactions):
             return tr("Redacted: the video is not shown here.")
         if not self.placed.covers(t_ns):
@@ -576,14 +512,6 @@ class VideoScreen(QWidget):
             self.setAccessibleDescription(text)
             self.update()
 
-    def _room(self) -> tuple[int, int]:
-        ratio = self.devicePixelRatioF()
-        width, height = (
-            max(ROOM_STEP, -(-round(side * ratio) // ROOM_STEP) * ROOM_STEP)
-            for side in (self.width(), self.height())
-        )
-        return width, height
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._image.isNull():
@@ -605,7 +533,6 @@ class VideoScreen(QWidget):
         self.show_time(self._t_ns)
 
     def close_videos(self) -> None:
-        """Let the files go."""
         for feed in self._feeds:
             feed.close()
 

@@ -9,17 +9,19 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
 from labapp import access, durable, leftovers
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.handed_out import QUOTES, note_handed_out, session_folders
+from labapp.annotations.model import Redaction
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.store import annotations_of
 from labapp.errors import DataFolderError, LabappError
@@ -32,7 +34,8 @@ from labapp.ui import mistakes, theme
 from labapp.ui.language import N_, counted, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
-from labapp.ui.replay.coding_state import clock
+from labapp.ui.moderator.wording import short_time
+from labapp.ui.replay.coding_state import code_name
 from labapp.ui.replay.transport import without_sound
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import FlowLayout
@@ -40,6 +43,7 @@ from labapp.ui.widgets.row_table import RowModel, RowTable
 
 if TYPE_CHECKING:
     from labapp.analysis.quotes import Quote, Quotes
+    from labapp.audio.player import Player
 
 
 ROW_PX = 34
@@ -65,24 +69,7 @@ LONGEST = 200
 """Characters of what is looked for."""
 
 
-class StretchPlayer(Protocol):
-    """Plays the sound of a session: see `labapp.audio.player.Player`."""
-
-    @property
-    def problem(self) -> str: ...
-    @property
-    def playing(self) -> bool: ...
-    def play(self) -> None: ...
-    def pause(self) -> None: ...
-    def seek(self, t_ns: int) -> None: ...
-    def heard_ns(self) -> int: ...
-    def close(self) -> None: ...
-
-
-MakePlayer = Callable[[Path], StretchPlayer]
-
-
-def session_player(session: Path) -> StretchPlayer:
+def session_player(session: Path) -> Player:
     """The player of a session's sound. Raises LabappError."""
     from labapp.audio.player import Player
     from labapp.journal.opening import open_record
@@ -100,7 +87,14 @@ class StretchModel(RowModel[CodedStretch]):
 
     def cell(self, row: CodedStretch, column: int, role: int) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._cells(row)[column]
+            return (
+                row.participant,
+                short_time(row.t0_ns),
+                code_name(self.codebook, row.code, row.value),
+                f"{row.text} {tr('(not checked)')}" if row.unread else row.text,
+                outcome_name(row.outcome),
+                ", ".join(row.raters),
+            )[column]
         if role == Qt.ItemDataRole.ToolTipRole:
             conditions = " · ".join(f"{name}: {is_}" for name, is_ in row.conditions.items())
             return "\n".join(filter(None, (row.text, row.memo, conditions)))
@@ -108,16 +102,6 @@ class StretchModel(RowModel[CodedStretch]):
             code = self.codebook.code(row.code)
             return None if code is None else QColor(code.colour)
         return None
-
-    def _cells(self, stretch: CodedStretch) -> tuple[str, ...]:
-        return (
-            stretch.participant,
-            clock(stretch.t0_ns),
-            code_name(self.codebook, stretch.code, stretch.value),
-            f"{stretch.text} {tr('(not checked)')}" if stretch.unread else stretch.text,
-            outcome_name(stretch.outcome),
-            ", ".join(stretch.raters),
-        )
 
 
 class StretchTable(RowTable):
@@ -149,12 +133,14 @@ class RetrievalView(QWidget):
     failed = Signal(object)
     _read = Signal(object)
 
-    def __init__(self, palette: Palette, make_player: MakePlayer = session_player) -> None:
+    def __init__(
+        self, palette: Palette, make_player: Callable[[Path], Player] = session_player
+    ) -> None:
         super().__init__()
         self._make_player = make_player
-        self._player: StretchPlayer | None = None
+        self._player: Player | None = None
         self._of: Path | None = None
-        self._playing: CodedStretch | None = None
+        self.playing: CodedStretch | None = None
         self._study: Path | None = None
         self._all: tuple[CodedStretch, ...] = ()
         self._pool: ThreadPoolExecutor | None = None
@@ -182,8 +168,7 @@ class RetrievalView(QWidget):
         layout.addLayout(head)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.about)
-        self._tick = QTimer(self)
-        self._tick.setInterval(TICK_MS)
+        self._tick = QTimer(self, interval=TICK_MS)
         self._tick.timeout.connect(self._look)
         self.table.picked.connect(self.play)
         self._read.connect(self._show_read, Qt.ConnectionType.QueuedConnection)
@@ -208,7 +193,6 @@ class RetrievalView(QWidget):
             self.show_stretches(done.result())
 
     def show_stretches(self, retrieved: Retrieved) -> None:
-        """Show what was read."""
         self._all = retrieved.stretches
         codebook = self.model.codebook
         codes = sorted({stretch.code for stretch in self._all} - {NO_CODE})
@@ -225,13 +209,6 @@ class RetrievalView(QWidget):
         self._filter()
         if retrieved.problems:
             bits.set_text(self.about, "\n".join(retrieved.problems[:3]))
-
-    def choose_code(self, code: str) -> None:
-        """Show the units of one code."""
-        place = self.code.findData(code)
-        if place >= 0:
-            self.code.setCurrentIndex(place)
-            self._filter()
 
     def _filter(self) -> None:
         code, condition, outcome = (
@@ -266,17 +243,20 @@ class RetrievalView(QWidget):
     def play(self, row: int) -> None:
         """Play a row in place; the one that plays is stopped."""
         stretch = self.model.rows[row]
-        if self._playing is stretch:
+        if self.playing is stretch:
             self.rest()
             return
         try:
-            player = self._player_of(stretch.session)
+            if self._player is None or self._of != stretch.session:
+                self.rest()
+                self._player, self._of = self._make_player(stretch.session), stretch.session
         except LabappError as error:
             self.failed.emit(error)
             return
+        player = self._player
         player.seek(max(0, stretch.t0_ns - AROUND_NS))
         player.play()
-        self._playing = stretch
+        self.playing = stretch
         self._tick.start()
         if player.problem:
             bits.set_text(self.about, without_sound(translate_message(player.problem)))
@@ -284,29 +264,18 @@ class RetrievalView(QWidget):
     def rest(self) -> None:
         """Play nothing, and let the sound go."""
         self._tick.stop()
-        self._playing = None
+        self.playing = None
         if self._player is not None:
             self._player.close()
             self._player = self._of = None
 
-    @property
-    def playing(self) -> CodedStretch | None:
-        """What is played."""
-        return self._playing
-
-    def _player_of(self, session: Path) -> StretchPlayer:
-        if self._player is None or self._of != session:
-            self.rest()
-            self._player, self._of = self._make_player(session), session
-        return self._player
-
     def _look(self) -> None:
-        stretch, player = self._playing, self._player
+        stretch, player = self.playing, self._player
         if stretch is None or player is None:
             self._tick.stop()
         elif player.heard_ns() >= stretch.t1_ns + AROUND_NS or not player.playing:
             player.pause()
-            self._playing = None
+            self.playing = None
             self._tick.stop()
 
     def close_all(self) -> None:
@@ -323,13 +292,6 @@ def _has_code(stretch: CodedStretch, wanted: str, finding: bool) -> bool:
     if wanted == UNCODED:
         return stretch.code == NO_CODE
     return stretch.code == wanted if wanted else finding or stretch.code != NO_CODE
-
-
-def code_name(codebook: Codebook | None, code_id: str, value: int | None = None) -> str:
-    """A code's name; its id where the codebook does not have it."""
-    code = None if codebook is None else codebook.code(code_id)
-    name = code_id if code is None else code.name
-    return name if value is None else f"{name} {value}"
 
 
 def outcome_name(outcome: str) -> str:
@@ -363,22 +325,15 @@ def write_quotes(
 
     Parameters
     ----------
-    quotes : what is quoted.
     paths : of the sessions, bundles or folders of these that they are from.
     out : the file: .md, .html or .csv.
     size : width and height of a picture in pixels; None for no pictures.
     trails : with the movements of the dials in the last seconds.
     progress : gets the share done, and what is being done; what it raises ends the work.
 
-    Returns
-    -------
-    With the paths of their pictures, or why they have none.
-
-    Raises
-    ------
-    UsageError : the file is there, or its ending is none of these.
-    AnnotationError : it cannot be written down what is quoted.
-    DataFolderError : the file cannot be written.
+    Returns the quotes with the paths of their pictures, or why they have none. Raises UsageError
+    where the file is there or its ending is none of these, AnnotationError where it cannot be
+    written down what is quoted, and DataFolderError where the file cannot be written.
     """
     from labapp.analysis.quotes import as_page, kind_of, pictures_of
 
@@ -416,14 +371,19 @@ def _with_pictures(
     trails: bool,
     progress: Progress,
 ) -> Quotes:
-    from labapp.analysis.quotes import Quotes
+    from labapp.ui.qtapp import make_app
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     drawn: list[Quote] = []
     for who, some in groupby(quotes.quotes, key=lambda quote: quote.who):
-        drawn += _pictured(records[who], list(some), folder, len(drawn), size, trails=trails)
+        make_app()
+        redactions = annotations_of(records[who]).redactions
+        with History(records[who]) as history:
+            for quote in some:
+                file = folder / f"{len(drawn) + 1:03d}.png"
+                drawn.append(_pictured(quote, history, redactions, file, size, trails=trails))
         progress(len(drawn) / len(quotes.quotes), f"{who[1]}, session {who[2]}")
-    return Quotes(tuple(drawn), quotes.left_out)
+    return replace(quotes, quotes=tuple(drawn))
 
 
 Who = tuple[str, str, str]
@@ -453,35 +413,23 @@ def _note(records: dict[Who, Record], *places: Path) -> None:
 
 
 def _pictured(
-    record: Record,
-    quotes: Sequence[Quote],
-    folder: Path,
-    before: int,
+    quote: Quote,
+    history: History,
+    redactions: Sequence[Redaction],
+    file: Path,
     size: tuple[int, int],
     *,
     trails: bool,
-) -> list[Quote]:
-    """The quotes of a session with their pictures; before: how many have one already."""
-    from PySide6.QtCore import QSize
-
-    from labapp.ui.qtapp import make_app
+) -> Quote:
+    """A quote with its picture, or with why it has none."""
     from labapp.ui.replay.picture import still
 
-    make_app()
-    redactions = annotations_of(record).redactions
-    drawn: list[Quote] = []
-    with History(record) as history:
-        for quote in quotes:
-            if is_redacted(quote.onset_ns, quote.onset_ns, redactions):
-                drawn.append(quote.with_picture("", REDACTED))
-                continue
-            name = f"{before + len(drawn) + 1:03d}.png"
-            try:
-                image = still(history, quote.onset_ns, QSize(*size), trails=trails, withholds=True)
-            except LabappError as error:
-                drawn.append(quote.with_picture("", error.what))
-                continue
-            if not image.save(str(folder / name), "PNG"):  # type: ignore[call-overload]
-                raise OSError(f"{folder / name} cannot be written")
-            drawn.append(quote.with_picture(f"{folder.name}/{name}"))
-    return drawn
+    if is_redacted(quote.onset_ns, quote.onset_ns, redactions):
+        return quote.with_picture("", REDACTED)
+    try:
+        image = still(history, quote.onset_ns, QSize(*size), trails=trails, withholds=True)
+    except LabappError as error:
+        return quote.with_picture("", error.what)
+    if not image.save(str(file), "PNG"):  # type: ignore[call-overload]
+        raise OSError(f"{file} cannot be written")
+    return quote.with_picture(f"{file.parent.name}/{file.name}")

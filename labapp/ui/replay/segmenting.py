@@ -16,13 +16,12 @@ from labapp.annotations.model import SPEAKERS, Speaker, Text, Unit
 from labapp.annotations.units import UnitsFile
 from labapp.errors import LabappError
 from labapp.ui.language import N_, tr
-from labapp.ui.replay.coding_state import divided, merged
+from labapp.ui.replay.coding_state import MS, divided, merged
 
 if TYPE_CHECKING:
     from labapp.ui.replay.coding import Coding
 
 Boundary = Literal["begin", "end"]
-MS = 1_000_000
 NUDGE_NS = 50 * MS
 SPEAKER_NAMES = {
     "participant": N_("Participant"),
@@ -37,25 +36,21 @@ class Segmenting(QObject):
     def __init__(self, coding: Coding) -> None:
         super().__init__(coding)
         self._coding = coding
-        self._begun: int | None = None
-        self.speaker: Speaker = "participant"
-
-    @property
-    def begun_ns(self) -> int | None:
+        self.begun_ns: int | None = None
         """Where a unit has begun that has not ended yet, in session time."""
-        return self._begun
+        self.speaker: Speaker = "participant"
 
     def begin_or_end(self) -> None:
         """Begin a unit at the playhead, or end the one that has begun."""
         coding = self._coding
         now = max(0, coding.now_ns())
-        if self._begun is None:
-            self._begun = now
+        if self.begun_ns is None:
+            self.begun_ns = now
             coding.said.emit(tr("A unit begins here; Enter ends it."))
             coding.state_changed.emit()
             return
-        t0, t1 = sorted((self._begun, now))
-        self._begun = None
+        t0, t1 = sorted((self.begun_ns, now))
+        self.begun_ns = None
         if t0 == t1:
             coding.said.emit(tr("A unit needs a length: nothing was made."))
             coding.state_changed.emit()
@@ -67,7 +62,7 @@ class Segmenting(QObject):
 
     def leave(self) -> None:
         """Forget a unit that has begun and not ended."""
-        self._begun = None
+        self.begun_ns = None
 
     def split(self) -> None:
         """Make two units of the current one, at the playhead."""
@@ -100,11 +95,7 @@ class Segmenting(QObject):
 
     def _write(self, texts: Sequence[Text]) -> None:
         """The words go with the units that they were said in."""
-        try:
-            self._coding.files.put_texts(*texts)
-        except LabappError as error:
-            self._coding.problem.emit(error)
-        else:
+        if self._coding.attempt(lambda: self._coding.files.put_texts(*texts)):
             self._coding.drawn("texts", frozenset(text.unit for text in texts))
 
     def boundary_here(self, which: Boundary) -> None:
@@ -121,12 +112,10 @@ class Segmenting(QObject):
             self.move_boundary(unit.id, which, at + by_ns)
 
     def move_boundary(self, unit_id: str, which: Boundary, t_ns: int) -> None:
-        """Move a boundary of a unit to a session time."""
         begin, end = (t_ns, None) if which == "begin" else (None, t_ns)
         self._change(lambda file: file.move(unit_id, begin, end))
 
     def remove(self) -> None:
-        """Take the current unit away."""
         unit = self._coding.current
         if unit is not None:
             self._change(lambda file: file.remove(unit.id))
@@ -143,7 +132,7 @@ class Segmenting(QObject):
         coding, unit = self._coding, self._coding.current
         if coding.mode == "segment":
             self.speaker = speaker
-        if unit is not None and unit.speaker != speaker and self._begun is None:
+        if unit is not None and unit.speaker != speaker and self.begun_ns is None:
             changed = replace(unit, speaker=speaker)
             self._change(lambda file: file.put(changed))
         coding.said.emit(tr("Speaker: {who}", who=tr(SPEAKER_NAMES[speaker])))
@@ -191,8 +180,7 @@ class Segmenting(QObject):
             return None
         coding.drawn("units", frozenset())
         if frozen:
-            by = coding.files.frozen_by
-            text = tr("Proposed to {who}, who froze the units.", who=by)
-            coding.said.emit(text)
+            by = coding.files.segmentation.by
+            coding.said.emit(tr("Proposed to {who}, who froze the units.", who=by))
             return None
         return made if made is not None else True

@@ -10,7 +10,7 @@ import gc
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,10 +27,11 @@ from labapp.replay.history import History
 from labapp.replay.times import time_text
 from labapp.ui.language import in_words, tr
 from labapp.ui.moderator.part_words import every_mark
-from labapp.ui.replay.controller import Player, shown_time
+from labapp.ui.replay.controller import shown_time
 
 if TYPE_CHECKING:
     from labapp.annotations.video_files import PlacedVideo
+    from labapp.audio.player import Player
     from labapp.replay.lanes import Lane, LaneFold
     from labapp.replay.sound import Peaks, SessionSound
     from labapp.videos.decoding import OpenVideo
@@ -42,16 +43,13 @@ class OpenedSession:
 
     Attributes
     ----------
-    record : the session.
     history : its state at any time.
-    player : its sound; to be closed with the window.
-    sound : what the player plays.
+    player, sound : what it plays, to be closed with the window; what the player plays.
     folded : what happened when, as far as the history was read.
     annotations : units, text and marks.
     chips : a few words each on what the session is.
     notices : a sentence each on what cannot be shown, or not all of it.
-    videos : sequence of (PlacedVideo, callable)
-        Videos of the participant, each with what opens its file.
+    videos : of the participant, each with what opens its file.
     """
 
     record: Record
@@ -61,8 +59,8 @@ class OpenedSession:
     folded: LaneFold
     annotations: SessionAnnotations
     chips: Sequence[str] = ()
-    notices: Sequence[str] = field(default=())
-    videos: Sequence[tuple[PlacedVideo, OpenVideo]] = field(default=())
+    notices: Sequence[str] = ()
+    videos: Sequence[tuple[PlacedVideo, OpenVideo]] = ()
 
     @cached_property
     def lanes(self) -> Sequence[Lane]:
@@ -83,25 +81,21 @@ class OpenedSession:
     @property
     def title(self) -> str:
         """Participant and session."""
+        record = self.record
         return tr(
             "{participant} · session {session}",
-            participant=self.record.participant,
-            session=self.record.session,
+            participant=record.participant,
+            session=record.session,
         )
 
     def close(self) -> None:
-        """Let files and sound go."""
         self.player.close()
         self.history.close()
 
 
 def readable_record(path: Path) -> Record:
-    """A session that may be replayed.
-
-    Raises
-    ------
-    RecordError : it cannot be read, or its participant withdrew.
-    """
+    """A session that may be replayed. Raises RecordError where it cannot be read, or its
+    participant withdrew."""
     record = open_record(path)
     if record.withdrawn:
         raise RecordError(
@@ -113,17 +107,6 @@ def readable_record(path: Path) -> Record:
             todo=tr("The page Sessions shows what is left of it."),
         )
     return record
-
-
-def open_session(path: Path) -> OpenedSession:
-    """A session with its sound, lanes and annotations, up to now where it still runs.
-
-    Raises
-    ------
-    RecordError : it cannot be read, or its participant withdrew.
-    """
-    with no_collection():
-        return _opened(readable_record(path))
 
 
 @contextmanager
@@ -139,14 +122,17 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _opened(record: Record) -> OpenedSession:
+@no_collection()
+def open_session(path: Path) -> OpenedSession:
+    """A session with its sound, lanes and annotations, up to now where it still runs. Raises
+    RecordError as `readable_record` does."""
     from labapp.annotations.store import annotations_of
     from labapp.audio.player import DEFAULT
     from labapp.audio.player import Player as SoundPlayer
-    from labapp.replay.history import History
     from labapp.replay.lanes import LaneFold
     from labapp.replay.sound import SessionSound
 
+    record = readable_record(path)
     folded = LaneFold(every_mark())
     history = History(record, folded.apply, in_parts=True)
     notices = _states(record, history)
@@ -167,7 +153,8 @@ def _opened(record: Record) -> OpenedSession:
     if record.redacted:
         chips.append(tr("de-identified"))
     videos, problem = _videos(record)
-    notices.extend(filter(None, (problem,)))
+    if problem:
+        notices.append(problem)
     return OpenedSession(
         record, history, player, sound, folded, annotations, chips, notices, videos
     )
@@ -190,11 +177,10 @@ def _states(record: Record, history: History) -> list[str]:
     """What is to be known of a session before it is looked at, a sentence each."""
     result = []
     if record.state == "running":
-        until = shown_time(history.end_ns)
         result.append(
             tr(
                 "This session is still running. It is shown as it was when opened, up to {time}.",
-                time=until,
+                time=shown_time(history.end_ns),
             )
         )
     if not history.shown_windows and not history.simulated:
@@ -220,18 +206,11 @@ def write_still(
 
     Parameters
     ----------
-    t_ns : session time.
     width, height : of the participant's window and of the picture, in pixels.
     trails : with the movements of the dials in the last seconds.
 
-    Returns
-    -------
-    What may look otherwise than it was, a sentence each.
-
-    Raises
-    ------
-    UsageError : the file is there already, or the time is not in the session.
-    LabappError : there is no such screen.
+    Returns what may look otherwise than it was, a sentence each. Raises UsageError where the file
+    is there already or the time is not in the session, and LabappError for no such screen.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     refuse_inside(path)

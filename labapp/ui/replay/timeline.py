@@ -36,9 +36,10 @@ from labapp.clock import NS
 from labapp.plugins.part import PlannedPart
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui import theme
-from labapp.ui.language import N_, tr
+from labapp.ui.language import tr
 from labapp.ui.replay import timeline_rows as drawing
 from labapp.ui.replay.picture import item_label, item_tip, title
+from labapp.ui.replay.segmenting import SPEAKER_NAMES
 from labapp.ui.replay.timeline_rows import (
     CodeLane,
     CodeRow,
@@ -56,6 +57,8 @@ from labapp.ui.widgets.painting import draw_focus_ring, font, metrics, pen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from labapp.replay.sound import Peaks
+
 
 STRIP_PX, VOICE_PX, AXIS_PX = 14, 64, 20
 TALLEST_VOICE_PX = 150
@@ -71,16 +74,12 @@ ZOOM_STEP = 1.25
 class Timeline(QWidget):
     """Signals carry session time in ns.
 
-    Attributes
-    ----------
-    seeked
-        A time was clicked: play from there.
-    scrubbed
-        The axis is dragged over a time.
-    boundary_moved
-        Of a unit's id its `begin` or `end` was dragged to a time.
-    selected
-        From and until when was selected.
+    Signals
+    -------
+    seeked : a time was clicked: play from there.
+    scrubbed : the axis is dragged over a time.
+    boundary_moved : a unit's id, `begin` or `end`, and the time it was dragged to.
+    selected : from and until when.
     """
 
     seeked = Signal(object)
@@ -88,8 +87,8 @@ class Timeline(QWidget):
     boundary_moved = Signal(object, object, object)
     selected = Signal(object, object)
 
-    def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
         self.palette_ = palette
         self.scale = TimeScale()
         self.voice = Voice()
@@ -124,7 +123,7 @@ class Timeline(QWidget):
         self.scale.set_session(begin_ns, end_ns)
         self._set_rows()
 
-    def set_peaks(self, peaks: drawing.PeakSource | None) -> None:
+    def set_peaks(self, peaks: Peaks | None) -> None:
         """The heights of its sound; None where there is none. Call `set_session` first."""
         self.voice.set_peaks(peaks, self.scale)
         self._arrange()
@@ -143,7 +142,6 @@ class Timeline(QWidget):
         self._changed()
 
     def set_current_unit(self, unit_id: str | None) -> None:
-        """The unit that is coded now."""
         self.current_unit = unit_id
         self.update()
 
@@ -167,7 +165,6 @@ class Timeline(QWidget):
         self.update()
 
     def set_selection(self, t0_ns: int | None, t1_ns: int | None = None) -> None:
-        """A selected stretch; None for none."""
         self.selection = None if t0_ns is None or t1_ns is None else (t0_ns, t1_ns)
         self._describe()
         self.update()
@@ -180,11 +177,9 @@ class Timeline(QWidget):
     # Where it looks
 
     def show_all(self) -> None:
-        """The whole session."""
         self.show_stretch(self.scale.begin_ns, self.scale.end_ns)
 
     def show_stretch(self, t0_ns: float, t1_ns: float) -> None:
-        """A stretch of it."""
         self.scale.show(t0_ns, t1_ns)
         self._changed()
 
@@ -217,7 +212,6 @@ class Timeline(QWidget):
     # How it is laid out
 
     def strip_rect(self) -> QRectF:
-        """Where the strip of the whole session is."""
         return QRectF(self.scale.x0, 4, self.scale.width, STRIP_PX)
 
     def voice_rect(self) -> QRectF:
@@ -228,7 +222,6 @@ class Timeline(QWidget):
         return QRectF(self.scale.x0, top, self.scale.width, tall)
 
     def rows_rect(self) -> QRectF:
-        """Where the rows are."""
         top = self.voice_rect().bottom() + ROW_GAP_PX
         height = min(self._rows_height(), self.height() - AXIS_PX - top)
         return QRectF(self.scale.x0, top, self.scale.width, max(0.0, height))
@@ -302,13 +295,9 @@ class Timeline(QWidget):
             now=exact_time(self.playhead_ns),
         )
         if self.selection is not None:
-            chosen = tr("selected: {begin} to {end}", **self._selection_words())
-            words = f"{words}; {chosen}"
+            begin, end = map(exact_time, self.selection)
+            words = f"{words}; {tr('selected: {begin} to {end}', begin=begin, end=end)}"
         self.setAccessibleDescription(words)
-
-    def _selection_words(self) -> dict[str, str]:
-        begin, end = self.selection or (0, 0)
-        return {"begin": exact_time(begin), "end": exact_time(end)}
 
     # Painting
 
@@ -400,15 +389,13 @@ class Timeline(QWidget):
             lines.append(self.voice.tip(t_ns))
         for row, top in self.placed():
             if top <= y < top + row.height and not (hidden and row.recorded):
-                reach = min(near, self.playhead_ns - t_ns) if self._limited(row) else near
+                limited = self.future_hidden and row.recorded
+                reach = min(near, self.playhead_ns - t_ns) if limited else near
                 lines.append(row.tip(t_ns, y - top, max(0.0, reach)))
         if not hidden:
             held = [i for i in self.pauses if i.t0_ns <= t_ns < i.t1_ns]
             lines += [item_label(item, self.parts) for item in held]
         return "\n".join(filter(None, lines))
-
-    def _limited(self, row: Row) -> bool:
-        return self.future_hidden and row.recorded
 
     # Events, which the hand knows what to do with
 
@@ -449,8 +436,13 @@ def paint_front(painter: QPainter, line: Timeline) -> None:
     bottom = max(rows.bottom(), voice.bottom())
     body = QRectF(voice.left(), voice.top() - 6, voice.width(), bottom - voice.top() + 6)
     painter.setClipRect(body)
-    if line.future_hidden:
-        _cover_future(painter, line)
+    left, right = max(line.scale.x(line.playhead_ns), body.left()), body.right()
+    if line.future_hidden and left < right:
+        for row, top in line.placed():
+            if row.recorded:
+                cover = QRectF(left, top, right - left, row.height)
+                painter.fillRect(cover, line.palette_.color("card"))
+                painter.fillRect(cover, drawing.hatch(line.palette_.hairline))
     _paint_pauses(painter, line, QRectF(body.left(), voice.top(), body.width(), bottom))
     _paint_stretches(painter, line, voice, bottom)
     x = line.scale.x(line.playhead_ns)
@@ -467,17 +459,6 @@ def paint_front(painter: QPainter, line: Timeline) -> None:
     if line.hasFocus():
         ring = QRectF(line.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         draw_focus_ring(painter, ring, 4, line.palette_.accent)
-
-
-def _cover_future(painter: QPainter, line: Timeline) -> None:
-    """Nothing of a recorded row is seen right of the playhead."""
-    left = max(line.scale.x(line.playhead_ns), line.scale.x0)
-    right = line.scale.x0 + line.scale.width
-    for row, top in line.placed():
-        if row.recorded and left < right:
-            cover = QRectF(left, top, right - left, row.height)
-            painter.fillRect(cover, line.palette_.color("card"))
-            painter.fillRect(cover, drawing.hatch(line.palette_.hairline))
 
 
 def _paint_pauses(painter: QPainter, line: Timeline, body: QRectF) -> None:
@@ -505,8 +486,10 @@ def _paint_stretches(painter: QPainter, line: Timeline, voice: QRectF, bottom: f
     scale, p = line.scale, line.palette_
     unit = line.voice.unit(line.current_unit)
     if unit is not None:
-        t0_ns, t1_ns = _edges(line, unit)
-        left, right = scale.x(t0_ns), scale.x(t1_ns)
+        edges = {"begin": unit.t0_ns, "end": unit.t1_ns}
+        if line.moved_edge is not None and line.moved_edge[0] == unit.id:
+            edges[line.moved_edge[1]] = line.moved_edge[2]  # where it is dragged right now
+        left, right = scale.x(edges["begin"]), scale.x(edges["end"])
         room = QRectF(left, voice.top(), right - left, bottom - voice.top())
         painter.fillRect(room, drawing.translucent(p.accent, 28))
         width, height = HANDLE_PX
@@ -525,16 +508,6 @@ def _paint_stretches(painter: QPainter, line: Timeline, voice: QRectF, bottom: f
         painter.setBrush(drawing.translucent(p.accent, 40))
         painter.setPen(pen(p.accent, dashed=True))
         painter.drawRect(room)
-
-
-def _edges(line: Timeline, unit: Unit) -> tuple[int, int]:
-    """Where a unit lies, one edge perhaps drawn elsewhere right now."""
-    t0_ns, t1_ns = unit.t0_ns, unit.t1_ns
-    if line.moved_edge is not None and line.moved_edge[0] == unit.id:
-        if line.moved_edge[1] == "begin":
-            return line.moved_edge[2], t1_ns
-        return t0_ns, line.moved_edge[2]
-    return t0_ns, t1_ns
 
 
 def _paint_frame(painter: QPainter, line: Timeline) -> None:
@@ -588,7 +561,6 @@ class Hand:
         return self._drag is not None
 
     def press(self, event: QMouseEvent) -> None:
-        """A button goes down."""
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
@@ -614,7 +586,6 @@ class Hand:
             self._drag = Drag.PRESS
 
     def move(self, event: QMouseEvent) -> None:
-        """The pointer moves, a button held or not."""
         line, where = self._line, event.position()
         t_ns = line.scale.t(where.x())
         far = abs(where.x() - self._from.x()) >= SLOP_PX
@@ -633,13 +604,10 @@ class Hand:
                 line.scrubbed.emit(t_ns)
             case Drag.FRAME:
                 self._centre(where.x())
-            case _:
-                pass
         self._last = where
         self._show_cursor(where)
 
     def release(self, event: QMouseEvent) -> None:
-        """A button goes up."""
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
@@ -661,8 +629,6 @@ class Hand:
                     line.selected.emit(begin, end)
             case Drag.SELECT:
                 line.seeked.emit(t_ns)
-            case _:
-                pass
         self._edge = None
         self._show_cursor(event.position())
 
@@ -709,8 +675,7 @@ class Hand:
 
     def _centre(self, x: float) -> None:
         line = self._line
-        left = line.strip_t(x) - line.scale.span_ns / 2
-        line.scale.left_ns = left
+        line.scale.left_ns = line.strip_t(x) - line.scale.span_ns / 2
         line.pan(0)
 
     def _edge_at(self, where: QPointF) -> Edge | None:
@@ -746,11 +711,6 @@ ABSENT = {"lost": "alarm", "unrecorded": "secondary"}
 """Stretches without sound, and the colours they are hatched in."""
 STRIP_FINER = 16
 """Columns of sound that a column of the strip is the mean of."""
-SPEAKERS = {
-    "participant": N_("Participant"),
-    "moderator": N_("Moderator"),
-    "other": N_("Somebody else"),
-}
 
 
 class Edge(NamedTuple):
@@ -765,11 +725,12 @@ class Voice:
     """The lane of the voice, and its units."""
 
     def __init__(self) -> None:
-        self._peaks: drawing.PeakSource | None = None
+        self._peaks: Peaks | None = None
         self._columns: drawing.WaveColumns | None = None
         self._gain = 1.0
         self._items: Sequence[LaneItem] = ()
-        self._units: tuple[Unit, ...] = ()
+        self.units: tuple[Unit, ...] = ()
+        """In order of their beginnings."""
         self._by_id: dict[str, Unit] = {}
         self._t0 = self._t1 = np.empty(0, dtype=np.int64)
         self._level: tuple[int, np.ndarray] | None = None
@@ -779,12 +740,7 @@ class Voice:
         """Whether the session has no sound."""
         return self._peaks is None
 
-    @property
-    def units(self) -> tuple[Unit, ...]:
-        """In order of their beginnings."""
-        return self._units
-
-    def set_peaks(self, peaks: drawing.PeakSource | None, scale: TimeScale) -> None:
+    def set_peaks(self, peaks: Peaks | None, scale: TimeScale) -> None:
         """The sound; None where a session has none."""
         self._peaks = peaks
         self._columns = None if peaks is None else drawing.WaveColumns(peaks)
@@ -799,14 +755,12 @@ class Voice:
         self._items = [item for item in items if item.kind != "recorded"]
 
     def set_units(self, units: Sequence[Unit]) -> None:
-        """The segmentation."""
-        self._units = tuple(sorted(units, key=lambda unit: (unit.t0_ns, unit.t1_ns)))
-        self._by_id = {unit.id: unit for unit in self._units}
-        self._t0 = np.array([unit.t0_ns for unit in self._units], dtype=np.int64)
-        self._t1 = np.array([unit.t1_ns for unit in self._units], dtype=np.int64)
+        self.units = tuple(sorted(units, key=lambda unit: (unit.t0_ns, unit.t1_ns)))
+        self._by_id = {unit.id: unit for unit in self.units}
+        self._t0 = np.array([unit.t0_ns for unit in self.units], dtype=np.int64)
+        self._t1 = np.array([unit.t1_ns for unit in self.units], dtype=np.int64)
 
     def unit(self, unit_id: str | None) -> Unit | None:
-        """The unit of an id; None where there is none."""
         return self._by_id.get(unit_id or "")
 
     def edge_at(self, scale: TimeScale, x: float, current: str | None) -> Edge | None:
@@ -819,7 +773,7 @@ class Voice:
             order = np.flatnonzero(np.abs(times - at) <= near)
             for place in order.tolist():
                 inside = times[place] <= at if which == "begin" else times[place] > at
-                unit = self._units[place]
+                unit = self.units[place]
                 rank = (unit.id != current, not inside, abs(times[place] - at))
                 edges.append((rank, Edge(unit.id, which, int(times[place]))))
         return min(edges)[1] if edges else None
@@ -848,15 +802,17 @@ class Voice:
             words = tr("No sound was recorded.")
             drawing.draw_label(painter, room, words, p.color("secondary"))
         for item in self._seen(scale):
-            if item.kind in ABSENT:
-                self._paint_absence(painter, band, view, item)
+            words = item_label(item, {})
+            rect = _rect(scale, band, item)
+            if item.kind in ABSENT and drawing.elided(words, int(rect.width() - 4)) == words:
+                width = metrics(drawing.SMALL_PX).horizontalAdvance(words) + 6
+                low = QRectF(rect.left(), top + height - 17, min(rect.width(), width), 16)
+                painter.fillRect(low, p.color("card"))
+                ink = p.color(ABSENT[item.kind])
+                drawing.draw_label(painter, low.adjusted(3, 0, 0, 0), words, ink)
 
     def _paint_wave(
-        self,
-        painter: QPainter,
-        band: tuple[float, float],
-        view: View,
-        columns: drawing.WaveColumns,
+        self, painter: QPainter, band: tuple[float, float], view: View, columns: drawing.WaveColumns
     ) -> None:
         scale, ratio = view.scale, view.ratio
         count, height = round(scale.width * ratio), round(band[1] * ratio)
@@ -871,7 +827,7 @@ class Voice:
         scale, p = view.scale, view.palette
         painter.setPen(Qt.PenStyle.NoPen)
         ground = np.full(self._t0.size, p.color("accent_soft").rgba(), dtype=np.uint32)
-        for place, unit in enumerate(self._units):
+        for place, unit in enumerate(self.units):
             if unit.speaker != "participant":
                 ground[place] = p.color("track").rgba()
         ends = np.maximum.accumulate(self._t1) if self._t1.size else self._t1
@@ -884,18 +840,6 @@ class Voice:
                     for y in (band[0], band[0] + band[1] - 6):
                         painter.drawLine(QPointF(x, y), QPointF(x, y + 6))
 
-    def _paint_absence(
-        self, painter: QPainter, band: tuple[float, float], view: View, item: LaneItem
-    ) -> None:
-        rect = _rect(view.scale, band, item)
-        words = drawing.elided(item_label(item, {}), int(rect.width() - 4))
-        if words == item_label(item, {}):
-            width = metrics(drawing.SMALL_PX).horizontalAdvance(words) + 6
-            low = QRectF(rect.left(), band[0] + band[1] - 17, min(rect.width(), width), 16)
-            painter.fillRect(low, view.palette.color("card"))
-            ink = view.palette.color(ABSENT[item.kind])
-            drawing.draw_label(painter, low.adjusted(3, 0, 0, 0), words, ink)
-
     def _seen(self, scale: TimeScale) -> list[LaneItem]:
         return [i for i in self._items if i.t1_ns >= scale.left_ns and i.t0_ns <= scale.right_ns]
 
@@ -904,9 +848,9 @@ class Voice:
         lines = [item_tip(i, {}) for i in self._items if i.t0_ns <= t_ns < i.t1_ns]
         place = int(np.searchsorted(self._t0, t_ns, "right")) - 1
         if place >= 0 and t_ns < self._t1[place]:
-            unit = self._units[place]
+            unit = self.units[place]
             length = exact_time(unit.t1_ns - unit.t0_ns)
-            lines.append(f"{tr(SPEAKERS[unit.speaker])} · {length}")
+            lines.append(f"{tr(SPEAKER_NAMES[unit.speaker])} · {length}")
         return "\n".join(lines)
 
     def paint_strip(self, painter: QPainter, rect: QRectF, view: View) -> None:

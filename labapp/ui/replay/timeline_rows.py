@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from heapq import heappop, heappush
+from itertools import product
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -43,7 +44,7 @@ from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from labapp.ui.theme import Palette
+    from labapp.replay.sound import Peaks
 
 
 BAR_PX, GAP_PX = 16, 4
@@ -76,13 +77,7 @@ SIGNS_OF_LANE: Mapping[str, tuple[str, str]] = {
 class CodeItem:
     """A code given to a stretch, or to a moment where both times are equal.
 
-    Attributes
-    ----------
-    t0_ns, t1_ns : session time.
-    label : the code's name, as the chip shows it.
-    colour : `#rrggbb`.
-    id : of the mark.
-    memo : a remark on it.
+    label: the code's name; colour: `#rrggbb`; id: of the mark; memo: a remark on it.
     """
 
     t0_ns: int
@@ -107,12 +102,9 @@ class Row(ABC):
 
     Attributes
     ----------
-    title, total : str
-        What stands left of it.
-    height : int
-        Logical pixels.
-    recorded : bool
-        Whether it tells of the session, which is hidden after the playhead where the future is.
+    title, total : what stands left of it.
+    height : in logical pixels.
+    recorded : whether it tells of the session: then the future may be hidden.
     """
 
     title = ""
@@ -140,14 +132,11 @@ class ScreenRow(Row):
         items = joined_screen(lane, parts)
         trials = [item for item in items if item.kind == "trial"]
         with_trials = {item.part_id for item in trials}
-        whole = [item for item in items if item.kind == "part"]
-        self._under = _Bars(
-            [item for item in whole if item.part_id in with_trials], parts, outcomes
+        under = [i for i in items if i.kind == "part" and i.part_id in with_trials]
+        alone = [i for i in items if i.kind == "part" and i.part_id not in with_trials]
+        self._under, self._alone, self._trials = (
+            _Bars(group, parts, outcomes) for group in (under, alone, trials)
         )
-        self._alone = _Bars(
-            [item for item in whole if item.part_id not in with_trials], parts, outcomes
-        )
-        self._trials = _Bars(trials, parts, outcomes)
 
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         p = view.palette
@@ -195,7 +184,8 @@ def _room(scale: TimeScale, band: tuple[float, float], t0_ns: int, t1_ns: int) -
 
 
 class MoveRow(Row):
-    """A dot a move; each dial has a height of its own. screen: which part was on it when."""
+    """A dot of two pixels a move; each dial has a height of its own. screen: which part was on it
+    when."""
 
     height = 22
 
@@ -225,9 +215,16 @@ class MoveRow(Row):
             times, heights = self._coarse_times, self._coarse_y
         first = int(np.searchsorted(times, int(scale.left_ns), "left"))
         last = int(np.searchsorted(times, int(scale.right_ns), "right"))
-        x = scale.places(times[first:last])
-        band = (top, float(self.height))
-        draw_dots(painter, view, band, x, heights[first:last], view.palette.color("accent"))
+        ratio, ink = view.ratio, np.uint32(view.palette.color("accent").rgba())
+        width, height = max(1, int(scale.width * ratio)), max(1, int(self.height * ratio))
+        pixels = np.zeros((height, width), dtype=np.uint32)
+        columns = (scale.places(times[first:last]) * ratio).astype(np.int64)
+        rows = (heights[first:last] * ratio).astype(np.int64)
+        for down, across in product(range(max(2, round(2 * ratio))), repeat=2):
+            at_x, at_y = columns + across, rows + down
+            inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
+            pixels[at_y[inside], at_x[inside]] = ink
+        draw_pixels(painter, scale.x0, top, pixels, ratio)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         first = int(np.searchsorted(self._times, int(t_ns - near_ns), "left"))
@@ -244,7 +241,8 @@ class MoveRow(Row):
 
 
 class CurveRow(Row):
-    """The alignment, from 0 to 1."""
+    """The alignment, from 0 to 1: a curve in steps that breaks off at NaN; of each pixel from its
+    lowest to its highest value."""
 
     height = CURVE_PX
 
@@ -260,8 +258,17 @@ class CurveRow(Row):
         bottom = top + self.height - 1
         painter.setPen(pen(p.hairline))
         painter.drawLine(QPointF(scale.x0, bottom), QPointF(scale.x0 + scale.width, bottom))
-        band, ink = (top + 2, self.height - 4.0), p.color("accent")
-        draw_curve(painter, view, band, self._times, self._values, ink)
+        ratio = view.ratio
+        width = max(1, int(scale.width * ratio))
+        height = max(1, round((self.height - 4.0) * ratio))
+        low, high = step_columns(scale, self._times, self._values, width)
+        thick = max(1.0, 1.25 * ratio)
+        tops = (1.0 - high) * (height - 1 - thick)
+        bottoms = (1.0 - low) * (height - 1 - thick) + thick
+        rows = np.arange(height, dtype=np.float32)[:, None]
+        inside = (rows >= np.floor(tops)) & (rows < np.floor(bottoms) + 1e-3)  # NaN is nowhere
+        pixels = np.where(inside, np.uint32(p.color("accent").rgba()), np.uint32(0))
+        draw_pixels(painter, scale.x0, top + 2, pixels, ratio)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         place = int(np.searchsorted(self._times, t_ns, "right")) - 1
@@ -307,7 +314,11 @@ class _Points:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for at, point in zip(xs, points, strict=True):
             value = point.colour if point.colour[0] == "#" else getattr(p, point.colour)
-            fill(painter, sign(point.shape), at, middle, value)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(brush(value))
+            painter.translate(at, middle)
+            painter.drawPath(sign(point.shape))
+            painter.translate(-at, -middle)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for at, until, point in zip(xs, [*xs[1:], scale.x0 + scale.width], points, strict=False):
             left = at + SIGN_PX / 2 + 2
@@ -473,8 +484,7 @@ def draw_title(painter: QPainter, row: Row, rect: QRectF, palette: Palette) -> N
         painter.drawText(rect, right, row.total)
         room -= metrics(SMALL_PX).horizontalAdvance(row.total) + 6
     left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    shown = elided(row.title, int(room))
-    painter.drawText(rect, left, shown)
+    painter.drawText(rect, left, elided(row.title, int(room)))
 
 
 LEAST_SPAN_NS = NS // 2
@@ -490,12 +500,9 @@ class TimeScale:
 
     Attributes
     ----------
-    begin_ns, end_ns : int
-        Session time at which the session begins and ends.
-    left_ns, span_ns : float
-        What is shown: from where, and how long.
-    x0, width : float
-        Logical pixels: where it is shown, and how wide; at least 1.
+    begin_ns, end_ns : session time at which the session begins and ends.
+    left_ns, span_ns : what is shown: from where, and how long.
+    x0, width : in logical pixels, where it is shown, and how wide; at least 1.
     """
 
     def __init__(self) -> None:
@@ -505,12 +512,10 @@ class TimeScale:
 
     @property
     def right_ns(self) -> float:
-        """Session time at the right edge."""
         return self.left_ns + self.span_ns
 
     @property
     def ns_per_px(self) -> float:
-        """Nanoseconds a logical pixel."""
         return self.span_ns / self.width
 
     @property
@@ -602,23 +607,13 @@ class View(NamedTuple):
     ratio: float
 
 
-class PeakSource(Protocol):
-    """The heights of a session's sound; see `labapp.replay.sound.Peaks`."""
-
-    def between(
-        self, t0_ns: int, t1_ns: int, columns: int
-    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-        """The lowest and highest sample of each of some columns of equal length."""
-        ...
-
-
 class WaveColumns:
     """The columns of sound that were drawn last: while a view moves, only new ones are asked for.
 
     Columns lie on a grid from session time 0, so that a moved view finds its own again.
     """
 
-    def __init__(self, peaks: PeakSource) -> None:
+    def __init__(self, peaks: Peaks) -> None:
         self._peaks = peaks
         self._per_column = 0.0
         self._first = 0
@@ -712,8 +707,19 @@ def draw_bars(
     left, right = scale.places(t0[first:last]), scale.places(t1[first:last])
     wide = right - left >= THIN_PX
     top, height = band
-    if not wide.all():
-        _draw_thin(painter, view, band, left[~wide], right[~wide], colours[first:last][~wide])
+    if not wide.all():  # the narrow ones as one picture of the row
+        ratio, thin = view.ratio, colours[first:last][~wide]
+        line = np.zeros(int(scale.width * ratio), dtype=np.uint32)
+        begins = np.floor(left[~wide] * ratio).astype(np.int64)
+        # A pixel of ground between two.
+        ends = np.ceil(right[~wide] * ratio).astype(np.int64) - round(ratio)
+        ends = np.maximum(ends, begins + 1)
+        for offset in range(int((ends - begins).max())):
+            at = begins + offset
+            drawn = (at < ends) & (at >= 0) & (at < line.size)
+            line[at[drawn]] = thin[drawn]
+        pixels = np.broadcast_to(line, (max(1, round(height * ratio)), line.size))
+        draw_pixels(painter, scale.x0, top, pixels, ratio)
     edge = scale.width + radius + 1
     for place in np.flatnonzero(wide).tolist():
         begin, end = max(left[place], -radius - 1), min(right[place], edge)
@@ -721,74 +727,6 @@ def draw_bars(
         rect = QRectF(scale.x0 + begin, top, max(1.0, end - begin - 1), height)
         painter.drawRoundedRect(rect, radius, radius)
     return np.flatnonzero(wide) + first
-
-
-def _draw_thin(
-    painter: QPainter,
-    view: View,
-    band: tuple[float, float],
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    colours: NDArray[np.uint32],
-) -> None:
-    """Narrow bars as one picture of the row."""
-    scale, ratio = view.scale, view.ratio
-    width, height = int(scale.width * ratio), max(1, round(band[1] * ratio))
-    line = np.zeros(width, dtype=np.uint32)
-    begin = np.floor(left * ratio).astype(np.int64)
-    # A pixel of ground between two.
-    end = np.maximum(np.ceil(right * ratio).astype(np.int64) - round(ratio), begin + 1)
-    for offset in range(int((end - begin).max())):
-        at = begin + offset
-        drawn = (at < end) & (at >= 0) & (at < width)
-        line[at[drawn]] = colours[drawn]
-    pixels = np.broadcast_to(line, (height, width))
-    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
-
-
-def draw_dots(
-    painter: QPainter,
-    view: View,
-    band: tuple[float, float],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    ink: QColor,
-) -> None:
-    """Dots of two pixels; x and y: logical pixels from the row's left and top."""
-    scale, ratio = view.scale, view.ratio
-    width, height = max(1, int(scale.width * ratio)), max(1, int(band[1] * ratio))
-    pixels = np.zeros((height, width), dtype=np.uint32)
-    size = max(2, round(2 * ratio))
-    columns, rows = (x * ratio).astype(np.int64), (y * ratio).astype(np.int64)
-    value = np.uint32(ink.rgba())
-    for down in range(size):
-        for across in range(size):
-            at_x, at_y = columns + across, rows + down
-            inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
-            pixels[at_y[inside], at_x[inside]] = value
-    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
-
-
-def draw_curve(
-    painter: QPainter,
-    view: View,
-    band: tuple[float, float],
-    times: NDArray[np.int64],
-    values: NDArray[np.float32],
-    ink: QColor,
-) -> None:
-    """A curve in steps from 0 to 1 that breaks off at NaN; of each pixel from its lowest to its
-    highest value."""
-    scale, ratio = view.scale, view.ratio
-    width, height = max(1, int(scale.width * ratio)), max(1, round(band[1] * ratio))
-    low, high = step_columns(scale, times, values, width)
-    thick = max(1.0, 1.25 * ratio)
-    tops = (1.0 - high) * (height - 1 - thick)
-    bottoms = (1.0 - low) * (height - 1 - thick) + thick
-    rows = np.arange(height, dtype=np.float32)[:, None]
-    inside = (rows >= np.floor(tops)) & (rows < np.floor(bottoms) + 1e-3)  # NaN is nowhere
-    pixels = np.where(inside, np.uint32(ink.rgba()), np.uint32(0))
-    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 
 
 def step_columns(
@@ -850,11 +788,11 @@ def translucent(value: str, alpha: int) -> QColor:
 
 
 @lru_cache(maxsize=4096)
-def elided(text: str, width: int, px: int = SMALL_PX) -> str:
+def elided(text: str, width: int) -> str:
     """A text as far as there is room for it; empty where no word would be read."""
-    if width < px / 2:
+    if width < SMALL_PX / 2:
         return ""
-    shown = metrics(px).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    shown = metrics(SMALL_PX).elidedText(text, Qt.TextElideMode.ElideRight, width)
     return shown if shown == text or len(shown) >= LEAST_LETTERS else ""
 
 
@@ -879,8 +817,7 @@ def ink_on(ground: int) -> QColor:
     red, green, blue = (ground >> 16) & 255, (ground >> 8) & 255, ground & 255
     linear = [(part / 255) ** 2.2 for part in (red, green, blue)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    dark = luminance > 0.18
-    return color(theme.LIGHT.ink if dark else theme.LIGHT.card)
+    return color(theme.LIGHT.ink if luminance > 0.18 else theme.LIGHT.card)
 
 
 @cache
@@ -901,12 +838,3 @@ def sign(shape: str) -> QPainterPath:
         path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
         path.closeSubpath()
     return path
-
-
-def fill(painter: QPainter, path: QPainterPath, x: float, y: float, value: str) -> None:
-    """A sign at a place."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(brush(value))
-    painter.translate(x, y)
-    painter.drawPath(path)
-    painter.translate(-x, -y)

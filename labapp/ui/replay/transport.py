@@ -54,14 +54,10 @@ class Transport(QFrame):
 
     Signals
     -------
-    play_pressed(), loop_pressed(), keys_pressed()
-        The buttons.
-    speed_pressed(), back_pressed()
-        The chips: the next speed; the next number of seconds.
-    time_entered(int)
-        A session time was typed, in nanoseconds.
-    time_left()
-        No time is typed any more.
+    play_pressed(), loop_pressed(), keys_pressed() : the buttons.
+    speed_pressed(), back_pressed() : the chips: the next speed; the next number of seconds.
+    time_entered(int) : a session time was typed, in nanoseconds.
+    time_left() : no time is typed any more.
     """
 
     play_pressed = Signal()
@@ -101,11 +97,8 @@ class Transport(QFrame):
         bits.column(self.whole, 0, theme.SPACE_S).addWidget(bits.label(wrap=True))
         self.whole.hide()
         row = self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
-        row.addWidget(self.play)
-        row.addWidget(self.times)
-        row.addWidget(self.total)
-        for chip in (self.speed, self.back, self.loop):
-            row.addWidget(chip)
+        for shown in (self.play, self.times, self.total, self.speed, self.back, self.loop):
+            row.addWidget(shown)
         row.addWidget(self.hint, 1)
         row.addWidget(self.all_keys)
         widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
@@ -142,12 +135,10 @@ class Transport(QFrame):
         self._row.setContentsMargins(theme.SPACE_L, edge, theme.SPACE_L, edge)
 
     def set_playing(self, playing: bool) -> None:
-        """Show whether it plays."""
         sign = "❚❚" if playing else "▶"
         self.play.setText(f"{sign}  {self._keys.key_text('play')}")
 
     def set_time(self, t_ns: int) -> None:
-        """Show a session time."""
         bits.set_text(self.time, shown_time(t_ns))
 
     def set_speed(self, speed: float) -> None:
@@ -160,7 +151,6 @@ class Transport(QFrame):
         self.back.setText(tr("back {n} s on play", n=number(f"{seconds:g}")))
 
     def set_loop(self, on: bool) -> None:
-        """Show whether a stretch is looped."""
         self.loop.setText(tr("looping") if on else tr("loop"))
         self.loop.setChecked(on)
 
@@ -178,10 +168,8 @@ class Transport(QFrame):
         self._notice.start(max(NOTICE_MS, READ_MS * len(text)))
         needed = self.hint.fontMetrics().horizontalAdvance(text)
         self.whole.setVisible(needed > self.hint.contentsRect().width() and self.isVisible())
-        if self.whole.isVisible():
-            self._place_whole(text)
-
-    def _place_whole(self, text: str) -> None:
+        if not self.whole.isVisible():
+            return
         window, words = self.window(), self.whole.findChild(QLabel)
         assert words is not None
         self.whole.setParent(window)
@@ -354,7 +342,6 @@ _NEVER_TYPED = _MODIFIERS.KeypadModifier | _MODIFIERS.GroupSwitchModifier
 _LAST_SIGN = 0x10FFFF
 """Keys up to here are characters, those above are Qt's names of others."""
 
-
 _SIGNS = {
     Qt.Key.Key_Left: "←",
     Qt.Key.Key_Right: "→",
@@ -401,14 +388,7 @@ class Stroke:
 
 
 def stroke_of(key: int, modifiers: Qt.KeyboardModifier, text: str = "") -> Stroke:
-    """A pressed key in the form in which keys are compared.
-
-    Parameters
-    ----------
-    key : of `Qt.Key`.
-    modifiers : what is held with it.
-    text : what it would write, where known.
-    """
+    """A pressed key in the form in which keys are compared; text: what it would write, if known."""
     left = modifiers & ~_NEVER_TYPED
     if key == Qt.Key.Key_Enter:
         key = Qt.Key.Key_Return
@@ -423,18 +403,8 @@ def stroke_of(key: int, modifiers: Qt.KeyboardModifier, text: str = "") -> Strok
     return Stroke(int(key), left.value)
 
 
-def stroke_of_event(event: QKeyEvent) -> Stroke:
-    """The key of an event in the form in which keys are compared."""
-    return stroke_of(event.key(), event.modifiers(), event.text())
-
-
 def parse_stroke(text: str) -> Stroke:
-    """A key as it is written in a file.
-
-    Raises
-    ------
-    ValueError : it is no key; the message says what is allowed.
-    """
+    """A key as it is written in a file. Raises ValueError, which says what is allowed."""
     sequence = QKeySequence.fromString(text, QKeySequence.SequenceFormat.PortableText)
     if sequence.count() != 1 or sequence[0].key() == Qt.Key.Key_unknown:  # type: ignore[index]
         raise ValueError("a key such as Space, Left, Ctrl+R or a sign")
@@ -452,11 +422,7 @@ def parse_stroke(text: str) -> Stroke:
 class KeyMap:
     """Which key does what.
 
-    Attributes
-    ----------
-    strokes : by section and action.
-    problem : LabappError or None
-        Why the user's own file is not used.
+    strokes: by section and action; problem: why the user's own file is not used.
     """
 
     strokes: Mapping[str, Mapping[str, tuple[Stroke, ...]]]
@@ -473,23 +439,19 @@ class KeyMap:
     def action(self, stroke: Stroke, *, coding: bool = False, typing: bool = False) -> str | None:
         """The name of what a key does; None for nothing.
 
-        Parameters
-        ----------
-        stroke : the key.
-        coding : whether keys of coding hold.
-        typing : whether a text is typed: keys that write something there do nothing else.
+        typing: whether a text is typed: keys that write something there do nothing else.
         """
         sections = ["text"] if typing else []
         sections += ["code", "replay"] if coding else ["replay"]
+        writes = stroke.typed or stroke.key in _EDITING
         for section in sections:
-            if typing and section != "text" and not _works_in_texts(stroke):
+            if typing and section != "text" and writes:
                 continue
             if action := self._by_stroke[section].get(stroke):
                 return action
         return None
 
     def keys(self, action: str) -> tuple[Stroke, ...]:
-        """All keys of an action."""
         return next((actions[action] for actions in self.strokes.values() if action in actions), ())
 
     def key_text(self, action: str) -> str:
@@ -508,18 +470,9 @@ _EDITING = frozenset(
 """Keys that move the caret, change text or leave its field, whatever is held with them."""
 
 
-def _works_in_texts(stroke: Stroke) -> bool:
-    """Whether a key means nothing to a text field."""
-    return not stroke.typed and stroke.key not in _EDITING
-
-
 def read_keys() -> KeyMap:
     """The shipped keys with those of the user's own file; without these where they are wrong.
-
-    Raises
-    ------
-    SetupError : the shipped file cannot be used.
-    """
+    Raises SetupError where the shipped file cannot be used."""
     shipped = resources.assets() / "replay" / FILE
     usual = _read(shipped, {})
     own = resources.settings_root() / FILE
@@ -650,7 +603,6 @@ class Header(QFrame):
 
     @property
     def chips(self) -> list[str]:
-        """The texts of the chips."""
         return [chip.full() for chip in self._chips]
 
     def set_chips(self, texts: Sequence[str]) -> None:
@@ -706,8 +658,7 @@ class Notices(QFrame):
 
     Signals
     -------
-    again_pressed()
-        What went wrong is to be tried again.
+    again_pressed() : what went wrong is to be tried again.
     """
 
     again_pressed = Signal()
@@ -775,13 +726,13 @@ LEAST_TEXT = 260
 class Card(QFrame):
     """A card with a heading on the left and a remark on the right of it."""
 
-    def __init__(self, title: str, body: QWidget, remark: str = "") -> None:
+    def __init__(self, title: str, body: QWidget) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self.heading = bits.label(title.upper(), "section")
-        self.remark = bits.ElidedLabel(remark, "section")
+        self.remark = bits.ElidedLabel(role="section")
         self.remark.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._body = body
+        self.body = body
         layout = self._layout = bits.column(self, theme.SPACE_S)
         head = bits.row(None, theme.SPACE_S)
         head.addWidget(self.heading)
@@ -801,14 +752,9 @@ class Card(QFrame):
         """Say something on the right of the heading."""
         self.remark.set_full(text.upper())
 
-    @property
-    def body(self) -> QWidget:
-        """What the card holds."""
-        return self._body
-
     def replace(self, title: str, body: QWidget) -> QWidget:
         """Hold something else; returns what it held."""
-        before, self._body = self._body, body
+        before, self.body = self.body, body
         self._layout.replaceWidget(before, body)
         before.hide()
         before.setParent(None)
@@ -817,20 +763,15 @@ class Card(QFrame):
 
 
 class Side(QWidget):
-    """The text, and panels: beside it where there is room, else as tabs below it.
-
-    Attributes
-    ----------
-    text : Card
-        The units with their text.
-    """
+    """The text, and panels: beside it where there is room, else as tabs below it."""
 
     def __init__(self, text: QWidget) -> None:
         super().__init__()
         self.text = Card(tr("Said"), text)
         self._panels: list[tuple[str, QWidget]] = []
         self._cards: list[Card] = []
-        self._wide: bool | None = None
+        self.wide: bool | None = None
+        """Whether the panels stand beside the text."""
         self._tabs: list[Button] = []
         self.split = QSplitter(Qt.Orientation.Vertical)
         self.split.setChildrenCollapsible(False)
@@ -853,13 +794,7 @@ class Side(QWidget):
         self.set_wide(True)
 
     @property
-    def wide(self) -> bool:
-        """Whether the panels stand beside the text."""
-        return bool(self._wide)
-
-    @property
     def panels(self) -> list[QWidget]:
-        """The panels, in their order."""
         return [widget for _, widget in self._panels]
 
     def set_text(self, title: str, widget: QWidget) -> QWidget:
@@ -880,14 +815,14 @@ class Side(QWidget):
 
     def set_wide(self, wide: bool) -> None:
         """Whether there is room for the panels beside the text."""
-        if wide != self._wide:
+        if wide != self.wide:
             self._clear()
-            self._wide = wide
+            self.wide = wide
             self._fill()
 
     def show_panel(self, widget: QWidget) -> None:
         """Turn to a panel where they are tabs."""
-        if not self._wide and widget in self.panels:
+        if not self.wide and widget in self.panels:
             self._tabs[self.panels.index(widget)].click()
 
     def _clear(self) -> None:
@@ -906,10 +841,10 @@ class Side(QWidget):
         self._cards, self._tabs = [], []
 
     def _fill(self) -> None:
-        self._beside.setVisible(bool(self._wide and self._panels))
-        self._below.setVisible(bool(not self._wide and self._panels))
+        self._beside.setVisible(bool(self.wide and self._panels))
+        self._below.setVisible(bool(not self.wide and self._panels))
         for title, widget in self._panels:
-            if self._wide:
+            if self.wide:
                 card = Card(title, widget)
                 self._cards.append(card)
                 self._column.addWidget(card, 1)

@@ -100,7 +100,6 @@ class UnitsList(QAbstractScrollArea):
     chosen(str) : a unit was clicked: its id.
     edited(str, str) : a unit has other words, or its words were read: its id and these.
     edit_moved(int) : the words of the next (1) or previous (-1) unit are to be edited.
-    edit_ended() : nothing is edited any more.
     overtaken(str) : other words came for a unit while somebody types its words, which stay.
     play_toggled(), again() : keys of the player, pressed while words are typed.
     """
@@ -108,7 +107,6 @@ class UnitsList(QAbstractScrollArea):
     chosen = Signal(str)
     edited = Signal(str, str)
     edit_moved = Signal(int)
-    edit_ended = Signal()
     overtaken = Signal(str)
     play_toggled = Signal()
     again = Signal()
@@ -116,13 +114,15 @@ class UnitsList(QAbstractScrollArea):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._palette = palette
-        self._rows: list[UnitRow] = []
+        self.rows: list[UnitRow] = []
         self._places: dict[str, int] = {}
         self._heights: list[int] = []
         self._bottoms: list[int] = []
         self._width = 0
-        self._current: str | None = None
-        self._editing: str | None = None
+        self.current: str | None = None
+        """The id of the current unit."""
+        self.editing: str | None = None
+        """The id of the unit whose words are edited."""
         self._pad = PAD
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -142,24 +142,9 @@ class UnitsList(QAbstractScrollArea):
         self.editor.left.connect(self.end_edit)
         self.editor.play_toggled.connect(self.play_toggled)
         self.editor.again.connect(self.again)
-        self.editor.document().contentsChanged.connect(self._fit_editor)
+        self.editor.document().contentsChanged.connect(self._place_editor)
 
     # --- what is shown ----------------------------------------------------------------------------
-
-    @property
-    def rows(self) -> Sequence[UnitRow]:
-        """All rows, in their order."""
-        return self._rows
-
-    @property
-    def current(self) -> str | None:
-        """The id of the current unit."""
-        return self._current
-
-    @property
-    def editing(self) -> str | None:
-        """The id of the unit whose words are edited, None for none."""
-        return self._editing
 
     def set_dense(self, dense: bool) -> None:
         """Whether rows are closer to each other, as in a low window."""
@@ -171,31 +156,31 @@ class UnitsList(QAbstractScrollArea):
     def seen(self) -> list[str]:
         """The ids of the units whose rows are wholly in sight."""
         high = self.viewport().height()
-        boxes = ((row.unit.id, self._rect(place)) for place, row in enumerate(self._rows))
+        boxes = ((row.unit.id, self._rect(place)) for place, row in enumerate(self.rows))
         return [unit for unit, box in boxes if box.top() >= 0 and box.bottom() < high]
 
     def set_rows(self, rows: Sequence[UnitRow], none: str = "") -> None:
         """Show these rows; none: what is said where there are none."""
-        before = self._text_of(self._editing)
-        self._rows = list(rows)
-        self._places = {row.unit.id: place for place, row in enumerate(self._rows)}
+        before = self._text_of(self.editing)
+        self.rows = list(rows)
+        self._places = {row.unit.id: place for place, row in enumerate(self.rows)}
         self.empty.setText(none)
-        self.empty.setVisible(not self._rows)
-        if self._editing is not None and self._editing not in self._places:
+        self.empty.setVisible(not self.rows)
+        if self.editing is not None and self.editing not in self._places:
             if (typed := self._typed()) != before:
-                self.edited.emit(self._editing, typed)  # into the history, with the unit gone
+                self.edited.emit(self.editing, typed)  # into the history, with the unit gone
             self._close_editor()
         self._meet(before)
         self._measure()
 
     def update_rows(self, rows: Mapping[str, UnitRow]) -> None:
         """Show these rows instead of those of the same units."""
-        grown, before = False, self._text_of(self._editing)
+        grown, before = False, self._text_of(self.editing)
         for unit, row in rows.items():
             place = self._places.get(unit)
-            if place is None or self._rows[place] == row:
+            if place is None or self.rows[place] == row:
                 continue
-            self._rows[place] = row
+            self.rows[place] = row
             height = row_height(row, self._width, self._pad)
             if height != self._heights[place]:
                 self._heights[place], grown = height, True
@@ -206,28 +191,28 @@ class UnitsList(QAbstractScrollArea):
 
     def _text_of(self, unit: str | None) -> str:
         place = self._places.get(unit or "")
-        return "" if place is None else self._rows[place].text
+        return "" if place is None else self.rows[place].text
 
     def _meet(self, before: str) -> None:
         """The words that are edited were written elsewhere meanwhile: who has typed nothing sees
         those, and what somebody typed stays. before: as they were."""
-        now = self._text_of(self._editing)
-        if self._editing is None or now == before:
+        now = self._text_of(self.editing)
+        if self.editing is None or now == before:
             return
         if self._typed() == before:
             self.editor.setPlainText(now)
             self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         else:
-            self.overtaken.emit(self._editing)
+            self.overtaken.emit(self.editing)
 
-    def set_current(self, unit: str | None, *, scroll: bool = True) -> None:
+    def set_current(self, unit: str | None) -> None:
         """Put the frame round a unit and bring it into sight."""
-        if unit != self._current:
-            for known in (self._current, unit):
+        if unit != self.current:
+            for known in (self.current, unit):
                 if known in self._places:
                     self.viewport().update(self._rect(self._places[known]))
-            self._current = unit
-        if scroll and unit in self._places:
+            self.current = unit
+        if unit in self._places:
             self._bring(self._places[unit])
 
     # --- editing ----------------------------------------------------------------------------------
@@ -235,12 +220,12 @@ class UnitsList(QAbstractScrollArea):
     def edit(self, unit: str) -> bool:
         """Let the words of a unit be typed; False where there is no such row."""
         place = self._places.get(unit)
-        if place is None or self._rows[place].veiled:
+        if place is None or self.rows[place].veiled:
             return False
         self._save_edit()
         self.set_current(unit)
-        self._editing = unit
-        self.editor.setPlainText(self._rows[place].text)
+        self.editing = unit
+        self.editor.setPlainText(self.rows[place].text)
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         self._place_editor()
         self.editor.show()
@@ -250,11 +235,10 @@ class UnitsList(QAbstractScrollArea):
 
     def end_edit(self) -> None:
         """Save what was typed and go back to coding."""
-        if self._editing is None:
+        if self.editing is None:
             return
         self._save_edit()
         self._close_editor()
-        self.edit_ended.emit()
 
     def _commit_and_move(self, step: int) -> None:
         self._save_edit(step > 0)
@@ -262,31 +246,27 @@ class UnitsList(QAbstractScrollArea):
 
     def _save_edit(self, read: bool = False) -> None:
         """Tell what was typed; read: also where it is what stood there, which was read then."""
-        unit = self._editing
+        unit = self.editing
         if unit is None or unit not in self._places:
             return
         text = self._typed()
-        if read or text != self._rows[self._places[unit]].text:
+        if read or text != self.rows[self._places[unit]].text:
             self.edited.emit(unit, text)
 
     def _typed(self) -> str:
         return " ".join(self.editor.toPlainText().split())
 
     def _close_editor(self) -> None:
-        self._editing = None
+        self.editing = None
         had = self.editor.hasFocus()
         self.editor.hide()
         if had:
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _fit_editor(self) -> None:
-        if self._editing is not None:
-            self._place_editor()
-
     def _place_editor(self) -> None:
-        if self._editing not in self._places:
+        if self.editing not in self._places:
             return
-        box = self._rect(self._places[self._editing])
+        box = self._rect(self._places[self.editing])
         left = box.left() + PAD + TIME_WIDTH + LETTER_WIDTH - 6
         width = int(text_width(box.width())) + GAP + 6
         lines = max(1, self.editor.document().size().height())
@@ -297,7 +277,7 @@ class UnitsList(QAbstractScrollArea):
 
     def _measure(self) -> None:
         self._width = self.viewport().width()
-        self._heights = [row_height(row, self._width, self._pad) for row in self._rows]
+        self._heights = [row_height(row, self._width, self._pad) for row in self.rows]
         self._sum()
 
     def _sum(self) -> None:
@@ -318,12 +298,12 @@ class UnitsList(QAbstractScrollArea):
 
     def _place_at(self, y: int) -> int | None:
         place = bisect_right(self._bottoms, y + self.verticalScrollBar().value())
-        return place if place < len(self._rows) else None
+        return place if place < len(self.rows) else None
 
     def _bring(self, place: int) -> None:
         bar, height = self.verticalScrollBar(), self.viewport().height()
         top = self._top(place)
-        last = min(len(self._rows) - 1, place + AHEAD)
+        last = min(len(self.rows) - 1, place + AHEAD)
         bottom = min(self._bottoms[last], top + height)
         if top < bar.value():
             bar.setValue(self._top(max(0, place - 1)))
@@ -339,8 +319,8 @@ class UnitsList(QAbstractScrollArea):
             self._measure()
         else:
             self._sum()
-        if self._current in self._places:
-            self._bring(self._places[self._current])
+        if self.current in self._places:
+            self._bring(self._places[self.current])
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         self.viewport().update()
@@ -353,12 +333,12 @@ class UnitsList(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         place = self._place_at(event.rect().top())
-        while place is not None and place < len(self._rows):
+        while place is not None and place < len(self.rows):
             box = self._rect(place)
             if box.top() > event.rect().bottom():
                 break
-            row = self._rows[place]
-            current = row.unit.id == self._current
+            row = self.rows[place]
+            current = row.unit.id == self.current
             paint_row(painter, QRectF(box), row, self._palette, current=current, pad=self._pad)
             place += 1
         if self.hasFocus():
@@ -378,12 +358,12 @@ class UnitsList(QAbstractScrollArea):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         place = self._place_at(int(event.position().y()))
         if event.button() == Qt.MouseButton.LeftButton and place is not None:
-            self.chosen.emit(self._rows[place].unit.id)
+            self.chosen.emit(self.rows[place].unit.id)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         place = self._place_at(int(event.position().y()))
         if place is not None:
-            self.edit(self._rows[place].unit.id)
+            self.edit(self.rows[place].unit.id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()  # the window's keys; the scroll bar would take some of them
@@ -415,9 +395,7 @@ class Chip:
 
     Attributes
     ----------
-    text : the code's name.
     colour : `#rrggbb`; empty for what is no code of the codebook, which is shown without a ground.
-    memo : whether there is a memo on it.
     foreign : whether another rater gave it: only its edge is coloured.
     old : whether it was given by another version of the codebook.
     """
@@ -433,14 +411,8 @@ class Chip:
 class UnitRow:
     """A unit as the list shows it.
 
-    Attributes
-    ----------
-    unit : with its times and speaker.
-    time : of its beginning, as it is shown.
-    text : its words.
-    chips : its codes.
-    doubtful : the places of words of which a recogniser was not sure.
-    veiled : whether it has not been heard yet, and its words are not shown.
+    doubtful: the places of words of which a recogniser was not sure; veiled: whether it has not
+    been heard yet, and its words are not shown.
     """
 
     unit: Unit
@@ -452,22 +424,21 @@ class UnitRow:
 
     @property
     def shown(self) -> str:
-        """The words that are shown."""
         return VEILED if self.veiled else self.text
 
 
 @lru_cache(maxsize=50_000)
-def _advance(word: str, px: int) -> float:
-    return metrics(px).horizontalAdvance(word)
+def _advance(word: str) -> float:
+    return metrics(TEXT_PX).horizontalAdvance(word)
 
 
-def wrap(words: Sequence[str], width: float, px: int = TEXT_PX) -> list[tuple[int, int]]:
+def wrap(words: Sequence[str], width: float) -> list[tuple[int, int]]:
     """The lines of a text, each as the half-open stretch of its words; at least one line."""
-    space = _advance(" ", px)
+    space = _advance(" ")
     lines: list[tuple[int, int]] = []
     begin, used = 0, 0.0
     for place, word in enumerate(words):
-        needed = _advance(word, px)
+        needed = _advance(word)
         if place > begin and used + space + needed > width:
             lines.append((begin, place))
             begin, used = place, needed
@@ -531,7 +502,6 @@ def readable_on(ground: str) -> str:
 def paint_row(
     painter: QPainter, box: QRectF, row: UnitRow, p: Palette, *, current: bool, pad: int = PAD
 ) -> None:
-    """Draw a row into its box."""
     if current:
         inside = box.adjusted(1, 1, -1, -1)
         painter.setPen(pen(p.accent, 2.0))
@@ -573,9 +543,7 @@ def _paint_words(
                 dots = QPen(color(p.warn), 1.5, Qt.PenStyle.DotLine)
                 painter.setPen(dots)
                 base = y + LINE_PX - 2
-                painter.drawLine(
-                    QPointF(x, base), QPointF(x + _advance(words[place], TEXT_PX), base)
-                )
+                painter.drawLine(QPointF(x, base), QPointF(x + _advance(words[place]), base))
                 painter.setPen(color(p.ink))
 
 
@@ -599,7 +567,6 @@ def _paint_chips(painter: QPainter, box: QRectF, row: UnitRow, p: Palette) -> No
 
 
 def paint_chip(painter: QPainter, box: QRectF, chip: Chip, p: Palette) -> None:
-    """Draw a chip into its box."""
     painter.setFont(font(CHIP_PX, True))
     solid = bool(chip.colour) and not chip.foreign
     edge = chip.colour or p.hairline

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ from labapp.ui.replay.coding_state import doubtful
 from labapp.ui.replay.controller import (
     BACK_S,
     LITTLE_NS,
+    NONE_THERE,
     SPEEDS,
     STEP_NS,
     USUAL_BACK_S,
@@ -73,17 +75,14 @@ from labapp.ui.replay.transport import (
     Side,
     Transport,
     read_keys,
-    stroke_of_event,
+    stroke_of,
     without_sound,
 )
 from labapp.ui.replay.units_list import UnitRow, UnitsList
 from labapp.ui.widgets.controls import Button
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from labapp.annotations.model import Redaction
-    from labapp.replay.lanes import Lane
 
 
 LEAST_SIZE = (840, 460)
@@ -104,40 +103,23 @@ LOW_ROW_PX = 22
 TOP_SHARE, TIMELINE_SHARE = 6400, 3600
 """How the window is divided at first: Qt scales these to the room there is."""
 ZOOM = 2.0
-JUMPS: Mapping[str, str] = {
-    "trial": "trial",
-    "note": "note",
-    "flag": "flag",
-    "silence": "silence",
-    "dial": "dial",
-}
-"""By the names of actions what of the lanes is gone to."""
 
 
 class ReplayWindow(Fitted, QWidget):
     """One session: its picture, text, timeline and transport.
 
+    Coding adds its commands to those of `router`, and takes letters by `router.unclaimed`; it puts
+    others in the places of `units` and `events` by `side.set_text` and `side.set_panels`, and its
+    codes below what is there in `upper`.
+
     Attributes
     ----------
-    session : what is shown.
-    controller : ReplayController
-        The clock, and all that is done with it.
-    router : KeyRouter
-        Keys: coding adds its commands, and takes letters by `unclaimed`.
-    header, notices, picture, side, timeline, transport, sheet
-        The parts of the window.
-    upper
-        The layout above the timeline: coding puts its codes below what is there.
-    units, events
-        The text, and what happened, as they are read in the replay; coding puts others in their
-        places by `side.set_text` and `side.set_panels`.
-    filled : bool
-        Whether timeline and events tell of the whole session: soon after the first painting.
+    controller : the clock, and all that is done with it.
+    filled : whether timeline and events tell of the whole session: soon after the first painting.
 
     Signals
     -------
-    closed()
-        The window is closed, and the session let go.
+    closed() : the window is closed, and the session let go.
     """
 
     closed = Signal()
@@ -148,9 +130,10 @@ class ReplayWindow(Fitted, QWidget):
         super().__init__()
         self.session = session
         self.choices, problem = read()
-        asked = None if dark is None else "dark" if dark else "light"
-        self._dark = self.choices.dark if asked is None else asked
-        self.palette_ = theme.DARK if is_dark(self._dark) else theme.LIGHT
+        self._dark = self.choices.dark if dark is None else "dark" if dark else "light"
+        system_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        is_dark = self._dark == "dark" if self._dark else system_dark
+        self.palette_ = theme.DARK if is_dark else theme.LIGHT
         self.keys = keys or read_keys()
         history = session.history
         self.controller = ReplayController(
@@ -231,7 +214,7 @@ class ReplayWindow(Fitted, QWidget):
         controller.moved.connect(self.events.follow)
         controller.picture_due.connect(self._draw_picture)
         if self.video is not None:
-            controller.moved.connect(self.video.show_time)
+            controller.moved.connect(self.video.view.show_time)
         controller.playing_changed.connect(transport.set_playing)
         controller.speed_changed.connect(transport.set_speed)
         controller.back_changed.connect(transport.set_back)
@@ -247,7 +230,7 @@ class ReplayWindow(Fitted, QWidget):
         timeline.selected.connect(controller.set_selection)
         self.units.chosen.connect(self._go_to_unit)
         self.events.picked.connect(controller.seek)
-        self.notices.again_pressed.connect(controller.try_sound)
+        self.notices.again_pressed.connect(controller.player.try_again)
         transport.play_pressed.connect(controller.toggle)
         transport.loop_pressed.connect(self._loop_pressed)
         transport.speed_pressed.connect(self._next_speed)
@@ -259,7 +242,6 @@ class ReplayWindow(Fitted, QWidget):
         self.picture.installEventFilter(self)
 
     def _bind(self) -> None:
-        """Give every action of the replay what it does."""
         do = self.controller
         commands = self.router.commands
         commands |= {
@@ -290,7 +272,7 @@ class ReplayWindow(Fitted, QWidget):
             "leave": self.leave,
             "close": self.close,
         }
-        for kind in JUMPS:
+        for kind in NONE_THERE:
             commands[f"next_{kind}"] = partial(do.jump, kind, True)
             commands[f"previous_{kind}"] = partial(do.jump, kind, False)
 
@@ -352,10 +334,6 @@ class ReplayWindow(Fitted, QWidget):
         self.timeline.set_lanes(lanes)
         self.events.set_lanes(lanes, self._parts)
 
-    def go_to(self, t_ns: int) -> None:
-        """Show a session time, in nanoseconds."""
-        self.controller.seek(t_ns)
-
     def withhold(self, redaction: Redaction) -> None:
         """Let a stretch be heard and seen no more, from now on."""
         begin_ns, end_ns = redaction.t0_ns, redaction.t1_ns
@@ -397,7 +375,7 @@ class ReplayWindow(Fitted, QWidget):
         """Show nothing of the participant's screen, nor the video, on which it may be seen."""
         self.shown.hide()
         if self.video is not None:
-            self.video.close_videos()
+            self.video.view.close_videos()
 
     # --- what is pressed ----------------------------------------------------------------------
 
@@ -433,7 +411,7 @@ class ReplayWindow(Fitted, QWidget):
         if self.timeline.future_hidden:  # no jump tells when what is hidden begins
             lanes = [lane if lane.id == "sound" else lane.until(t_ns) for lane in lanes]
         search = next_after if forward else previous_before
-        return search(lanes, t_ns, (JUMPS[kind],))  # type: ignore[arg-type]
+        return search(lanes, t_ns, (kind,))  # type: ignore[arg-type]
 
     def _go_to_unit(self, unit_id: str) -> None:
         unit = self.session.annotations.segmentation.unit(unit_id)
@@ -445,12 +423,12 @@ class ReplayWindow(Fitted, QWidget):
         self.transport.set_loop(self.controller.loop is not None)
 
     def _next_speed(self) -> None:
-        quicker = [speed for speed in SPEEDS if speed > self.controller.speed]
-        self.controller.set_speed(quicker[0] if quicker else SPEEDS[0])
+        quicker = (speed for speed in SPEEDS if speed > self.controller.speed)
+        self.controller.set_speed(next(quicker, SPEEDS[0]))
 
     def _next_back(self) -> None:
-        more = [seconds for seconds in BACK_S if seconds > self.controller.back_s]
-        self.controller.set_back(more[0] if more else BACK_S[0])
+        more = (seconds for seconds in BACK_S if seconds > self.controller.back_s)
+        self.controller.set_back(next(more, BACK_S[0]))
 
     # --- what Qt asks -------------------------------------------------------------------------
 
@@ -524,12 +502,15 @@ class ReplayWindow(Fitted, QWidget):
         self.controller.close()
         self.picture.close_picture()
         if self.video is not None:
-            self.video.close_videos()
+            self.video.view.close_videos()
         self.session.history.close()
         super().closeEvent(event)
         self.closed.emit()
 
     def _remember(self) -> None:
+        # The one that is left comes first; the oldest ones give way.
+        left = {str(self.session.record.name): self.controller.now_ns()}
+        places = left | {n: t_ns for n, t_ns in self.choices.places.items() if n not in left}
         choices = ReplayChoices(
             geometry=packed(self.saveGeometry()),
             rows=packed(self.rows.saveState()),
@@ -538,7 +519,7 @@ class ReplayWindow(Fitted, QWidget):
             dark=self._dark,
             video=self.choices.video if self.video is None else not self.filmed.isHidden(),
             shown=self.choices.shown if self.video is None else packed(self.shown.saveState()),
-            places=self.choices.with_place(str(self.session.record.name), self.controller.now_ns()),
+            places=dict(islice(places.items(), MOST_PLACES)),
         )
         try:
             write(choices)
@@ -587,11 +568,6 @@ class ReplayChoices:
     shown: str = ""
     places: dict[str, int] = field(default_factory=dict)
 
-    def with_place(self, session: str, t_ns: int) -> dict[str, int]:
-        """The places after a session was left at a time; the oldest ones give way."""
-        others = {name: place for name, place in self.places.items() if name != session}
-        return dict(list({session: t_ns, **others}.items())[:MOST_PLACES])
-
 
 def read() -> tuple[ReplayChoices, LabappError | None]:
     """The last choices, or the usual ones and why the last ones are not used."""
@@ -609,13 +585,6 @@ def _check(choices: ReplayChoices) -> None:
 def write(choices: ReplayChoices) -> None:
     """Keep the choices for the next start. Raises DataFolderError."""
     write_choices(FILE, choices, WINDOW)
-
-
-def is_dark(choice: str) -> bool:
-    """Whether the window is dark: as chosen (`ReplayChoices.dark`), else as the system is."""
-    if choice:
-        return choice == "dark"
-    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 def packed(state: QByteArray) -> str:
@@ -672,7 +641,6 @@ class KeySheet(QFrame):
             self._place()
 
     def toggle(self) -> None:
-        """Show it, or hide it."""
         if self.isVisible():
             self.hide()
             return
@@ -685,16 +653,14 @@ class KeySheet(QFrame):
         rows: list[tuple[str, str]] = []
         sections = ("code", "text", "replay") if self._coding else ("replay",)
         for section in sections:
-            actions = {
-                action: words
+            actions = [
+                ("   ".join(stroke.text() for stroke in keys), tr(words))
                 for action, words in ACTIONS[section].items()
-                if self._keys.keys(action)
-            }
+                if (keys := self._keys.keys(action))
+            ]
             if actions and self._coding:
                 rows.append(("", tr(TITLES[section])))
-            for action, words in actions.items():
-                texts = [stroke.text() for stroke in self._keys.keys(action)]
-                rows.append(("   ".join(texts), tr(words)))
+            rows += actions
         return rows
 
     def _fill(self, columns: int) -> None:
@@ -741,8 +707,7 @@ class KeyRouter(QObject):
     Attributes
     ----------
     commands : what is done, by the names of actions.
-    coding : bool
-        Whether keys of coding hold.
+    coding : whether keys of coding hold.
     unclaimed : asked of key presses and releases that are no action, while no text is typed; says
         whether it took them.
     """
@@ -772,19 +737,22 @@ class KeyRouter(QObject):
         if event.type() not in _KINDS or not isinstance(watched, QWidget):
             return False
         # What the focus does not take goes on to the widgets around it: that is no new key.
-        if watched is not (self._window.focusWidget() or self._window):
-            return False
-        if QApplication.activePopupWidget() is not None:
+        focused = watched is (self._window.focusWidget() or self._window)
+        if not focused or QApplication.activePopupWidget() is not None:
             return False
         assert isinstance(event, QKeyEvent)
         return self._handled(watched, event)
 
     def _handled(self, watched: QWidget, event: QKeyEvent) -> bool:
-        typing = types_text(watched)
-        stroke = stroke_of_event(event)
+        texts = (QLineEdit, QPlainTextEdit, QTextEdit)
+        typing = isinstance(watched, texts) and not watched.isReadOnly()
+        stroke = stroke_of(event.key(), event.modifiers(), event.text())
         action = self.keys.action(stroke, coding=self.coding, typing=typing)
-        if action not in self.commands or _presses(watched, event) or _chooses(watched, event):
-            return self._offered(event, typing)
+        if action not in self.commands or _takes(watched, event):
+            # What is no action may be a code.
+            if typing or self.unclaimed is None or event.type() == QEvent.Type.ShortcutOverride:
+                return False
+            return self.unclaimed(event)
         if event.type() == QEvent.Type.ShortcutOverride:
             event.accept()  # no shortcut of Qt's own comes first
         elif event.type() == QEvent.Type.KeyPress and (
@@ -793,26 +761,12 @@ class KeyRouter(QObject):
             self.commands[action]()
         return event.type() != QEvent.Type.KeyRelease
 
-    def _offered(self, event: QKeyEvent, typing: bool) -> bool:
-        """What is no action may be a code."""
-        if typing or self.unclaimed is None or event.type() == QEvent.Type.ShortcutOverride:
-            return False
-        return self.unclaimed(event)
 
-
-def types_text(widget: QWidget) -> bool:
-    """Whether keys write into a widget."""
-    texts = (QLineEdit, QPlainTextEdit, QTextEdit)
-    return isinstance(widget, texts) and not widget.isReadOnly()
-
-
-def _chooses(widget: QWidget, event: QKeyEvent) -> bool:
-    """Whether a key chooses from a list that opens."""
-    return isinstance(widget, QComboBox) and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
-
-
-def _presses(widget: QWidget, event: QKeyEvent) -> bool:
-    """Whether Enter presses a button. Space does not: it plays, wherever the focus is."""
+def _takes(widget: QWidget, event: QKeyEvent) -> bool:
+    """Whether a key chooses from a list that opens, or Enter presses a button. Space does not: it
+    plays, wherever the focus is."""
+    if isinstance(widget, QComboBox):
+        return event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
     enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
     plain = (event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier).value == 0
     return enter and plain and isinstance(widget, QAbstractButton)
@@ -822,17 +776,11 @@ SIGNAL_MS = 200
 
 
 class Replay:
-    """A replay window on the screen.
+    """A replay window on the screen, of a session folder or a bundle that holds one session.
 
-    Parameters
-    ----------
-    path : a session folder, or a bundle that holds one session.
-    at_ns : the session time that is shown first; None for where it was left.
-    dark : whether the window is dark from now on; None for as it was chosen last.
-
-    Raises
-    ------
-    LabappError : the session cannot be shown.
+    at_ns: the session time that is shown first, None for where it was left; dark: whether the
+    window is dark from now on, None for as it was chosen last. Raises LabappError where the session
+    cannot be shown.
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:
@@ -844,21 +792,25 @@ class Replay:
 
     def run(self) -> int:
         """Go on until the window is closed, or the program is asked to end."""
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        self.window.closed.connect(app.quit)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: self.window.close())
-        # Python runs its signal handlers only when the event loop calls into Python.
-        awake = QTimer(self.window)
-        awake.timeout.connect(lambda: None)
-        awake.start(SIGNAL_MS)
-        return app.exec()
+        return end_with(self.window).exec()
+
+
+def end_with(window: ReplayWindow) -> QApplication:
+    """Let the program end with a window, and the window close when the program is asked to end."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    window.closed.connect(app.quit)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: window.close())
+    # Python runs its signal handlers only when the event loop calls into Python.
+    awake = QTimer(window)
+    awake.timeout.connect(lambda: None)
+    awake.start(SIGNAL_MS)
+    return app
 
 
 LISTED = ("screen", "pauses", "prompts", "answers", "flags", "notes", "alarms")
 """The lanes whose items are listed."""
-LOST = "lost"
 
 
 class EventsList(QListWidget):
@@ -866,8 +818,7 @@ class EventsList(QListWidget):
 
     Signals
     -------
-    picked(int)
-        The session time in ns of what was clicked.
+    picked(int) : the session time in ns of what was clicked.
     """
 
     picked = Signal(object)
@@ -893,7 +844,7 @@ class EventsList(QListWidget):
             elif lane.id in LISTED:
                 items += lane.items
             elif lane.id == "sound":
-                items += [item for item in lane.items if item.kind == LOST]
+                items += [item for item in lane.items if item.kind == "lost"]
         items.sort(key=lambda item: item.t0_ns)
         self._times = [item.t0_ns for item in items]
         self.clear()
