@@ -76,7 +76,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         return self.part.items[trial.number - 1]
 
     def can_set(self, trial: Repair) -> bool:
-        """Whether concepts can be set and changes taken back now."""
+        """Whether concepts can be set, changes taken back and the picture given up now."""
         return trial.phase == "setting" and self.part.instruction != "foresight"
 
     def can_finish(self, trial: Repair) -> bool:
@@ -84,10 +84,6 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         when every concept was confirmed or corrected (`Repair.unset` has the others)."""
         audited = self.part.instruction != "audit" or not trial.unset
         return trial.phase == "setting" and audited
-
-    def can_give_up(self, trial: Repair) -> bool:
-        """Whether the picture can be given up."""
-        return self.can_set(trial)
 
     def limit_ns(self, state: RepairState) -> int | None:
         """Working time at which the present picture is left; None where nothing says so."""
@@ -114,7 +110,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         match command:
             case RepairDone() if self.can_finish(trial):
                 return DONE
-            case GiveUp() if self.can_give_up(trial):
+            case GiveUp() if self.can_set(trial):
                 return GAVE_UP
             case Tick() if not state.pauses.held:
                 limit = self.limit_ns(state)
@@ -168,7 +164,17 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
                 foretold = AnswerForetold(question.picked, sure, device)
                 return (foretold, self._set(question, question.pending, by))
             case UndoChange(device) if self.can_set(question) and question.history:
-                return (self._undone(question, device),)
+                last = question.history[-1]
+                undone = ConceptUndone(
+                    concept=last.concept,
+                    to=last.state,
+                    was=question.states[last.concept],
+                    answer_before=question.answer,
+                    answer_after=last.answer,
+                    probabilities=last.probabilities,
+                    device=device,
+                )
+                return (undone,)
         return ()
 
     def _set(self, trial: Repair, change: Change, device: str) -> ConceptSet:
@@ -183,18 +189,6 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
             answer_before=trial.answer,
             answer_after=self.part.answer(probabilities),
             probabilities=probabilities,
-            device=device,
-        )
-
-    def _undone(self, trial: Repair, device: str) -> ConceptUndone:
-        last = trial.history[-1]
-        return ConceptUndone(
-            concept=last.concept,
-            to=last.state,
-            was=trial.states[last.concept],
-            answer_before=trial.answer,
-            answer_after=last.answer,
-            probabilities=last.probabilities,
             device=device,
         )
 

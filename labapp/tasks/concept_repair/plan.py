@@ -153,7 +153,6 @@ class _OfConcepts(TrialsPart):
 
     @property
     def model(self) -> str:
-        """Id of the model."""
         return self.repaired.model
 
     @property
@@ -209,7 +208,6 @@ class ConceptRepairPart(_OfConcepts):
 
     @property
     def trials(self) -> int:
-        """How many pictures it has."""
         return len(self.items)
 
     def order(self) -> tuple[str, ...]:
@@ -239,7 +237,6 @@ class ConceptGridPart(_OfConcepts):
 
     @property
     def trials(self) -> int:
-        """The grid is one."""
         return 1
 
 
@@ -249,10 +246,3 @@ def rules_of(
     """Of each class by the place of a concept whether it must be on, from the same by its id."""
     places = {concept.id: place for place, concept in enumerate(concepts)}
     return tuple({places[name]: on for name, on in rule.items()} for rule in classes)
-
-
-def changes(concepts: int) -> Iterator[PlannedChange]:
-    """Every change that can be given at a picture's beginning."""
-    for concept in range(concepts):
-        yield PlannedChange(concept=concept, to=OFF)
-        yield PlannedChange(concept=concept, to=ON)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from labapp.analysis.answered import mean
 from labapp.analysis.column import (
@@ -237,19 +237,18 @@ class RepairAttempt(Attempt):
         ]
 
     def _wrong_at_end(self) -> int:
-        pairs = zip(self.states, self.item.beliefs, self.item.concepts, strict=True)
-        has = [
-            (interventions.believed(belief) if state == AS_IT_IS else state == ON, there)
-            for state, belief, there in pairs
-        ]
-        return sum(on != there for on, there in has)
+        return sum(
+            (interventions.believed(belief) if state == AS_IT_IS else state == ON) != there
+            for state, belief, there in zip(
+                self.states, self.item.beliefs, self.item.concepts, strict=True
+            )
+        )
 
     def row(self) -> Row:
-        """Its cells of the table of repairs, but for where it stands."""
+        """Its cells of the table of repairs."""
         own = [change for change in self.changes if not change.given]
         settings = {
-            kind: [change for change in own if change.kind == kind]
-            for kind in ("correction", "confirmation", "release", "undo")
+            kind: [change for change in own if change.kind == kind] for kind in get_args(ChangeKind)
         }
         foretold = self.foreseen()
         before, after = self.right(self.alone), self.correct
@@ -258,6 +257,7 @@ class RepairAttempt(Attempt):
         else:
             success, gain = after and self.outcome == DONE, int(after) - int(before)
         return {
+            **_of_picture(self),
             "foresee": self.item.foresee,
             "n_concepts": len(self.states),
             "n_concepts_wrong": len(self.item.wrong()),
@@ -283,10 +283,13 @@ class RepairAttempt(Attempt):
             "n_foretold_correct": sum(foretold),
             "first_change_s": self.since_start(self.chosen_ns),
             "response_s": self.response_s,
+            "outcome": self.outcome or INTERRUPTED,
+            "excluded": self.excluded_because is not None,
+            "excluded_because": self.excluded_because,
         }
 
     def change_row(self, place: int, change: Change) -> Row:
-        """The cells of a change, the place-th from 0, but for where it stands."""
+        """The cells of a change, the place-th from 0."""
         repaired, event, foretold = self.part.repaired, change.event, change.foretold
         deviations = [
             abs(known)
@@ -296,6 +299,7 @@ class RepairAttempt(Attempt):
         ]
         effects = side_effects(repaired, change)
         return {
+            **_of_picture(self),
             "change": place + 1,
             "change_s": self.since_start(change.working_ns),
             "session_s": change.t_ns / NS,
@@ -319,13 +323,13 @@ class RepairAttempt(Attempt):
             "foretold_correct": self.foretold_right(change),
             "seen_before": change.seen_before,
             "chance": 1 / len(repaired.classes),
-            "side_effects": None
-            if effects is None
-            else ";".join(repaired.concepts[other].id for other in effects) or None,
+            "side_effects": ";".join(repaired.concepts[other].id for other in effects or ())
+            or None,
             "n_side_effects": None if effects is None else len(effects),
             "deviation_mean": fmean(deviations) if deviations else None,
             "deviation_largest": max(deviations, default=None),
             "device": event.device,
+            "excluded": self.excluded_because is not None,
         }
 
 
@@ -339,7 +343,7 @@ class GridAttempt(Attempt):
         super().__init__(key)
         self.part = part
         self.ticked: set[tuple[int, int]] = set()
-        self.ticks: dict[tuple[int, int], int] = {}
+        self.ticks: Counter[tuple[int, int]] = Counter()
         self.nothing = False
         self.ended_ns: int | None = None
 
@@ -349,7 +353,7 @@ class GridAttempt(Attempt):
                 self.started_session_ns, self.started_ns = event.t_ns, working
             case GridTicked():
                 pair = payload.concept, payload.other
-                self.ticks[pair] = self.ticks.get(pair, 0) + 1
+                self.ticks[pair] += 1
                 (self.ticked.add if payload.on else self.ticked.discard)(pair)
             case GridNothing():
                 self.nothing = payload.on
@@ -724,10 +728,8 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         return {
             "n_answered": len(times),
             "response_time_s": mean(times),
-            "success_rate": mean(
-                [float(row["success"]) for row in rows if row["success"] is not None]
-            ),
-            "gain": mean([float(row["gain"]) for row in rows if row["gain"] is not None]),
+            "success_rate": mean([row["success"] for row in rows if row["success"] is not None]),
+            "gain": mean([row["gain"] for row in rows if row["gain"] is not None]),
             "harm_rate": mean(harms),
             "foretold_rate": mean(foretold),
         }
@@ -735,8 +737,12 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
     def own_rows(self) -> Mapping[str, Iterable[Row]]:
         parts = list(self.parts.values())
         return {
-            "repairs": map(_repair_row, self.repairs),
-            "concept_changes": (row for attempt in self.repairs for row in _change_rows(attempt)),
+            "repairs": (attempt.row() for attempt in self.repairs),
+            "concept_changes": (
+                attempt.change_row(place, change)
+                for attempt in self.repairs
+                for place, change in enumerate(attempt.changes)
+            ),
             "concept_grids": self._grid_rows(),
             "concept_models": _once(parts, _model_rows),
             "concept_purities": _once(parts, _purity_rows),
@@ -762,7 +768,7 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
                         "concept": known.id,
                         "other": changed.id,
                         "ticked": pair in attempt.ticked if attempt.complete else None,
-                        "ticks": attempt.ticks.get(pair, 0),
+                        "ticks": attempt.ticks[pair],
                         "nothing": attempt.nothing if attempt.complete else None,
                         "deviation": repaired.deviation(concept, other),
                         "n_set": times_set[concept],
@@ -817,25 +823,6 @@ def _of_picture(attempt: RepairAttempt) -> Row:
         "sample": item.sample,
         "instruction": attempt.part.instruction,
     }
-
-
-def _repair_row(attempt: RepairAttempt) -> Row:
-    return {
-        **_of_picture(attempt),
-        **attempt.row(),
-        "outcome": attempt.outcome or INTERRUPTED,
-        "excluded": attempt.excluded_because is not None,
-        "excluded_because": attempt.excluded_because,
-    }
-
-
-def _change_rows(attempt: RepairAttempt) -> Iterator[Row]:
-    for place, change in enumerate(attempt.changes):
-        yield {
-            **_of_picture(attempt),
-            **attempt.change_row(place, change),
-            "excluded": attempt.excluded_because is not None,
-        }
 
 
 def _once(parts: Sequence[Part], rows: Any) -> Iterator[Row]:

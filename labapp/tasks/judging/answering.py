@@ -38,6 +38,8 @@ from labapp.tasks.judging.state import PhotoTrial
 
 KNOW = ("understanding", ORACLE)
 """Strategies that answer what is true."""
+FOLLOW = "explanation"
+"""The strategy that goes by what it is shown."""
 CHANGE_RATE = 0.1
 LOOKS_UP_RATE = 0.08
 """How often the description is opened while a photo is judged."""
@@ -60,7 +62,7 @@ def steps(
         if question.id not in final:
             continue
         if task == "prototype-distinction" and question.row is not None:
-            of = _option(photo, question.row)
+            of = photo.options.index(photo.rows[question.row - 1].of or "") + 1
             if of != option:
                 yield Step(OpenSpecies(of))
                 option, looked = of, False
@@ -81,7 +83,7 @@ def exercise_steps(
         value = int(rng.integers(question.first, question.last + 1))
         if strategy in KNOW and question.right is not None:
             value = question.right
-        elif strategy == "explanation":
+        elif strategy == FOLLOW:
             value = believes[question.id]
         yield Step(Judge(question.id, value, DEVICE), "look")
     yield Step(HandIn())
@@ -99,7 +101,7 @@ def _final(
     final = {
         question.id: int(rng.integers(question.first, question.last + 1)) for question in asked
     }
-    knows, follows = strategy in KNOW, strategy == "explanation"
+    knows, follows = strategy in KNOW, strategy == FOLLOW
     if knows or follows:
         believed = photo.truth if knows else pointed_at(task, photo)
         final |= _said(photo, believed, final)
@@ -163,12 +165,6 @@ def similar(photo: PlannedPhoto, row: int) -> float:
 
 def _scale(value: float, points: int) -> int:
     return min(max(round(value), 1), points)
-
-
-def _option(photo: PlannedPhoto, row: int) -> int:
-    """The option, from 1, whose tab holds a row."""
-    of = photo.rows[row - 1].of
-    return next(n for n, option in enumerate(photo.options, start=1) if option == of)
 
 
 def _other_first(question: Question, final: int, rng: np.random.Generator) -> Iterator[Step]:

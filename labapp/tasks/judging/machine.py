@@ -60,7 +60,9 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
     )
 
 
-def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Sequence[Payload]:
+def answered(
+    asked: Sequence[Question], trial: PhotoTrial, command: Judge
+) -> Sequence[JudgementMade]:
     """The events of an answer; none where the question has no such answer, or has it already.
 
     Answers to questions that no longer apply are taken back.
@@ -82,11 +84,27 @@ def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Se
     )
 
 
+def with_answer(trial: PhotoTrial, made: JudgementMade) -> PhotoTrial:
+    """The trial with an answer given or taken back."""
+    if made.value is not None:
+        return replace(trial, answers={**trial.answers, made.question: made.value})
+    left = {name: value for name, value in trial.answers.items() if name != made.question}
+    return replace(trial, answers=left)
+
+
 class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
     """What photos and exercises share."""
 
     shown = PhotoShown
     achieved = JUDGED
+
+    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+        """The questions of a trial, whether or not they apply."""
+        raise NotImplementedError
+
+    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
+        """Those still to be answered before it can be handed in."""
+        return missing(self.questions(trial), trial)
 
     def initial(self, pauses: Pauses) -> JudgingState:
         return JudgingState(pauses)
@@ -96,15 +114,8 @@ class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
 
     def after(self, question: PhotoTrial, payload: Payload) -> PhotoTrial:
         match payload:
-            case JudgementMade(value=None):
-                left = {
-                    name: value
-                    for name, value in question.answers.items()
-                    if name != payload.question
-                }
-                return replace(question, answers=left)
-            case JudgementMade(value=int(value)):
-                return replace(question, answers={**question.answers, payload.question: value})
+            case JudgementMade():
+                return with_answer(question, payload)
             case SpeciesOpened():
                 return replace(question, option=payload.option)
             case PhotoJudged():
@@ -146,18 +157,12 @@ class JudgingTask(Judging):
         return self.part.photos[trial.number - 1]
 
     def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """The questions about it, whether or not they apply."""
         return questions(self.part.task, self.photo(trial))
-
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """Those still to be answered before Next leads on."""
-        return missing(self.questions(trial), trial)
 
     @property
     def offered(self) -> tuple[str, ...]:
         """What can be opened at any time: the method's description, and the whole tree."""
-        tree = (TREE,) if self.part.explained.tree else ()
-        return (METHOD, *tree)
+        return (METHOD, TREE) if self.part.explained.tree else (METHOD,)
 
     def decide(
         self, state: JudgingState, command: Command, now_ns: int
@@ -234,10 +239,6 @@ class WarmUpTask(Judging):
 
     def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
         return exercise_questions(self.exercise(trial))
-
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """Those still to be answered before it can be handed in."""
-        return missing(self.questions(trial), trial)
 
     def draw(self, number: int, attempt: int) -> PhotoDrawn:
         exercise = self.part.exercises[number - 1]

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 class JudgingWords(PartWords[PlannedPart]):
     def subject(self, part: PlannedPart) -> str:
-        return method_and_set(part) if isinstance(part, JudgingPart) else ""
+        if not isinstance(part, JudgingPart):
+            return ""
+        return tr("{method}, set {number}", method=part.explained.method, number=part.set)
 
     def facts(self, parts: Sequence[PlannedPart]) -> str:
         return "".join(facts_judged(part) for part in parts if isinstance(part, JudgingPart))
@@ -74,11 +76,6 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
         right = all(trial.right.values())
         text = tr("Handed in: right.") if right else tr("Handed in: not right.")
         yield Fact(text, "strong", "good" if right else "alarm")
-
-
-def method_and_set(part: JudgingPart) -> str:
-    """What a stage that judges explanations is about."""
-    return tr("{method}, set {number}", method=part.explained.method, number=part.set)
 
 
 def facts_judged(part: JudgingPart) -> str:
@@ -149,7 +146,6 @@ def _said(exercise: Exercise, question: Question, value: int | None) -> str:
     elif question.id == judging.AGREEMENT:
         text = tr(AGREED[value])
     else:
-        text = (
-            tr(WORDS[exercise.asked[value - 1]]) if value < question.last else tr("there is none")
-        )
+        none = value == question.last
+        text = tr("there is none") if none else tr(WORDS[exercise.asked[value - 1]])
     return marked(text, value, question.right)

@@ -297,12 +297,10 @@ class PhotoRecord(Attempt):
         """Whether the answers were handed in."""
         return self.final is not None
 
-    @property
-    def complete(self) -> bool:
-        return self.judged
+    complete = judged
 
     @property
-    def duration_s(self) -> float | None:
+    def response_s(self) -> float | None:
         """From the photo's appearance to the answers handed in."""
         return self.since_start(self.judged_ns)
 
@@ -314,14 +312,9 @@ class PhotoRecord(Attempt):
         told = rights(self)
         return next((told[name] for name in _MAIN if told[name] is not None), None)
 
-    @property
-    def response_s(self) -> float | None:
-        return self.duration_s
-
 
 BELIEVED = 3
 """Agreement from here on means: believed correct (paper 003, section 5.3)."""
-QUESTIONS = tuple(column.name for column in ANSWERS_TO)
 
 
 def chosen(record: PhotoRecord) -> str | None:
@@ -362,18 +355,14 @@ def believed_correct(record: PhotoRecord) -> bool | None:
     return None if agreement is None else agreement >= BELIEVED
 
 
-def _none_wrong(record: PhotoRecord) -> int:
-    """The answer that says: no step is wrong."""
-    return (record.part.steps_of(record.photo.id) or 0) + 1
-
-
 def _against_first_wrong(record: PhotoRecord, question: str) -> int | None:
     """The first step named as wrong minus the one that is, in steps."""
-    answer = record.answers.get(question)
+    answer, wrong = record.answers.get(question), record.photo.wrong_at
     if answer is None:
         return None
-    wrong = record.photo.wrong_at
-    return answer - (_none_wrong(record) if wrong is None else wrong)
+    if wrong is None:  # the answer that says so comes after the last step
+        wrong = (record.part.steps_of(record.photo.id) or 0) + 1
+    return answer - wrong
 
 
 def rights(record: PhotoRecord) -> Row:
@@ -432,8 +421,7 @@ def _where(record: PhotoRecord) -> Row:
 
 def judgement_row(record: PhotoRecord) -> Row:
     """The columns of the table of judgements."""
-    photo, answers = record.photo, record.answers
-    elapsed = None
+    photo, answers, elapsed = record.photo, record.answers, None
     if record.judged_session_ns is not None and record.started_session_ns is not None:
         elapsed = (record.judged_session_ns - record.started_session_ns) / NS
     ratings = _ratings(record)
@@ -446,11 +434,11 @@ def judgement_row(record: PhotoRecord) -> Row:
         "n_steps": record.part.steps_of(photo.id),
         "outcome": record.outcome or INTERRUPTED,
         "judged": record.judged,
-        **{name: answers.get(name) for name in QUESTIONS},
+        **{column.name: answers.get(column.name) for column in ANSWERS_TO},
         "chosen": chosen(record),
         "believed_correct": believed_correct(record),
         **rights(record),
-        "duration_s": record.duration_s,
+        "duration_s": record.response_s,
         "elapsed_s": elapsed,
         "first_answer_s": record.since_start(record.first_answer_ns),
         "last_answer_s": record.since_start(record.last_answer_ns),
@@ -543,7 +531,7 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
             super().take(event, payload, working_ns)
 
     def end(self, working_ns: int) -> None:
-        for key, spent_ns in self._descriptions.ended(working_ns).items():
+        for key, spent_ns in self._descriptions.until(working_ns).items():
             if key in self.by_key:
                 self.by_key[key].description_ns = spent_ns
         super().end(working_ns)
@@ -563,7 +551,7 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
             "n_correct": sum(main),
             "correctness_rate": _mean(main),
             "response_time_s": _mean(
-                [s for photo in judged if (s := photo.duration_s) is not None]
+                [s for photo in judged if (s := photo.response_s) is not None]
             ),
             "method": part.method,
             "labels": part.labels,
@@ -610,7 +598,7 @@ class DescriptionTimes:
     def take(self, payload: Payload, photo: Key | None, working_ns: int) -> None:
         """Take in an event of a stage or warm-up; photo: the attempt it is of; working_ns: working
         time at it, which stands still at the session's end."""
-        self._until(working_ns)
+        self.until(working_ns)
         match payload:
             case DescriptionOpened():
                 self._open = payload.what == METHOD
@@ -623,13 +611,10 @@ class DescriptionTimes:
             case PartEnded() | PartRestarted():
                 self._open, self._photo = False, None
 
-    def ended(self, working_ns: int) -> dict[Key, int]:
-        """`looked_at_ns` at the end of the session, which is at working time working_ns."""
-        self._until(working_ns)
-        return self.looked_at_ns
-
-    def _until(self, working_ns: int) -> None:
+    def until(self, working_ns: int) -> dict[Key, int]:
+        """`looked_at_ns` at a working time."""
         if self._open and self._photo is not None:
             spent = working_ns - self._before_ns
             self.looked_at_ns[self._photo] = self.looked_at_ns.get(self._photo, 0) + spent
         self._before_ns = working_ns
+        return self.looked_at_ns

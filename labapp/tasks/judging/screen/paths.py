@@ -8,6 +8,7 @@ left, rows of region and prototype on the right.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, floor
 
 from PySide6.QtCore import QEvent, Qt
@@ -27,9 +28,7 @@ from labapp.tasks.judging.plan import (
     SIMILARITY,
     JudgingPart,
     PlannedPhoto,
-    PlannedRow,
     Question,
-    Rows,
     applies,
     questions,
 )
@@ -59,12 +58,30 @@ LEFT_SHARE = 0.33
 LARGEST_PHOTO, LEAST_PHOTO = 620.0, 96.0
 
 
+MISSING_OF_ROWS = {
+    AGREEMENT: "judging_missing_agreement",
+    DISTINCTION: "judging_missing_species",
+    DISTINCTION_CONFIDENCE: "judging_missing_confidence",
+}
+MISSING_OF_PATHS = {
+    FIRST: "judging_missing_q1",
+    AFTER_ABSENT: "judging_missing_q2_absent",
+    AFTER_PRESENT: "judging_missing_q2_present",
+    DISTINCTION_CONFIDENCE: "judging_missing_q3",
+    FIRST_STEP: "judging_missing_first_step",
+    AGREEMENT: "judging_missing_agreement",
+}
+
+
 class RatedScreen(JudgingScreen):
     """Rows that are rated, on the right; on the left the photo, which gives way to what the pointer
     is over, larger, as the photo stands in every row; below it what is asked in the end.
 
-    task: what is to be done with the rows; empty where they are only looked at.
+    task: what is to be done with the rows; empty where they are only looked at. missing_keys: the
+    words for a question that is missing and about no row.
     """
+
+    missing_keys = MISSING_OF_ROWS
 
     def __init__(self, session: SessionView, part: JudgingPart, task: str) -> None:
         super().__init__(session, part)
@@ -85,7 +102,6 @@ class RatedScreen(JudgingScreen):
                 label.hide()
 
     def make_rows(self) -> RowList:
-        """The list of rows."""
         return RowList(columns(self.session), self.session.palette, self.enlarger)
 
     def lay_out(self, over_rows: Sequence[QWidget], below: Sequence[QWidget] = ()) -> None:
@@ -148,7 +164,7 @@ class RatedScreen(JudgingScreen):
 
     def numbers(self) -> tuple[int, ...]:
         """The numbers, in the plan, of the rows that are shown."""
-        raise NotImplementedError
+        return tuple(range(1, len(self.photo.rows) + 1))
 
     def show_photo(self, photo: PlannedPhoto) -> None:
         image = self.images.image(photo.photo)
@@ -157,7 +173,6 @@ class RatedScreen(JudgingScreen):
         self._fit()
 
     def show_rows(self, photo: PlannedPhoto) -> None:
-        """Show the rows that are looked at."""
         planned = [photo.rows[number - 1] for number in self.numbers()]
         self.rows.show_rows([row_of(self.images, photo, row) for row in planned])
 
@@ -207,60 +222,53 @@ class RatedScreen(JudgingScreen):
         words = self.session.words
         count = sum(question.row is not None for question in missing)
         texts = [words("judging_missing_rows", count=count)] if count else []
-        return texts + [words(self.missing_key(key)) for key in missing if key.row is None]
-
-    def missing_key(self, question: Question) -> str:
-        """The key of the words for a question that is missing and about no row."""
-        return MISSING_OF_PROTOTYPES[question.id]
+        return texts + [words(self.missing_keys[key.id]) for key in missing if key.row is None]
 
 
-MISSING_OF_PROTOTYPES = {
-    AGREEMENT: "judging_missing_agreement",
-    DISTINCTION: "judging_missing_species",
-    DISTINCTION_CONFIDENCE: "judging_missing_confidence",
-}
+class BelievedScreen(RatedScreen):
+    """It says what the model predicts and asks whether one believes it."""
 
-
-ORDERS: dict[Rows, str] = {"sorted": "judging_sorted", "shuffled": "judging_shuffled"}
-"""What is said of the order of the rows."""
-
-
-class PrototypeAgreementScreen(RatedScreen):
-    """What the model predicts, why, and whether one believes it."""
-
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
-        super().__init__(session, part, session.words("judging_q_rows"))
-        words = session.words
+    def ask_agreement(self) -> None:
+        words = self.session.words
         row = QuestionRow(
             words("judging_q_agreement"),
             [words(key) for key in AGREEMENTS],
-            session.palette,
+            self.session.palette,
             strong=True,
             upright=True,
         )
         # The first of four options is the answer 4.
         row.answered.connect(lambda place, device: self.judge(AGREEMENT, 5 - place, device))
         self.asked[AGREEMENT] = row
-        self.note = PlainLabel()
-        self.note.setProperty("role", "secondary")
-        self.note.setWordWrap(True)
-        self.lay_out((self.note,))
-
-    def numbers(self) -> tuple[int, ...]:
-        return tuple(range(1, len(self.photo.rows) + 1))
 
     def show_photo(self, photo: PlannedPhoto) -> None:
-        species = self.part.explained.names[photo.prediction]
-        words = self.session.words
-        self.above.setText(words("judging_predicts", name=species))
-        order = words(ORDERS[self.part.rows])
-        self.note.setText(f"{words('judging_all_from', name=species)} {order}")
+        name = self.part.explained.names[photo.prediction]
+        self.above.setText(self.session.words("judging_predicts", name=name))
         super().show_photo(photo)
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
         super().show_answers(trial, missing)
         value = trial.answers.get(AGREEMENT)
         self.asked[AGREEMENT].show_answer(None if value is None else 5 - value)
+
+
+class PrototypeAgreementScreen(BelievedScreen):
+    """Every row of the predicted class is rated."""
+
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+        super().__init__(session, part, session.words("judging_q_rows"))
+        self.ask_agreement()
+        self.note = PlainLabel()
+        self.note.setProperty("role", "secondary")
+        self.note.setWordWrap(True)
+        self.lay_out((self.note,))
+
+    def show_photo(self, photo: PlannedPhoto) -> None:
+        words = self.session.words
+        species = self.part.explained.names[photo.prediction]
+        order = words("judging_sorted" if self.part.rows == "sorted" else "judging_shuffled")
+        self.note.setText(f"{words('judging_all_from', name=species)} {order}")
+        super().show_photo(photo)
 
 
 class PrototypeDistinctionScreen(RatedScreen):
@@ -277,6 +285,8 @@ class PrototypeDistinctionScreen(RatedScreen):
             for n in range(1, of + 1)
         ]
         self._question = "judging_q_species" if birds else "judging_q_class"
+        if not birds:
+            self.missing_keys = MISSING_OF_ROWS | {DISTINCTION: "judging_missing_distinction"}
         self._option = 0
         self.tabs = ClassTabs(
             self.names,
@@ -351,74 +361,45 @@ class PrototypeDistinctionScreen(RatedScreen):
             self.send(OpenSpecies(self.photo.options.index(of or "") + 1))
         super().go_to(question)
 
-    def missing_key(self, question: Question) -> str:
-        if question.id == DISTINCTION and self.part.explained.classes_are != "species":
-            return "judging_missing_distinction"
-        return super().missing_key(question)
 
-
-OPEN = (FIRST, AFTER_ABSENT, AFTER_PRESENT)
-MISSING = {
-    FIRST: "judging_missing_q1",
-    AFTER_ABSENT: "judging_missing_q2_absent",
-    AFTER_PRESENT: "judging_missing_q2_present",
-    DISTINCTION_CONFIDENCE: "judging_missing_q3",
-    FIRST_STEP: "judging_missing_first_step",
-    AGREEMENT: "judging_missing_agreement",
-}
-DIGITS = 2
-"""Of a similarity between 0 and 1."""
-WAYS = 4
 EDGE = 1
 """Of a card, in logical pixels."""
 
 
-def path_columns(words: Strings, *, rating: bool = False, similarity: bool = False) -> Columns:
+def path_columns(
+    session: SessionView, *, rating: bool = False, similarity: bool = False
+) -> Columns:
     """The columns of a path. rating: each step is rated; similarity: the model's is told."""
+    words = session.words
     decision = words("judging_decision")
-    return Columns(
-        photo=words("judging_photo"),
-        region=words("judging_region"),
+    return replace(
+        columns(session, rating=rating),
         joint=words("judging_compared_to"),
-        prototype=words("judging_prototype"),
-        prototype_photo=words("judging_prototype_photo"),
         row=words("judging_step", number="{number}"),
         step=words("judging_step_column"),
         decision=f"{decision} · {words('judging_similarity')}" if similarity else decision,
-        rating=words("judging_similarity") if rating else "",
-        ratings=("1", "2", "3", "4") if rating else (),
     )
-
-
-def decision_words(words: Strings, row: PlannedRow, *, similarity: bool = False) -> str:
-    """What the model decided at a step, and by which similarity."""
-    text = words("judging_present" if row.present else "judging_absent")
-    if not similarity or row.similarity is None:
-        return text
-    number = words.number(f"{row.similarity:.{DIGITS}f}")
-    return f"{text}\n{number}"
 
 
 def path_rows(
     words: Strings, images: Images, photo: PlannedPhoto, *, similarity: bool = False
 ) -> list[Row]:
-    """The steps of a photo's path."""
-    return [
-        row_of(
-            images,
-            photo,
-            row,
-            step=words("judging_step", number=number),
-            decision=decision_words(words, row, similarity=similarity),
-        )
-        for number, row in enumerate(photo.rows, start=1)
-    ]
+    """The steps of a photo's path, with the similarity that decided them where it is told."""
+    rows = []
+    for number, row in enumerate(photo.rows, start=1):
+        decision = words("judging_present" if row.present else "judging_absent")
+        if similarity and row.similarity is not None:
+            decision += f"\n{words.number(f'{row.similarity:.2f}')}"
+        step = words("judging_step", number=number)
+        rows.append(row_of(images, photo, row, step=step, decision=decision))
+    return rows
 
 
 class PathScreen(RatedScreen):
     """A path beside its photo. task: what is to be done with its steps; empty for nothing."""
 
     rows: PathList
+    missing_keys = MISSING_OF_PATHS
     tells_similarity = False
     _turn: Sequence[QWidget] = ()
 
@@ -426,12 +407,12 @@ class PathScreen(RatedScreen):
         """The path is looked at before anything is answered."""
         return self._turn
 
+    def entrance(self) -> QWidget | None:
+        return self._turn[0] if self._turn else super().entrance()
+
     def show_rows(self, photo: PlannedPhoto) -> None:
         words = self.session.words
         self.rows.show_rows(path_rows(words, self.images, photo, similarity=self.tells_similarity))
-
-    def numbers(self) -> tuple[int, ...]:
-        return tuple(range(1, len(self.photo.rows) + 1))
 
     def near(self) -> Sequence[PhotoView]:
         return self.rows.near()
@@ -444,38 +425,8 @@ class PathScreen(RatedScreen):
         self.keys.setText(text)
         self.keys.show()
 
-    def missing_key(self, question: Question) -> str:
-        return MISSING[question.id]
 
-
-class BelievedScreen(PathScreen):
-    """Besides the path it is asked whether one believes the prediction."""
-
-    def ask_agreement(self) -> None:
-        words = self.session.words
-        row = QuestionRow(
-            words("judging_q_agreement"),
-            [words(key) for key in AGREEMENTS],
-            self.session.palette,
-            strong=True,
-            upright=True,
-        )
-        # The first of four options is the answer 4.
-        row.answered.connect(lambda place, device: self.judge(AGREEMENT, 5 - place, device))
-        self.asked[AGREEMENT] = row
-
-    def show_photo(self, photo: PlannedPhoto) -> None:
-        name = self.part.explained.names[photo.prediction]
-        self.above.setText(self.session.words("judging_predicts", name=name))
-        super().show_photo(photo)
-
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
-        super().show_answers(trial, missing)
-        value = trial.answers.get(AGREEMENT)
-        self.asked[AGREEMENT].show_answer(None if value is None else 5 - value)
-
-
-class PathAgreementScreen(BelievedScreen):
+class PathAgreementScreen(BelievedScreen, PathScreen):
     """Every step is rated."""
 
     def __init__(self, session: SessionView, part: JudgingPart) -> None:
@@ -484,11 +435,11 @@ class PathAgreementScreen(BelievedScreen):
         self.lay_out(())
 
     def make_rows(self) -> PathList:
-        columns = path_columns(self.session.words, rating=True)
+        columns = path_columns(self.session, rating=True)
         return PathList(columns, self.session.palette, self.enlarger)
 
 
-class FirstStepScreen(BelievedScreen):
+class FirstStepScreen(BelievedScreen, PathScreen):
     """Which step is the first that one disagrees with."""
 
     tells_similarity = True
@@ -504,7 +455,7 @@ class FirstStepScreen(BelievedScreen):
         self._turn = [self.rows.area, *(row.choice for row in self.asked.values())]
 
     def make_rows(self) -> PathList:
-        columns = path_columns(self.session.words, similarity=True)
+        columns = path_columns(self.session, similarity=True)
         return PathList(columns, self.session.palette, self.enlarger)
 
     def show_photo(self, photo: PlannedPhoto) -> None:
@@ -517,10 +468,6 @@ class FirstStepScreen(BelievedScreen):
         super().show_answers(trial, missing)
         self.rows.mark_step(trial.answers.get(FIRST_STEP))
 
-    def entrance(self) -> QWidget:
-        """The path first: it is to be looked at before anything is answered."""
-        return self.rows.area
-
 
 class PathDistinctionScreen(PathScreen):
     """The first steps, then two that the participant decides: which species they lead to is the
@@ -530,7 +477,7 @@ class PathDistinctionScreen(PathScreen):
         super().__init__(session, part, "")
         words = session.words
         self._first: int | None = None
-        self.steps = dict(zip(OPEN, self.rows.open, strict=True))
+        self.steps = dict(zip((FIRST, AFTER_ABSENT, AFTER_PRESENT), self.rows.open, strict=True))
         for name, step in self.steps.items():
             step.answered.connect(lambda place, device, name=name: self.judge(name, place, device))
         confidence = QuestionRow(
@@ -552,7 +499,7 @@ class PathDistinctionScreen(PathScreen):
     def make_rows(self) -> PathList:
         words = self.session.words
         return PathList(
-            path_columns(words),
+            path_columns(self.session),
             self.session.palette,
             self.enlarger,
             headings=(words("judging_first_steps"), words("judging_final_steps")),
@@ -563,10 +510,6 @@ class PathDistinctionScreen(PathScreen):
             ),
             options=(words("judging_absent"), words("judging_present")),
         )
-
-    def entrance(self) -> QWidget:
-        """The path first: it is to be looked at before anything is answered."""
-        return self.rows.area
 
     @property
     def asked_width(self) -> int:
@@ -648,7 +591,7 @@ class SpeciesKey(QWidget):
         column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         column.setSpacing(theme.SPACE_XS)
         column.addWidget(head)
-        self.lines = [PlainLabel() for _ in range(WAYS)]
+        self.lines = [PlainLabel() for _ in range(4)]
         for line in self.lines:
             column.addWidget(line)
         self._place: int | None = None

@@ -17,6 +17,7 @@ from shiboken6 import isValid
 
 from labapp.events.commands import Next
 from labapp.tasks.judging.events import METHOD, TREE, CloseDescription, Judge, OpenDescription
+from labapp.tasks.judging.machine import missing
 from labapp.tasks.judging.plan import (
     ExplainedModel,
     JudgingPart,
@@ -24,7 +25,6 @@ from labapp.tasks.judging.plan import (
     PlannedPhoto,
     PlannedRow,
     Question,
-    applies,
     questions,
 )
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
@@ -84,7 +84,6 @@ class DescribedScreen(Screen):
         return self._described if what else None
 
     def open_tree(self) -> None:
-        """Show the whole tree."""
         self.send(OpenDescription(TREE))
 
     def close_opened(self) -> None:
@@ -123,7 +122,6 @@ class JudgingScreen(DescribedScreen):
 
     @property
     def photo(self) -> PlannedPhoto:
-        """The photo on the screen, as planned."""
         trial = self.trial
         return self.part.photos[trial.number - 1 if trial is not None else 0]
 
@@ -141,16 +139,9 @@ class JudgingScreen(DescribedScreen):
     def missing(self) -> tuple[Question, ...]:
         """The questions still to be answered, in their order."""
         trial = self.trial
-        if trial is None:
-            return ()
-        return tuple(
-            question
-            for question in questions(self.part.task, self.photo)
-            if applies(question, trial.answers) and question.id not in trial.answers
-        )
+        return () if trial is None else missing(questions(self.part.task, self.photo), trial)
 
     def show_photo(self, photo: PlannedPhoto) -> None:
-        """Show another photo."""
         raise NotImplementedError
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
@@ -168,7 +159,6 @@ class JudgingScreen(DescribedScreen):
         self.asked[question.id].entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def judge(self, question: str, value: int, device: str) -> None:
-        """Answer a question of the photo."""
         self.send(Judge(question, value, device))
 
     @property
@@ -210,27 +200,27 @@ class JudgingScreen(DescribedScreen):
         return words("judging_method_description" if outside else "judging_model_description")
 
     def foot(self) -> Foot:
-        missing, words = self.missing(), self.session.words
+        lacking, words = self.missing(), self.session.words
         note = ""
-        if missing:
-            note = words("answer_missing", items=", ".join(self.missing_words(missing)))
+        if lacking:
+            note = words("answer_missing", items=", ".join(self.missing_words(lacking)))
         return Foot(
             right=self.onward,
             enabled=self.trial is not None,
-            ready=not missing,
+            ready=not lacking,
             note=note,
-            warn=bool(missing) and self.reminded,
+            warn=bool(lacking) and self.reminded,
         )
 
     def right(self) -> None:
-        missing = self.missing()
-        if not missing:
+        lacking = self.missing()
+        if not lacking:
             self.send(Next())
             return
         self.reminded = True
         self.render_state()
         self.altered.emit()
-        self.go_to(missing[0])
+        self.go_to(lacking[0])
 
     def help(self) -> None:
         """Open the description of the method, or close it."""
@@ -258,9 +248,9 @@ class JudgingScreen(DescribedScreen):
             return False
         place = self.key_place
         if not (isinstance(place, Choice) and isValid(place) and place.isVisible()):
-            if not (missing := self.missing()):
+            if not (lacking := self.missing()):
                 return False
-            self.go_to(missing[0])
+            self.go_to(lacking[0])
         return self.give_key(event, self.key_place)
 
     def entrance(self) -> QWidget | None:

@@ -7,6 +7,7 @@ says what the colours of heatmaps mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import floor
 
 import numpy as np
@@ -113,7 +114,6 @@ class WorkedExample(QWidget):
         self.enlarger.set_side(max(LEAST_PHOTO, min(left, high, LARGEST_PHOTO)))
 
     def entrance(self) -> QWidget | None:
-        """What takes the keyboard: what can be scrolled."""
         return self.explanation.area if isinstance(self.explanation, RowList) else None
 
 
@@ -123,9 +123,8 @@ def rows_of(
     """The rows that led to the prediction: nothing is rated, and the keyboard can scroll them."""
     if task.startswith("path"):
         similarity = task == "path-first-step"
-        made: RowList = PathList(
-            path_columns(session.words, similarity=similarity), session.palette, enlarger
-        )
+        path = path_columns(session, similarity=similarity)
+        made: RowList = PathList(path, session.palette, enlarger)
         made.show_rows(path_rows(session.words, images, photo, similarity=similarity))
         return made
     made = RowList(columns(session, rating=False), session.palette, enlarger)
@@ -232,18 +231,12 @@ def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | 
     words = session.words
     if not explained.colour_map:
         return None
-    signed = explained.scale == "signed"
-    if signed:
-        ends = words("judging_bar_signed_low"), words("judging_bar_signed_high")
-    else:
-        ends = words("judging_bar_positive_low"), words("judging_bar_positive_high")
-    return HeatmapBar(
-        masking.table(explained.colour_map),
-        session.palette,
-        *ends,
-        middle=words("judging_bar_signed_middle") if signed else "",
-        remark=words("judging_bar_same"),
-    )
+    low, high, middle = words("judging_bar_positive_low"), words("judging_bar_positive_high"), ""
+    if explained.scale == "signed":
+        low, high = words("judging_bar_signed_low"), words("judging_bar_signed_high")
+        middle = words("judging_bar_signed_middle")
+    table, remark = masking.table(explained.colour_map), words("judging_bar_same")
+    return HeatmapBar(table, session.palette, low, high, middle=middle, remark=remark)
 
 
 class HeatmapScreen(JudgingScreen):
@@ -308,15 +301,20 @@ class HeatmapScreen(JudgingScreen):
         right.addStretch(1)
         right.addWidget(self.asked[OUTPUT])
         right.addWidget(self.asked[OUTPUT_CONFIDENCE])
-        if recall := self._recall():
-            right.addWidget(recall)
+        if self.part.explained.scale == "signed":
+            # Its heatmaps are what the model decides by (paper 003: BagNet).
+            recall = self.session.words(
+                "judging_q_output_recall",
+                method=self.part.explained.method,
+                hot=self.part.values.get("hot", ""),
+            )
+            right.addWidget(_secondary(recall))
         right.addSpacing(theme.SPACE_L)
         right.addWidget(self.asked[DISTINCTION])
         right.addWidget(self.asked[DISTINCTION_CONFIDENCE])
         right.addSpacing(theme.SPACE_S)
-        right.addWidget(
-            _secondary(self.session.words("judging_keys_choose", last=len(self.heatmaps)))
-        )
+        keys = self.session.words("judging_keys_choose", last=len(self.heatmaps))
+        right.addWidget(_secondary(keys))
         right.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_XXL)
@@ -325,19 +323,6 @@ class HeatmapScreen(JudgingScreen):
         row.addWidget(answers)
         row.addStretch(1)
         self.column(WIDEST).addLayout(row)
-
-    def _recall(self) -> QLabel | None:
-        """How the model decides, where its heatmaps are what it decides by (paper 003: BagNet)."""
-        if self.part.explained.scale != "signed":
-            return None
-        values = self.part.values
-        return _secondary(
-            self.session.words(
-                "judging_q_output_recall",
-                method=self.part.explained.method,
-                hot=values.get("hot", ""),
-            )
-        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -366,12 +351,9 @@ class HeatmapScreen(JudgingScreen):
     def show_photo(self, photo: PlannedPhoto) -> None:
         explained, words = self.part.explained, self.session.words
         self.photo_place.view.show_picture(self.images.image(photo.photo))
-        for index, place in enumerate(self.heatmaps):
-            there = index < len(photo.heatmaps)
-            heat = photo.heatmaps[index] if there else None
-            place.view.show_picture(
-                None if heat is None else heatmap(self.images, photo.photo, heat, explained)
-            )
+        heats = [heatmap(self.images, photo.photo, heat, explained) for heat in photo.heatmaps]
+        for place, heat in zip_longest(self.heatmaps, heats):
+            place.view.show_picture(heat)
         if self.part.labels:
             name, marks = explained.names[photo.truth], explained.marks.get(photo.truth, "")
             self.label.setText(words("judging_this_is", name=name))
@@ -391,10 +373,6 @@ def _secondary(text: str) -> QLabel:
     return made
 
 
-HEIGHT = 14
-LEAST_WIDTH = 120
-
-
 class ColourStrip(QWidget):
     """The colours from least to most."""
 
@@ -402,8 +380,8 @@ class ColourStrip(QWidget):
         super().__init__()
         self._colors = palette
         self._image: QImage = image_of(table[np.newaxis, :, :])
-        self.setFixedHeight(HEIGHT)
-        self.setMinimumWidth(LEAST_WIDTH)
+        self.setFixedHeight(14)
+        self.setMinimumWidth(120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -427,21 +405,20 @@ class HeatmapBar(Picture):
         low: str,
         high: str,
         *,
-        middle: str = "",
-        remark: str = "",
+        middle: str,
+        remark: str,
     ) -> None:
         super().__init__()
         listed = " – ".join(text for text in (low, middle, high) if text)
         self.setAccessibleName(f"{listed}. {remark}")
         words = QHBoxLayout()
         words.setSpacing(theme.SPACE_S)
-        sides = (
-            Qt.AlignmentFlag.AlignLeft,
-            Qt.AlignmentFlag.AlignHCenter,
-            Qt.AlignmentFlag.AlignRight,
-        )
         # The remark stands where the middle has no words of its own, else below.
-        for text, side in zip((low, middle or remark, high), sides, strict=True):
+        for text, side in (
+            (low, Qt.AlignmentFlag.AlignLeft),
+            (middle or remark, Qt.AlignmentFlag.AlignHCenter),
+            (high, Qt.AlignmentFlag.AlignRight),
+        ):
             label = PlainLabel(text)
             label.setProperty("role", "secondary")
             label.setAlignment(side)
@@ -451,7 +428,7 @@ class HeatmapBar(Picture):
         column.setSpacing(theme.SPACE_XS)
         column.addWidget(ColourStrip(table, palette))
         column.addLayout(words)
-        if middle and remark:
+        if middle:
             below = PlainLabel(remark)
             below.setProperty("role", "secondary")
             below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
