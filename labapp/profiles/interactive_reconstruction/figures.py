@@ -10,7 +10,7 @@ difficulty (paper 000, Figure 9).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import matplotlib as mpl
@@ -66,26 +66,21 @@ from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 RATED = tuple(metric for metric in SCORE_METRICS if metric.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily
 forgotten by then (A.3)."""
-SINGLE = "single-dimension-"
 SEQ = tuple(metric for metric in METRICS if metric.column == "seq")
 
 
 def plates(results: Sequence[Found]) -> list[ReportFigure]:
     """Every figure for which there are values, by study and task; for notebooks too. Their names
     begin with study and task."""
-    tasks = dict.fromkeys((result.group.study, result.group.task) for result in results)
-    return [
-        made
-        for key in tasks
-        for made in by_kind(
-            [result for result in results if (result.group.study, result.group.task) == key]
-        ).values()
-    ]
+    tasks: dict[tuple[str, str], list[Found]] = {}
+    for result in results:
+        tasks.setdefault((result.group.study, result.group.task), []).append(result)
+    return [made for own in tasks.values() for made in by_kind(own).values()]
 
 
 def by_kind(results: Sequence[Found]) -> Mapping[str, ReportFigure]:
     """The figures of one study and task, by what they are of: BOXES and so on."""
-    drawn = {kind: draw(kind, results) for kind in _DRAW}
+    drawn = {kind: draw(kind, results) for kind in (BOXES, PAIRS, CHANGES, DIMENSIONS, RATINGS)}
     return {kind: made for kind, made in drawn.items() if made is not None}
 
 
@@ -94,70 +89,24 @@ def draw(kind: str, results: Sequence[Found]) -> ReportFigure | None:
     CHANGES, DIMENSIONS or RATINGS."""
     if not results:
         return None
+    group = results[0].group
+    reconstructs = group.task == RECONSTRUCTION
+    name = f"{group.study}-{group.task}-{kind}"
+    of = "" if reconstructs else f", {group.task.removeprefix('single-dimension-')}"
     with mpl.rc_context(style()):
-        return _DRAW[kind](results)
-
-
-def _boxes(results: Sequence[Found]) -> ReportFigure | None:
-    blocks = blocks_of(results, _metrics(results))
-    text = f"Metrics by model{_of(results)}"
-    return boxes(blocks, _name(results, BOXES), text) if blocks else None
-
-
-def _pairs(results: Sequence[Found]) -> ReportFigure | None:
-    blocks = [
-        block
-        for block in blocks_of(results, _metrics(results))
-        if block.group.follows and len(block.group.models) > 1
-    ]
-    text = f"Differences between models{_of(results)}"
-    return pairs(blocks, _name(results, PAIRS), text) if blocks else None
-
-
-def _changes(results: Sequence[Found]) -> ReportFigure | None:
-    blocks = blocks_of(results, _metrics(results))
-    text = f"{CHANGE}{_of(results)}"
-    return change(blocks, _name(results, CHANGES), text)
-
-
-def _dimensions(results: Sequence[Found]) -> ReportFigure | None:
-    if _reconstructs(results):
-        return None
-    text = f"Correctness by dial{_of(results)}"
-    return dimensions([result.group for result in results], _name(results, DIMENSIONS), text)
-
-
-def _ratings(results: Sequence[Found]) -> ReportFigure | None:
-    if not blocks_of(results, RATED):
-        return None
-    text = f"Ratings by model{_of(results)}"
-    return ratings(blocks_of(results, (*RATED, *SEQ)), _name(results, RATINGS), text)
-
-
-def _reconstructs(results: Sequence[Found]) -> bool:
-    return results[0].group.task == RECONSTRUCTION
-
-
-def _metrics(results: Sequence[Found]) -> Sequence[Metric]:
-    return METRICS if _reconstructs(results) else SINGLE_METRICS
-
-
-def _name(results: Sequence[Found], kind: str) -> str:
-    return f"{results[0].group.study}-{results[0].group.task}-{kind}"
-
-
-def _of(results: Sequence[Found]) -> str:
-    """Which of the tasks, where it is not the paper's own."""
-    return "" if _reconstructs(results) else f", {results[0].group.task.removeprefix(SINGLE)}"
-
-
-_DRAW: Mapping[str, Callable[[Sequence[Found]], ReportFigure | None]] = {
-    BOXES: _boxes,
-    PAIRS: _pairs,
-    CHANGES: _changes,
-    DIMENSIONS: _dimensions,
-    RATINGS: _ratings,
-}
+        if kind == RATINGS:
+            blocks = blocks_of(results, (*RATED, *SEQ)) if blocks_of(results, RATED) else []
+            return ratings(blocks, name, f"Ratings by model{of}") if blocks else None
+        if kind == DIMENSIONS:
+            groups = [] if reconstructs else [result.group for result in results]
+            return dimensions(groups, name, f"Correctness by dial{of}")
+        blocks = blocks_of(results, METRICS if reconstructs else SINGLE_METRICS)
+        if kind == CHANGES:
+            return change(blocks, name, f"{CHANGE}{of}")
+        if kind == BOXES:
+            return boxes(blocks, name, f"Metrics by model{of}") if blocks else None
+        blocks = [each for each in blocks if each.group.follows and len(each.group.models) > 1]
+        return pairs(blocks, name, f"Differences between models{of}") if blocks else None
 
 
 HEIGHT_IN = 1.7
@@ -323,8 +272,6 @@ def stars_told(pairs: Sequence[Pair]) -> str:
 LEFT = (SOLVED, SKIPPED)
 """Outcomes of questions that ended by Next or Skip: only these have a response time."""
 _STAGE = ["participant", "model", "session", "stage"]
-CHANGES_HEIGHT_IN = 1.5
-"""Of an axis."""
 
 
 def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | None:
@@ -332,50 +279,44 @@ def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | Non
     are too short. blocks: of one study and task."""
     shown = []
     for block in blocks:
-        values_of = {
-            comparison.metric.column: _by_model(block, comparison.metric)
+        models = block.group.models
+        changes_of = {
+            comparison.metric.column: _by_model(
+                changes(block.group, comparison.metric), "change", models
+            )
             for comparison in block.compared
         }
         drawn = [
             comparison
             for comparison in block.compared
-            if any(v.size for v in values_of[comparison.metric.column])
+            if any(own.size for own in changes_of[comparison.metric.column])
         ]
         if drawn:
-            renamed = tuple(
-                replace(comparison, metric=_a_question(comparison)) for comparison in drawn
+            a_question = tuple(
+                replace(c, metric=replace(c.metric, unit=unit(c.metric), limits=None))
+                for c in drawn
             )
-            shown.append((replace(block, compared=renamed), values_of))
+            shown.append((replace(block, compared=a_question), changes_of))
     if not shown:
         return None
     blocks_shown = [block for block, _ in shown]
     layout = layout_of(blocks_shown)
-    figure, panels = laid_out(blocks_shown, [CHANGES_HEIGHT_IN] * len(blocks_shown), layout)
-    for (block, values_of), some in zip(shown, panels, strict=True):
+    figure, panels = laid_out(blocks_shown, [1.5] * len(blocks_shown), layout)
+    for (block, changes_of), some in zip(shown, panels, strict=True):
         for ax, compared in zip(some, block.compared, strict=True):
-            _changes_panel(
-                ax, block, values_of[compared.metric.column], compared.metric, layout.room
-            )
+            _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
     headed_by(figure, label, [block.group for block in blocks_shown])
     return ReportFigure(name, figure, label, _changes_caption(shown))
 
 
-def _by_model(block: Block, metric: Metric) -> list[Values]:
-    """The changes of each model, in the order of the models."""
-    values = changes(block.group, metric)
+def _by_model(values: pd.DataFrame, column: str, models: Sequence[str]) -> list[Values]:
+    """A column's values of each model, in the order of the models."""
     return [
-        values.loc[values["model"] == model, "change"].to_numpy(dtype=np.float64)
-        for model in block.group.models
+        values.loc[values["model"] == model, column].to_numpy(dtype=np.float64) for model in models
     ]
 
 
-def _a_question(comparison: Compared) -> Metric:
-    return replace(comparison.metric, unit=unit(comparison.metric), limits=None)
-
-
-def _changes_panel(
-    ax: Axes, block: Block, values: Sequence[Values], metric: Metric, room: float
-) -> None:
+def _changes_panel(ax: Axes, block: Block, values: Sequence[Values], room: float) -> None:
     ax.axhline(0, color=INK, linewidth=0.9, zorder=1)
     for place, own in enumerate(values):
         if own.size == 0:
@@ -511,7 +452,11 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
 def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure | None:
     """A row of panels a group, a panel a model, in it a dot a dial; None where no question was
     answered."""
-    shown = [(group, dials_found) for group in groups if any(dials_found := _found(group))]
+    shown = []
+    for group in groups:
+        found = [shares(group.trials, model) for model in group.models]
+        if any(found):
+            shown.append((group, found))
     if not shown:
         return None
     heights = []
@@ -532,16 +477,8 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
         for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
             _dimensions_panel(ax, drawing.wrap(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
-    return ReportFigure(
-        name,
-        figure,
-        label,
-        _dimensions_caption([share for _, some in shown for own in some for share in own]),
-    )
-
-
-def _found(group: Group) -> list[list[Share]]:
-    return [shares(group.trials, model) for model in group.models]
+    caption = _dimensions_caption([share for _, some in shown for own in some for share in own])
+    return ReportFigure(name, figure, label, caption)
 
 
 def _dimensions_panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
@@ -596,7 +533,6 @@ def _dimensions_caption(shares: Sequence[Share]) -> str:
 
 CELL_IN = 0.36
 """Height of a cell, and the least width of one."""
-EMPTY = "#F4F5F6"
 GAP_IN = 0.25
 """Between a heat map and the names of the next one's rows."""
 
@@ -664,7 +600,7 @@ def _pairs_panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> 
         lambda value: short(value, compared.metric.decimals, sign=True),
         lambda row, column: stars[row][column],
     )
-    ax.set_facecolor(EMPTY)
+    ax.set_facecolor("#F4F5F6")
     _frame(ax, block, layout)
 
 
@@ -700,8 +636,6 @@ def _pairs_caption(blocks: Sequence[Block]) -> str:
     return " ".join(sentences)
 
 
-RATINGS_HEIGHT_IN = 1.4
-"""Of an axis."""
 MARGIN = 0.05
 """Beyond the values, of a scale's length."""
 BESIDE = 0.13
@@ -712,7 +646,7 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
     task."""
     layout = layout_of(blocks, most=4)
-    figure, panels = laid_out(blocks, [RATINGS_HEIGHT_IN] * len(blocks), layout)
+    figure, panels = laid_out(blocks, [1.4] * len(blocks), layout)
     ends = _ends(blocks)
     for block, own in zip(blocks, panels, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
@@ -724,11 +658,9 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
 
 def values_of(block: Block, compared: Compared) -> list[Values]:
     """The ratings of each model, in the order of the models."""
-    values = block.group.values[["model", compared.metric.column]].dropna()
-    return [
-        values.loc[values["model"] == model, compared.metric.column].to_numpy(dtype=np.float64)
-        for model in block.group.models
-    ]
+    column = compared.metric.column
+    values = block.group.values[["model", column]].dropna()
+    return _by_model(values, column, block.group.models)
 
 
 def _ratings_scale(metric: Metric) -> tuple[float, float]:

@@ -17,9 +17,9 @@ one-way ANOVA and independent t tests with pooled variance where each met one. A
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, compress
 from math import sqrt
 
 import numpy as np
@@ -54,8 +54,6 @@ FAMILIES = ("ae", "vae", "ig", "tc", "ss", "gt")
 """From the least understood to the best, by the names that the paper gives models."""
 EASY = ("synthetic-end", "stage_easy")
 """The questionnaire after the quiz, and its statement “Stage k was easy”."""
-HIGHEST_ANSWER = 6
-"""The difficulty after the quiz is this less the answer to “Stage k was easy” (Table A.3)."""
 _WHO = ["study", "participant", "session"]
 
 
@@ -120,7 +118,9 @@ def groups_of(counted: Tables) -> list[Group]:
         parts = list(_meeting(own))
         for models, within in parts:
             some = own[own["model"].isin(models)]
-            again = pd.Series(False, some.index) if within else _again(some)
+            # Where each meets one model, another than the first does not count.
+            first = some.groupby("participant")["model"].transform("first")
+            again = (some["model"] != first) & (not within)
             values = _values(some[~again], metrics_of(task))
             left_out = frozenset(
                 zip(some.loc[again, "participant"], some.loc[again, "model"], strict=True)
@@ -158,28 +158,17 @@ def _meeting(stages: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], bool]]:
     for models in together:
         apart = [part for part in parts if not part & models]
         parts = [*apart, set(models).union(*(part for part in parts if part & models))]
-    several = [
-        part
-        for part in parts
-        if _mostly_several([met_together for met_together in met if met_together <= part])
-    ]
+    several = []
+    for part in parts:
+        own = [len(models) > 1 for models in met if models <= part]
+        if 2 * sum(own) >= len(own):
+            several.append(part)
     one_each = set().union(*(part for part in parts if part not in several))
     meetings = [(in_order(part), True) for part in several]
     if one_each:
         meetings.append((in_order(one_each), False))
     ordered = in_order(str(model) for part in parts for model in part)
     yield from sorted(meetings, key=lambda meeting: ordered.index(meeting[0][0]))
-
-
-def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
-    """met: the models of each participant."""
-    return 2 * sum(len(models) > 1 for models in met) >= len(met)
-
-
-def _again(stages: pd.DataFrame) -> pd.Series[bool]:
-    """Which stages are of another model than the participant's first, in the order of the table."""
-    first = stages.groupby("participant")["model"].transform("first")
-    return stages["model"] != first
 
 
 def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.DataFrame:
@@ -196,7 +185,7 @@ def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     asked = scores[scores["about"].notna()][[*_WHO, "about", "instrument", "score", "value"]]
     asked = asked.rename(columns={"about": "stage"})
     easy = asked[(asked["instrument"] == EASY[0]) & (asked["score"] == EASY[1])]
-    difficulty = easy.assign(score=named[0], value=HIGHEST_ANSWER - easy["value"])
+    difficulty = easy.assign(score=named[0], value=6 - easy["value"])
     both = pd.concat([difficulty, asked[asked["score"].isin(named[1:])]], ignore_index=True)
     wide = both.pivot_table(index=[*_WHO, "stage"], columns="score", values="value", aggfunc="mean")
     wide = wide.reindex(columns=named).reset_index()
@@ -214,13 +203,9 @@ def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
     }
     frame = stages[["participant", "session", "model", "stage"]].assign(**columns)
     by = frame.groupby(["participant", "model"], sort=True)
-    names = by[["session", "stage"]].agg(_listed)
+    names = by[["session", "stage"]].agg(lambda names: ";".join(dict.fromkeys(names)))
     table = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
     return table[["participant", "session", "model", "stage", *columns]]
-
-
-def _listed(names: pd.Series[str]) -> str:
-    return ";".join(dict.fromkeys(names))
 
 
 RESIDUALS = "normal residuals"
@@ -229,7 +214,6 @@ VARIANCES = "same variances"
 SPHERICITY = "sphericity"
 WITHOUT_SPHERICITY = "without sphericity"
 SUM_ERROR, MEAN_ERROR = "error_auc_sum", "error_auc_mean"
-_SAME = 1e-9
 ONE_WAY, REPEATED = "one-way ANOVA", "repeated-measures ANOVA"
 GREENHOUSE_GEISSER = "repeated-measures ANOVA, Greenhouse-Geisser"
 
@@ -253,7 +237,7 @@ def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     if (np.isnan(mean) != np.isnan(total)).any() or not np.nansum(total):
         return ""
     factor = np.nansum(mean) / np.nansum(total)
-    same = np.allclose(mean, factor * total, rtol=_SAME, atol=0, equal_nan=True)
+    same = np.allclose(mean, factor * total, rtol=1e-9, atol=0, equal_nan=True)
     return SUM_ERROR if same else ""
 
 
@@ -292,7 +276,6 @@ def matrix_of(group: Group, metric: Metric) -> Matrix:
 
 
 def summary(values: Values) -> Summary:
-    """Of the values of one model."""
     if values.size == 0:
         return Summary(0, None, None, None, None)
     return Summary(
@@ -312,7 +295,7 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
     """The analysis of variance is of the participants who have every model that has values, a t
     test of those who have both models."""
     there = np.asarray(np.isfinite(values).any(axis=0))
-    models = tuple(model for model, known in zip(models, there, strict=True) if known)
+    models = tuple(compress(models, there))
     values = values[:, there]
     whole = values[np.isfinite(values).all(axis=1)]
     model = anova.of_one_factor(whole)

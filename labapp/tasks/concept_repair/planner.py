@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -76,15 +76,21 @@ class Repairing:
         return self._part(f"stage-{number}", f"Stage {number}", "stage", number, of)
 
     def practice_part(self, part_id: str, number: int, of: int) -> ConceptRepairPart:
-        """The practice before the stage of that number."""
         return self._part(part_id, "Practice", "practice", number, of)
 
     def _part(
         self, part_id: str, title: str, role: Literal["stage", "practice"], number: int, of: int
     ) -> ConceptRepairPart:
         stage = role == "stage"
-        nothing_known: dict[str, Any] = dict(scores={}, purity=(), oracle=(), model_sha256=None)
-        perfect = self.repaired.model_copy(update={"model": PERFECT, **nothing_known})
+        perfect = self.repaired.model_copy(
+            update={
+                "model": PERFECT,
+                "model_sha256": None,
+                "scores": {},
+                "purity": (),
+                "oracle": (),
+            }
+        )
         return ConceptRepairPart(
             id=part_id,
             title=title,
@@ -99,7 +105,6 @@ class Repairing:
         )
 
     def grid(self, number: int, of: int) -> ConceptGridPart:
-        """The grid behind the stage."""
         return ConceptGridPart(
             id=f"stage-{number}-grid",
             title=f"Stage {number}, grid",
@@ -141,8 +146,6 @@ def repairing_at(place: int, planner: Planner) -> Repairing:
 
 @dataclass(frozen=True)
 class _Draws:
-    """The draws of one stage for one participant."""
-
     stages: ConceptRepairStages
     planner: Planner
     place: int

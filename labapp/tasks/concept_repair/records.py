@@ -42,21 +42,7 @@ from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.stimuli import interventions
 from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
-from labapp.tasks.concept_repair.events import (
-    AnswerForetold,
-    AnswerPicked,
-    ConceptChosen,
-    ConceptMoved,
-    ConceptsDrawn,
-    ConceptSet,
-    ConceptsShown,
-    ConceptUndone,
-    GridDrawn,
-    GridNothing,
-    GridShown,
-    GridTicked,
-    RepairEnded,
-)
+from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
     GIVEN,
     ConceptGridPart,
@@ -79,14 +65,14 @@ class Change:
     answer to these states of the concepts had been on the screen before, be it before the
     stage began again."""
 
-    event: ConceptMoved
+    event: events.ConceptMoved
     kind: ChangeKind
     correct: bool | None
     working_ns: int
     t_ns: int
     p_truth: float
     seen_before: bool
-    foretold: AnswerForetold | None = None
+    foretold: events.AnswerForetold | None = None
     undone: bool = False
 
     @property
@@ -118,7 +104,7 @@ class RepairAttempt(Attempt):
         self,
         part: ConceptRepairPart,
         key: Key,
-        drawn: ConceptsDrawn,
+        drawn: events.ConceptsDrawn,
         seen: set[tuple[int, ...]],
     ) -> None:
         super().__init__(key)
@@ -132,40 +118,42 @@ class RepairAttempt(Attempt):
         self._seen = seen
         seen.add(tuple(self.states))
         self._standing: list[int] = []  # places of changes that were not taken back
-        self._foretold: AnswerForetold | None = None
+        self._foretold: events.AnswerForetold | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
         match payload:
-            case ConceptsShown():
+            case events.ConceptsShown():
                 self.started_session_ns, self.started_ns = event.t_ns, working
-            case ConceptChosen():
+            case events.ConceptChosen():
                 self._choose(working)
-            case AnswerForetold():
+            case events.AnswerForetold():
                 self._foretold = payload
-            case ConceptSet():
+            case events.ConceptSet():
                 if payload.device != GIVEN:
                     self._choose(working)
                 self._standing.append(len(self.changes))
                 self._changed(event, payload, working, self._kind(payload))
-            case ConceptUndone():
+            case events.ConceptUndone():
                 if self._standing:
                     last = self._standing.pop()
                     self.changes[last] = replace(self.changes[last], undone=True)
                 self._changed(event, payload, working, "undo")
-            case RepairEnded():
+            case events.RepairEnded():
                 self.ended_ns, self.ended_session_ns = working, event.t_ns
 
     def _choose(self, working: int) -> None:
         if self.chosen_ns is None:
             self.chosen_ns = working
 
-    def _kind(self, payload: ConceptSet) -> ChangeKind:
+    def _kind(self, payload: events.ConceptSet) -> ChangeKind:
         if payload.to == AS_IT_IS:
             return "release"
         believed = interventions.believed(self.item.beliefs[payload.concept])
         return "confirmation" if payload.to == interventions.set_to(believed) else "correction"
 
-    def _changed(self, event: Event, payload: ConceptMoved, working: int, kind: ChangeKind) -> None:
+    def _changed(
+        self, event: Event, payload: events.ConceptMoved, working: int, kind: ChangeKind
+    ) -> None:
         truth = interventions.set_to(self.item.concepts[payload.concept])
         correct = payload.to == truth if kind in ("correction", "confirmation") else None
         place = [class_.id for class_ in self.part.repaired.classes].index(self.item.truth)
@@ -206,7 +194,6 @@ class RepairAttempt(Attempt):
         return self.since_start(self.ended_ns)
 
     def right(self, answer: str) -> bool:
-        """Whether an answer of the model is right."""
         return answer == self.item.truth
 
     def harm(self, change: Change) -> bool | None:
@@ -245,7 +232,6 @@ class RepairAttempt(Attempt):
         )
 
     def row(self) -> Row:
-        """Its cells of the table of repairs."""
         own = [change for change in self.changes if not change.given]
         settings = {
             kind: [change for change in own if change.kind == kind] for kind in get_args(ChangeKind)
@@ -289,7 +275,6 @@ class RepairAttempt(Attempt):
         }
 
     def change_row(self, place: int, change: Change) -> Row:
-        """The cells of a change, the place-th from 0."""
         repaired, event, foretold = self.part.repaired, change.event, change.foretold
         deviations = [
             abs(known)
@@ -339,7 +324,7 @@ class GridAttempt(Attempt):
 
     part: ConceptGridPart
 
-    def __init__(self, part: ConceptGridPart, key: Key, drawn: GridDrawn) -> None:
+    def __init__(self, part: ConceptGridPart, key: Key, drawn: events.GridDrawn) -> None:
         super().__init__(key)
         self.part = part
         self.ticked: set[tuple[int, int]] = set()
@@ -349,13 +334,13 @@ class GridAttempt(Attempt):
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
         match payload:
-            case GridShown():
+            case events.GridShown():
                 self.started_session_ns, self.started_ns = event.t_ns, working
-            case GridTicked():
+            case events.GridTicked():
                 pair = payload.concept, payload.other
                 self.ticks[pair] += 1
                 (self.ticked.add if payload.on else self.ticked.discard)(pair)
-            case GridNothing():
+            case events.GridNothing():
                 self.nothing = payload.on
         self.ended_ns = working
 
@@ -660,21 +645,21 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
     """Every attempt at every picture, and at every grid."""
 
     tables = TABLES
-    begins = ConceptsDrawn.kind
+    begins = events.ConceptsDrawn.kind
     kinds = frozenset(
         payload.kind
         for payload in (
-            AnswerForetold,
-            AnswerPicked,
-            ConceptChosen,
-            ConceptSet,
-            ConceptUndone,
-            ConceptsShown,
-            GridDrawn,
-            GridNothing,
-            GridShown,
-            GridTicked,
-            RepairEnded,
+            events.AnswerForetold,
+            events.AnswerPicked,
+            events.ConceptChosen,
+            events.ConceptSet,
+            events.ConceptUndone,
+            events.ConceptsShown,
+            events.GridDrawn,
+            events.GridNothing,
+            events.GridShown,
+            events.GridTicked,
+            events.RepairEnded,
         )
     )
 
@@ -685,15 +670,15 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         """The grid begins with an event of its own."""
-        if isinstance(payload, GridDrawn) and (key := key_of(event)) is not None:
+        if isinstance(payload, events.GridDrawn) and (key := key_of(event)) is not None:
             self.by_key[key] = self.begin(self.parts[key[0]], key, event, payload)
         else:
             super().take(event, payload, working_ns)
 
     def begin(
-        self, part: Part, key: Key, event: Event, payload: ConceptsDrawn | GridDrawn
+        self, part: Part, key: Key, event: Event, payload: events.ConceptsDrawn | events.GridDrawn
     ) -> Concepts:
-        if isinstance(payload, GridDrawn):
+        if isinstance(payload, events.GridDrawn):
             if isinstance(part, ConceptGridPart):
                 return GridAttempt(part, key, payload)
             raise foreign(event, "begins a grid")
@@ -704,7 +689,6 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
 
     @property
     def repairs(self) -> list[RepairAttempt]:
-        """The attempts at pictures."""
         return [attempt for attempt in self.attempts if isinstance(attempt, RepairAttempt)]
 
     def trial_row(self, attempt: Concepts) -> Row:
@@ -826,7 +810,6 @@ def _of_picture(attempt: RepairAttempt) -> Row:
 
 
 def _once(parts: Sequence[Part], rows: Any) -> Iterator[Row]:
-    """The rows of each model of the stages, once."""
     seen: set[tuple[str, str]] = set()
     for part in parts:
         repaired = part.repaired

@@ -79,7 +79,6 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
 
 
 def facts_judged(part: JudgingPart) -> str:
-    """What is known of a stage that judges explanations, in one line."""
     explained = part.explained
     facts = [
         tr("stimulus set {id}", id=explained.stimuli),
@@ -129,7 +128,6 @@ def truth_of(exercise: Exercise) -> list[str]:
 
 
 def answers_of(exercise: Exercise, trial: PhotoTrial) -> list[str]:
-    """The answers so far, a line each."""
     return [
         f"{tr(QUESTIONS[question.id])}: "
         + _said(exercise, question, trial.answers.get(question.id))

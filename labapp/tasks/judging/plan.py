@@ -335,27 +335,20 @@ class WarmUpPart(TrialsPart):
     worked: Exercise
     exercises: tuple[Exercise, ...]
 
-    @property
-    def trials(self) -> int:
-        return len(self.exercises)
-
-    @property
-    def number(self) -> int:
-        return 1
-
-    @property
-    def task(self) -> str:
-        return WARM_UP
-
-    @property
-    def model(self) -> str:
-        return WARM_UP
-
+    number: ClassVar[int] = 1
+    task: ClassVar[str] = WARM_UP
+    model: ClassVar[str] = WARM_UP
     method: ClassVar[str] = "decision tree"
     labels: ClassVar[bool] = False
     invented: ClassVar[bool] = False
     accuracy: ClassVar[None] = None
     set: ClassVar[int] = 0
+    time_limit_s: ClassVar[None] = None
+    think_aloud: ClassVar[bool] = False
+
+    @property
+    def trials(self) -> int:
+        return len(self.exercises)
 
     @cached_property
     def judged(self) -> Mapping[str, Exercise]:
@@ -364,14 +357,6 @@ class WarmUpPart(TrialsPart):
     def steps_of(self, exercise: str) -> int:
         """How many attributes there are to choose the first mistake from."""
         return len(self.judged[exercise].asked)
-
-    @property
-    def time_limit_s(self) -> None:
-        return None
-
-    @property
-    def think_aloud(self) -> bool:
-        return False
 
 
 @dataclass(frozen=True, slots=True)

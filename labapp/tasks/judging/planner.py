@@ -119,7 +119,6 @@ class JudgingStages(StimulusStages):
 
     @property
     def row_order(self) -> Rows:
-        """The order of the rows of prototypes."""
         return self.rows or ("sorted" if self.task == "prototype-agreement" else "shuffled")
 
     @field_validator("rows")

@@ -181,7 +181,6 @@ class Rows:
 
     @classmethod
     def of(cls, counted: Tables) -> Rows:
-        """counted: the tables of the sessions that count."""
         tables = counted.small()
         repairs = _counting(tables["repairs"])
         changes = _counting(tables["concept_changes"])

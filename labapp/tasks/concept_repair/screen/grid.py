@@ -95,7 +95,6 @@ class TickGrid(Choice):
         )
 
     def cell(self, row: int, column: int) -> QRectF:
-        """Where a cell is."""
         return QRectF(
             1 + self._rows_width + column * self._wide,
             1 + 2 * HEAD_HEIGHT + row * self._high,
@@ -213,7 +212,6 @@ class GridScreen(Screen):
 
     @property
     def trial(self) -> Grid | None:
-        """What was ticked."""
         state = self.state
         return state.trial if isinstance(state, GridState) else None
 

@@ -95,7 +95,6 @@ class RepairScreen(Screen):
         column.setContentsMargins(side, 0, side, 0)
 
     def _titles(self) -> tuple[str, ...]:
-        """Everything that the title can say in this part."""
         titles = [self._title_of(None)]
         if any(item.foresee for item in self.part.items):
             changes = product(range(len(self.part.repaired.concepts)), (AS_IT_IS, OFF, ON))
@@ -114,7 +113,6 @@ class RepairScreen(Screen):
 
     @property
     def trial(self) -> Repair | None:
-        """The picture on the screen and what was done with it."""
         state = self.state
         return state.trial if isinstance(state, RepairState) else None
 

@@ -123,7 +123,6 @@ class ConceptSwitch(Choice):
 
     @property
     def model_word(self) -> str:
-        """What the model sees, in a word."""
         return self._concept.on if believed(self._belief) else self._concept.off
 
     def show_belief(self, belief: float) -> None:
@@ -360,12 +359,10 @@ class TimeLeft(Picture):
 
     @property
     def text(self) -> str:
-        """What stands there now."""
         return self._text_of(ceil(self._share() * self._limit_s))
 
     @property
     def needed_width(self) -> int:
-        """Logical pixels of its words."""
         text = self._text_of(ceil(self._limit_s))
         return ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(text)) + 2
 

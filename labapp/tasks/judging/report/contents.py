@@ -197,7 +197,6 @@ def _told(groups: Sequence[Group]) -> str:
 
 
 def _place(back: int | None) -> str:
-    """A step of a path, counted back from its last."""
     if back is None:
         return "none"
     return f"last but {({1: 'one', 2: 'two', 3: 'three'}).get(back, back)}" if back else "last"
@@ -264,7 +263,6 @@ def overview(result: Findings) -> Html:
 
 
 def _chances(results: Sequence[Result]) -> str:
-    """What guessing gets, of the accuracies that are there."""
     result = []
     for name, of in (("", {paper.DISTINCTION, paper.OUTPUT}), ("agreement ", {paper.AGREEMENT})):
         against = {outcome.against for outcome in results if outcome.of.name in of}

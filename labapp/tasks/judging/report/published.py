@@ -63,7 +63,6 @@ class Length:
 
     @property
     def about(self) -> str:
-        """In words."""
         return f"about {self.number}" if self.rough else f"{self.number}"
 
 

@@ -105,5 +105,4 @@ def result_of(
 
 
 def of_item(results: Sequence[Result], *items: int) -> list[Result]:
-    """Those that belong to some items."""
     return [result for result in results if result.of.item in items]

@@ -15,23 +15,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from labapp.tasks.judging import plan
 from labapp.tasks.judging.events import OpenSpecies
-from labapp.tasks.judging.plan import (
-    ABSENT,
-    AFTER_ABSENT,
-    AFTER_PRESENT,
-    AGREEMENT,
-    DISTINCTION,
-    DISTINCTION_CONFIDENCE,
-    FIRST,
-    FIRST_STEP,
-    SIMILARITY,
-    JudgingPart,
-    PlannedPhoto,
-    Question,
-    applies,
-    questions,
-)
 from labapp.tasks.judging.screen.photos import (
     AGREEMENTS,
     CONFIDENCES,
@@ -59,17 +44,17 @@ LARGEST_PHOTO, LEAST_PHOTO = 620.0, 96.0
 
 
 MISSING_OF_ROWS = {
-    AGREEMENT: "judging_missing_agreement",
-    DISTINCTION: "judging_missing_species",
-    DISTINCTION_CONFIDENCE: "judging_missing_confidence",
+    plan.AGREEMENT: "judging_missing_agreement",
+    plan.DISTINCTION: "judging_missing_species",
+    plan.DISTINCTION_CONFIDENCE: "judging_missing_confidence",
 }
 MISSING_OF_PATHS = {
-    FIRST: "judging_missing_q1",
-    AFTER_ABSENT: "judging_missing_q2_absent",
-    AFTER_PRESENT: "judging_missing_q2_present",
-    DISTINCTION_CONFIDENCE: "judging_missing_q3",
-    FIRST_STEP: "judging_missing_first_step",
-    AGREEMENT: "judging_missing_agreement",
+    plan.FIRST: "judging_missing_q1",
+    plan.AFTER_ABSENT: "judging_missing_q2_absent",
+    plan.AFTER_PRESENT: "judging_missing_q2_present",
+    plan.DISTINCTION_CONFIDENCE: "judging_missing_q3",
+    plan.FIRST_STEP: "judging_missing_first_step",
+    plan.AGREEMENT: "judging_missing_agreement",
 }
 
 
@@ -83,7 +68,7 @@ class RatedScreen(JudgingScreen):
 
     missing_keys = MISSING_OF_ROWS
 
-    def __init__(self, session: SessionView, part: JudgingPart, task: str) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart, task: str) -> None:
         super().__init__(session, part)
         self.rows = self.make_rows()
         self.rows.rated.connect(self._rate)
@@ -145,7 +130,6 @@ class RatedScreen(JudgingScreen):
         return handled
 
     def _fit(self) -> None:
-        """The photo as large as the questions below it leave room for."""
         wide = min(self.width() - 2 * theme.SPACE_XL, WIDEST)
         left = max(LEFT_LEAST, self.asked_width, floor(wide * LEFT_SHARE))
         self._left.setFixedWidth(left)
@@ -166,13 +150,13 @@ class RatedScreen(JudgingScreen):
         """The numbers, in the plan, of the rows that are shown."""
         return tuple(range(1, len(self.photo.rows) + 1))
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         image = self.images.image(photo.photo)
         self.enlarger.rest(image, None, self.session.words("judging_photo"))
         self.show_rows(photo)
         self._fit()
 
-    def show_rows(self, photo: PlannedPhoto) -> None:
+    def show_rows(self, photo: plan.PlannedPhoto) -> None:
         planned = [photo.rows[number - 1] for number in self.numbers()]
         self.rows.show_rows([row_of(self.images, photo, row) for row in planned])
 
@@ -182,17 +166,17 @@ class RatedScreen(JudgingScreen):
         asked = [row.choice for row in self.asked.values()]
         return [*self._over_rows, *ratings, *asked] if ratings else ()
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         super().show_answers(trial, missing)
         lacking = {question.row for question in missing}
         for number, view in zip(self.numbers(), self.rows.shown, strict=True):
-            view.show_rating(trial.answers.get(SIMILARITY.format(number)))
+            view.show_rating(trial.answers.get(plan.SIMILARITY.format(number)))
             view.mark_missing(number in lacking)
 
     def _rate(self, place: int, value: int, device: str) -> None:
         """A row is rated; by keyboard the next one has the turn."""
         numbers = self.numbers()
-        self.judge(SIMILARITY.format(numbers[place - 1]), value, device)
+        self.judge(plan.SIMILARITY.format(numbers[place - 1]), value, device)
         if device == "keyboard" and self.session.part is self.planned:
             self.after_row(place)
 
@@ -204,7 +188,7 @@ class RatedScreen(JudgingScreen):
     def go_to_first_asked(self) -> None:
         next(iter(self.asked.values())).entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def go_to(self, question: Question) -> None:
+    def go_to(self, question: plan.Question) -> None:
         if question.row is None:
             super().go_to(question)
         elif question.row in self.numbers():
@@ -218,7 +202,7 @@ class RatedScreen(JudgingScreen):
     def entrance(self) -> QWidget | None:
         return self.rows.shown[0].rating if self.rows.shown else super().entrance()
 
-    def missing_words(self, missing: Sequence[Question]) -> list[str]:
+    def missing_words(self, missing: Sequence[plan.Question]) -> list[str]:
         words = self.session.words
         count = sum(question.row is not None for question in missing)
         texts = [words("judging_missing_rows", count=count)] if count else []
@@ -238,24 +222,24 @@ class BelievedScreen(RatedScreen):
             upright=True,
         )
         # The first of four options is the answer 4.
-        row.answered.connect(lambda place, device: self.judge(AGREEMENT, 5 - place, device))
-        self.asked[AGREEMENT] = row
+        row.answered.connect(lambda place, device: self.judge(plan.AGREEMENT, 5 - place, device))
+        self.asked[plan.AGREEMENT] = row
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         name = self.part.explained.names[photo.prediction]
         self.above.setText(self.session.words("judging_predicts", name=name))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         super().show_answers(trial, missing)
-        value = trial.answers.get(AGREEMENT)
-        self.asked[AGREEMENT].show_answer(None if value is None else 5 - value)
+        value = trial.answers.get(plan.AGREEMENT)
+        self.asked[plan.AGREEMENT].show_answer(None if value is None else 5 - value)
 
 
 class PrototypeAgreementScreen(BelievedScreen):
     """Every row of the predicted class is rated."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, session.words("judging_q_rows"))
         self.ask_agreement()
         self.note = PlainLabel()
@@ -263,7 +247,7 @@ class PrototypeAgreementScreen(BelievedScreen):
         self.note.setWordWrap(True)
         self.lay_out((self.note,))
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         words = self.session.words
         species = self.part.explained.names[photo.prediction]
         order = words("judging_sorted" if self.part.rows == "sorted" else "judging_shuffled")
@@ -274,7 +258,7 @@ class PrototypeAgreementScreen(BelievedScreen):
 class PrototypeDistinctionScreen(RatedScreen):
     """The rows of four species, one species at a time, and which one is the right one."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, session.words("judging_q_pairs"))
         words, palette = session.words, session.palette
         of = max(len(photo.options) for photo in part.photos)
@@ -286,7 +270,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         ]
         self._question = "judging_q_species" if birds else "judging_q_class"
         if not birds:
-            self.missing_keys = MISSING_OF_ROWS | {DISTINCTION: "judging_missing_distinction"}
+            self.missing_keys = MISSING_OF_ROWS | {plan.DISTINCTION: "judging_missing_distinction"}
         self._option = 0
         self.tabs = ClassTabs(
             self.names,
@@ -296,7 +280,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         )
         self.tabs.opened.connect(lambda option: self.send(OpenSpecies(option)))
         self.ask(
-            DISTINCTION,
+            plan.DISTINCTION,
             QuestionRow(
                 words(self._question, next=words("judging_next_photo")),
                 self.names,
@@ -305,7 +289,7 @@ class PrototypeDistinctionScreen(RatedScreen):
             ),
         )
         self.ask(
-            DISTINCTION_CONFIDENCE,
+            plan.DISTINCTION_CONFIDENCE,
             QuestionRow(
                 words("judging_q_confidence"),
                 [words(key) for key in CONFIDENCES],
@@ -322,14 +306,14 @@ class PrototypeDistinctionScreen(RatedScreen):
     def numbers(self) -> tuple[int, ...]:
         return self.photo.rows_of(self._option) if self._option else ()
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         trial = self.trial
         self._option = trial.option if trial is not None else 1
-        asked = self.asked[DISTINCTION]
+        asked = self.asked[plan.DISTINCTION]
         asked.label.setText(self.session.words(self._question, next=self.onward))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         photo = self.photo
         if trial.option != self._option:
             self._option = trial.option
@@ -340,7 +324,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         counts, marked = [], []
         for option in range(1, len(photo.options) + 1):
             rows = photo.rows_of(option)
-            done = sum(SIMILARITY.format(row) in trial.answers for row in rows)
+            done = sum(plan.SIMILARITY.format(row) in trial.answers for row in rows)
             counts.append((done, len(rows)))
             marked.append(any(row in lacking for row in rows))
         self.tabs.show_state(trial.option, counts, marked)
@@ -355,7 +339,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         else:
             self.go_to_first_asked()
 
-    def go_to(self, question: Question) -> None:
+    def go_to(self, question: plan.Question) -> None:
         if question.row is not None and question.row not in self.numbers():
             of = self.photo.rows[question.row - 1].of
             self.send(OpenSpecies(self.photo.options.index(of or "") + 1))
@@ -382,7 +366,7 @@ def path_columns(
 
 
 def path_rows(
-    words: Strings, images: Images, photo: PlannedPhoto, *, similarity: bool = False
+    words: Strings, images: Images, photo: plan.PlannedPhoto, *, similarity: bool = False
 ) -> list[Row]:
     """The steps of a photo's path, with the similarity that decided them where it is told."""
     rows = []
@@ -410,7 +394,7 @@ class PathScreen(RatedScreen):
     def entrance(self) -> QWidget | None:
         return self._turn[0] if self._turn else super().entrance()
 
-    def show_rows(self, photo: PlannedPhoto) -> None:
+    def show_rows(self, photo: plan.PlannedPhoto) -> None:
         words = self.session.words
         self.rows.show_rows(path_rows(words, self.images, photo, similarity=self.tells_similarity))
 
@@ -429,7 +413,7 @@ class PathScreen(RatedScreen):
 class PathAgreementScreen(BelievedScreen, PathScreen):
     """Every step is rated."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, session.words("judging_q_rows"))
         self.ask_agreement()
         self.lay_out(())
@@ -444,12 +428,12 @@ class FirstStepScreen(BelievedScreen, PathScreen):
 
     tells_similarity = True
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, "")
         self.first = QuestionRow(
             session.words("judging_q_first_step"), ("1",), session.palette, strong=True, lines=2
         )
-        self.ask(FIRST_STEP, self.first)
+        self.ask(plan.FIRST_STEP, self.first)
         self.ask_agreement()
         self.lay_out(())
         self._turn = [self.rows.area, *(row.choice for row in self.asked.values())]
@@ -458,26 +442,27 @@ class FirstStepScreen(BelievedScreen, PathScreen):
         columns = path_columns(self.session, similarity=True)
         return PathList(columns, self.session.palette, self.enlarger)
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         steps = [f"{number}" for number in self.numbers()]
         self.first.choice.show_texts([*steps, self.session.words("judging_agree_with_all")])
         self.tell_keys(len(steps))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         super().show_answers(trial, missing)
-        self.rows.mark_step(trial.answers.get(FIRST_STEP))
+        self.rows.mark_step(trial.answers.get(plan.FIRST_STEP))
 
 
 class PathDistinctionScreen(PathScreen):
     """The first steps, then two that the participant decides: which species they lead to is the
     answer."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, "")
         words = session.words
         self._first: int | None = None
-        self.steps = dict(zip((FIRST, AFTER_ABSENT, AFTER_PRESENT), self.rows.open, strict=True))
+        asked = (plan.FIRST, plan.AFTER_ABSENT, plan.AFTER_PRESENT)
+        self.steps = dict(zip(asked, self.rows.open, strict=True))
         for name, step in self.steps.items():
             step.answered.connect(lambda place, device, name=name: self.judge(name, place, device))
         confidence = QuestionRow(
@@ -488,7 +473,7 @@ class PathDistinctionScreen(PathScreen):
             lines=2,
             px=theme.SECONDARY_PX,
         )
-        self.ask(DISTINCTION_CONFIDENCE, confidence)
+        self.ask(plan.DISTINCTION_CONFIDENCE, confidence)
         self.key_of_species = SpeciesKey(words("judging_predicted"))
         self.above.hide()
         self.lay_out((), (self.key_of_species, confidence))
@@ -515,7 +500,7 @@ class PathDistinctionScreen(PathScreen):
     def asked_width(self) -> int:
         return max(super().asked_width, self.key_of_species.needed_width)
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         final = photo.final
         assert final is not None, "a plan of this task has the final steps"
         words = self.session.words
@@ -544,13 +529,13 @@ class PathDistinctionScreen(PathScreen):
         )
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         super().show_answers(trial, missing)
         lacking = {question.id for question in missing}
-        first = trial.answers.get(FIRST)
-        for question in questions(self.part.task, self.photo):
+        first = trial.answers.get(plan.FIRST)
+        for question in plan.questions(self.part.task, self.photo):
             if question.id in self.steps:
-                on_way = applies(question, trial.answers)
+                on_way = plan.applies(question, trial.answers)
                 step = self.steps[question.id]
                 step.show_answer(
                     trial.answers.get(question.id),
@@ -558,7 +543,7 @@ class PathDistinctionScreen(PathScreen):
                     faint=first is not None and not on_way,
                 )
                 step.mark_missing(question.id in lacking)
-        after = AFTER_ABSENT if first == ABSENT else AFTER_PRESENT
+        after = plan.AFTER_ABSENT if first == plan.ABSENT else plan.AFTER_PRESENT
         if first != self._first:
             self._first = first
             if first is not None:  # what it leads to may stand below what is in sight
@@ -567,7 +552,7 @@ class PathDistinctionScreen(PathScreen):
         place = None if first is None or second is None else 2 * (first - 1) + second - 1
         self.key_of_species.show_place(place)
 
-    def go_to(self, question: Question) -> None:
+    def go_to(self, question: plan.Question) -> None:
         step = self.steps.get(question.id)
         if step is None:
             super().go_to(question)
@@ -604,7 +589,6 @@ class SpeciesKey(QWidget):
         return MISSING_WIDTH + 2 * theme.SPACE_M + ceil(longest) + 2 * EDGE
 
     def show_lines(self, lines: Sequence[str]) -> None:
-        """Say where each of the four ways leads."""
         for label, text in zip(self.lines, lines, strict=True):
             label.setText(text)
 

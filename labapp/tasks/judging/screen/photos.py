@@ -127,7 +127,6 @@ class JudgingScreen(DescribedScreen):
 
     @property
     def last(self) -> bool:
-        """Whether it is the last one."""
         trial = self.trial
         return trial is not None and trial.number == self.part.trials
 
@@ -137,7 +136,6 @@ class JudgingScreen(DescribedScreen):
         return self.session.words("continue" if self.last else "judging_next_photo")
 
     def missing(self) -> tuple[Question, ...]:
-        """The questions still to be answered, in their order."""
         trial = self.trial
         return () if trial is None else missing(questions(self.part.task, self.photo), trial)
 
@@ -151,7 +149,6 @@ class JudgingScreen(DescribedScreen):
             row.mark_missing(any(question.id == name for question in missing))
 
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
-        """What is missing, in words."""
         raise NotImplementedError
 
     def go_to(self, question: Question) -> None:

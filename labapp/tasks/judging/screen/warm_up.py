@@ -302,7 +302,6 @@ class WarmUpScreen(Screen):
 
     @property
     def page(self) -> QWidget:
-        """What is on the screen."""
         trial = self._trial()
         if self._introduces or trial is None:
             return self._before[min(self._page, len(self._before) - 1)]
@@ -473,7 +472,6 @@ class FruitPicture(Picture):
 
 
 def paint_fruits(painter: QPainter, area: QRectF, picture: str) -> None:
-    """Paint the fruits of a picture into an area."""
     colour, shape, number = parts_of(picture)
     size = area.height() * SIZES[shape][number - 1]
     for place, (x, y) in enumerate(LIES[shape][number]):

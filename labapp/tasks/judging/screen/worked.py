@@ -105,7 +105,6 @@ class WorkedExample(QWidget):
         return QSize(LEFT_LEAST + theme.SPACE_XL + right.width(), max(left, right.height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The photo as large as the text leaves room for."""
         super().resizeEvent(event)
         left = max(LEFT_LEAST, floor(self.width() * self._share))
         self._left.setFixedWidth(left)
@@ -187,7 +186,6 @@ class Heatmaps(QWidget):
         return QSize(ACROSS * LEAST_PHOTO + (ACROSS - 1) * GAP, high)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Pictures as large as there is room for, all of one size."""
         super().resizeEvent(event)
         high = self.height() - self._beside()
         side = floor(min((self.width() - GAP) / ACROSS, high / self._rows, LARGEST_PHOTO))
