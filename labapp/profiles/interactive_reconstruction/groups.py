@@ -203,9 +203,13 @@ def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
     }
     frame = stages[["participant", "session", "model", "stage"]].assign(**columns)
     by = frame.groupby(["participant", "model"], sort=True)
-    names = by[["session", "stage"]].agg(lambda names: ";".join(dict.fromkeys(names)))
+    names = by[["session", "stage"]].agg(_listed)
     table = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
     return table[["participant", "session", "model", "stage", *columns]]
+
+
+def _listed(names: pd.Series[str]) -> str:
+    return ";".join(dict.fromkeys(names))
 
 
 RESIDUALS = "normal residuals"
@@ -287,7 +291,6 @@ def summary(values: Values) -> Summary:
     )
 
 
-_Ends = tuple[float | None, float | None]
 _Tested = tuple[Omnibus | None, tuple[Pair, ...], Mapping[str, Outcome]]
 
 
@@ -304,7 +307,6 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
         outcome=outcome,
         df_error=outcome.df_2,
         n=len(whole),
-        p_corrected=None,
         effect=None if term is None else term.partial,
         left_out=len(values) - len(whole),
         generalised=None if term is None else term.generalised.value,
@@ -343,21 +345,8 @@ def _paired(text: str, other: str, first: Values, second: Values) -> Pair:
     apart = first - second
     outcome = inference.paired(first, second)
     error = (inference.sd(apart) or 0.0) / sqrt(max(apart.size, 1))
-    low, high = _interval(inference.mean(apart), outcome, error)
-    return Pair(
-        model=text,
-        other=other,
-        n=apart.size,
-        difference=inference.mean(apart),
-        low=low,
-        high=high,
-        outcome=outcome,
-        p_corrected=None,
-        effect=inference.d_z(apart),
-        robust=inference.signed_rank(apart),
-        n_one=apart.size,
-        n_other=apart.size,
-    )
+    made = _pair(text, other, inference.mean(apart), outcome, error, (apart.size, apart.size))
+    return replace(made, effect=inference.d_z(apart), robust=inference.signed_rank(apart))
 
 
 def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
@@ -374,7 +363,6 @@ def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
         outcome=outcome,
         df_error=outcome.df_2,
         n=sum(sample.size for sample in samples),
-        p_corrected=None,
         effect=None if term is None else replace(term.partial, name=inference.PLAIN),
         generalised=None if term is None else term.generalised.value,
         robust=inference.kruskal(samples),
@@ -394,26 +382,25 @@ def _independent(text: str, other: str, first: Values, second: Values) -> Pair:
     squares = sum(float(np.square(own - own.mean()).sum()) for own in (first, second))
     n = first.size + second.size
     error = sqrt(squares / max(n - 2, 1) * (1 / first.size + 1 / second.size))
-    low, high = _interval(difference, outcome, error)
+    made = _pair(text, other, difference, outcome, error, (first.size, second.size))
+    effect, robust = inference.hedges_g(first, second), inference.rank_sum(first, second)
+    return replace(made, effect=effect, robust=robust)
+
+
+def _pair(
+    text: str,
+    other: str,
+    difference: float | None,
+    outcome: Outcome,
+    error: float,
+    sizes: tuple[int, int],
+) -> Pair:
+    """With the 95 % interval by the standard error `error`; none where there is no test."""
+    low, high = None, None
+    if difference is not None and outcome.df is not None:
+        half = float(stats.t.ppf(0.975, outcome.df)) * error
+        low, high = difference - half, difference + half
+    n_one, n_other = sizes
     return Pair(
-        model=text,
-        other=other,
-        n=min(first.size, second.size),
-        difference=difference,
-        low=low,
-        high=high,
-        outcome=outcome,
-        p_corrected=None,
-        effect=inference.hedges_g(first, second),
-        robust=inference.rank_sum(first, second),
-        n_one=first.size,
-        n_other=second.size,
+        text, other, min(sizes), difference, low, high, outcome, n_one=n_one, n_other=n_other
     )
-
-
-def _interval(difference: float | None, outcome: Outcome, error: float) -> _Ends:
-    """95 % interval of a difference with its standard error; none where there is no test."""
-    if difference is None or outcome.df is None:
-        return None, None
-    half = float(stats.t.ppf(0.975, outcome.df)) * error
-    return difference - half, difference + half

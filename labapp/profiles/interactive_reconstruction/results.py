@@ -107,9 +107,9 @@ class Pair:
     low: float | None
     high: float | None
     outcome: Outcome
-    p_corrected: float | None
-    effect: Effect | None
-    robust: Outcome | None
+    p_corrected: float | None = None
+    effect: Effect | None = None
+    robust: Outcome | None = None
     n_one: int | None = None
     n_other: int | None = None
 
@@ -129,8 +129,8 @@ class Omnibus:
     outcome: Outcome
     df_error: float | None
     n: int
-    p_corrected: float | None
-    effect: Effect | None
+    p_corrected: float | None = None
+    effect: Effect | None = None
     left_out: int = 0
     generalised: float | None = None
     robust: Outcome | None = None

@@ -57,14 +57,7 @@ BELIEFS = 0.8, 0.97
 
 @dataclass(frozen=True)
 class Repairing:
-    """A stimulus set as one stage repairs it, for one participant.
-
-    Attributes
-    ----------
-    stages : what the study says.
-    repaired : what the parts share.
-    items, practice : the pictures in their order.
-    """
+    """A stimulus set as one stage repairs it, for one participant; the pictures in their order."""
 
     stages: ConceptRepairStages
     repaired: Repaired
@@ -362,13 +355,8 @@ MISSING = 1e4
 
 @dataclass(frozen=True)
 class Wanted:
-    """So many pictures of one kind at one place of the flow.
-
-    Attributes
-    ----------
-    kind : a type of picture, `NATURAL` or `PRACTICE`.
-    photos : those that fit, by what their picture shows.
-    """
+    """So many pictures of one kind at one place of the flow. kind: a type of picture, `NATURAL` or
+    `PRACTICE`; photos: those that fit, by what their picture shows."""
 
     place: int
     kind: str

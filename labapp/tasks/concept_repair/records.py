@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from statistics import fmean
 from typing import Any, Literal, get_args
 
@@ -84,18 +84,10 @@ class Change:
 class RepairAttempt(Attempt):
     """One attempt at a picture.
 
-    Attributes
-    ----------
-    item : the picture, as planned.
-    answer : str
-        The model's answer as it stands; `alone` as it was when left alone.
-    states : list of int
-        Of the concepts, as they stand.
-    changes : what was shown, in its order.
-    seen : set of tuple of int
-        The states of this picture whose answers were on the screen in earlier attempts; those of
-        this one are added.
-    chosen_ns : when the participant first chose a change, shown at once or foretold first.
+    answer: the model's answer as it stands; alone: as it was when left alone. states: of the
+    concepts, as they stand. changes: what was shown, in its order. seen: the states of this picture
+    whose answers were on the screen in earlier attempts; those of this one are added. chosen_ns:
+    when the participant first chose a change, shown at once or foretold first.
     """
 
     part: ConceptRepairPart
@@ -276,12 +268,9 @@ class RepairAttempt(Attempt):
 
     def change_row(self, place: int, change: Change) -> Row:
         repaired, event, foretold = self.part.repaired, change.event, change.foretold
-        deviations = [
-            abs(known)
-            for other in range(len(self.states))
-            if other != event.concept
-            and (known := repaired.deviation(event.concept, other)) is not None
-        ]
+        others = (place for place in range(len(self.states)) if place != event.concept)
+        every = (repaired.deviation(event.concept, other) for other in others)
+        deviations = [abs(deviation) for deviation in every if deviation is not None]
         effects = side_effects(repaired, change)
         return {
             **_of_picture(self),
@@ -701,13 +690,12 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         repairs = [each for each in counted if isinstance(each, RepairAttempt) and each.complete]
         rows = [attempt.row() for attempt in repairs]
         changes = [(attempt, change) for attempt in repairs for change in attempt.changes]
-        harms = [
-            harm
+        could_harm = (
+            attempt.harm(change)
             for attempt, change in changes
-            if not change.given
-            and attempt.right(change.event.answer_before)
-            and (harm := attempt.harm(change)) is not None
-        ]
+            if not change.given and attempt.right(change.event.answer_before)
+        )
+        harms = [harm for harm in could_harm if harm is not None]
         foretold = [right for attempt in repairs for right in attempt.foreseen()]
         return {
             "n_answered": len(times),
@@ -740,26 +728,23 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
                 continue
             part, repaired = attempt.part, attempt.part.repaired
             times_set, effects = self._met(part.about)
-            for concept, known in enumerate(repaired.concepts):
-                for other, changed in enumerate(repaired.concepts):
-                    if concept == other:
-                        continue
-                    pair = concept, other
-                    yield {
-                        **_where(attempt),
-                        "about": part.about,
-                        **_of_model(repaired),
-                        "concept": known.id,
-                        "other": changed.id,
-                        "ticked": pair in attempt.ticked if attempt.complete else None,
-                        "ticks": attempt.ticks[pair],
-                        "nothing": attempt.nothing if attempt.complete else None,
-                        "deviation": repaired.deviation(concept, other),
-                        "n_set": times_set[concept],
-                        "n_side_effects": effects[pair],
-                        "response_s": attempt.response_s,
-                        "excluded": attempt.excluded_because is not None,
-                    }
+            for pair in permutations(range(len(repaired.concepts)), 2):
+                concept, other = pair
+                yield {
+                    **_where(attempt),
+                    "about": part.about,
+                    **_of_model(repaired),
+                    "concept": repaired.concepts[concept].id,
+                    "other": repaired.concepts[other].id,
+                    "ticked": pair in attempt.ticked if attempt.complete else None,
+                    "ticks": attempt.ticks[pair],
+                    "nothing": attempt.nothing if attempt.complete else None,
+                    "deviation": repaired.deviation(concept, other),
+                    "n_set": times_set[concept],
+                    "n_side_effects": effects[pair],
+                    "response_s": attempt.response_s,
+                    "excluded": attempt.excluded_because is not None,
+                }
 
     def _met(self, stage: str) -> tuple[Counter[int], Counter[tuple[int, int]]]:
         """How often each concept was set in a stage, and with which side effects, in all attempts:

@@ -50,12 +50,9 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class Form:
     """How the card is laid out.
 
-    Attributes
-    ----------
-    boxes : whether what a name can be told by is drawn, a box for each switch with a mark on the
-        side on which the switch stands then; else it is written in words.
-    lines : of a row: 2 for the name above what it can be told by, 1 for all in a line.
-    columns : of names.
+    boxes: whether what a name can be told by is drawn, a box for each switch with a mark on the
+    side on which the switch stands then; else it is written in words. lines: of a row: 2 for the
+    name above what it can be told by, 1 for all in a line. columns: of names.
     """
 
     boxes: bool
@@ -107,12 +104,8 @@ class AnswerCard(Choice):
     same as now". chosen(place, device): the hand wants the answer in a row, from 0.
 
     Where the bars were before the last change is drawn as a line at their former end, as long as
-    that is the last change.
-
-    Attributes
-    ----------
-    shares, former : tuple of float
-        How probable the names are, and were before the last change; empty before there was one.
+    that is the last change. shares, former: how probable the names are, and were before the last
+    change; empty before there was one.
     """
 
     first_digit = None
@@ -390,16 +383,10 @@ _WRAPPED = int(Qt.TextFlag.TextWordWrap)
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """One way to stand, in logical pixels.
-
-    Attributes
-    ----------
-    form : of the card.
-    tight : whether words are small, and the card stands beside title and buttons, not below them.
-    side, card : of the picture, and of the card across.
-    top, room : the height of title and instruction, and what they leave of it.
-    card_room : the height that there is for the card and what belongs to it.
-    fits : whether switches and card are in view.
+    """One way to stand, in logical pixels. tight: whether words are small, and the card stands
+    beside title and buttons, not below them; side, card: of the picture, and of the card across;
+    top, room: the height of title and instruction, and what they leave of it; card_room: the height
+    that there is for the card and what belongs to it; fits: whether switches and card are in view.
     """
 
     form: Form
@@ -458,9 +445,9 @@ class Board(QWidget):
         for button in (self.undo, *self.sure):
             button.setProperty("touch", True)
             button.hide()
-        timed = (time,) if time is not None else ()
-        for widget in (self.picture, *timed, self.switches, self.undo, self.card, *self.sure):
-            widget.setParent(self)
+        for widget in (self.picture, time, self.switches, self.undo, self.card, *self.sure):
+            if widget is not None:
+                widget.setParent(self)
         self._placed: Arrangement | None = None
         self._foretelling = False
 

@@ -28,7 +28,7 @@ from labapp.events.durations import Pauses
 from labapp.tasks.judging.events import TREE, Judge, OpenSpecies
 from labapp.tasks.judging.machine import answered, with_answer
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, questions
-from labapp.tasks.judging.screen.photos import WIDEST, DescribedScreen, JudgingScreen
+from labapp.tasks.judging.screen.photos import WIDEST, DescribedScreen, JudgingScreen, filled
 from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.tasks.judging.task import SCREENS
@@ -126,16 +126,8 @@ class Pages(QWidget):
         self.stack = PageStack()
         for page in self.pages:
             self.stack.addWidget(page)
-        head = QHBoxLayout()
-        head.setSpacing(theme.SPACE_L)
-        head.addWidget(self.tabs)
-        head.addWidget(self.tree)
-        head.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_L)
-        column.addLayout(head)
-        column.addWidget(self.stack, 1)
+        head = filled(QHBoxLayout(), theme.SPACE_L, self.tabs, self.tree, 1)
+        filled(QVBoxLayout(self), theme.SPACE_L, head, (self.stack, 1))
 
     def turn_to(self, page: int) -> None:
         """Show a page, from 0."""
@@ -181,17 +173,10 @@ class WholeTree(QWidget):
         self.whole.clicked.connect(self.view.fit)
         hint = PlainLabel(words("judging_tree_hint"))
         hint.setProperty("role", "secondary")
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_S)
-        for button in (self.larger, self.smaller, self.whole):
-            row.addWidget(button)
+        row = filled(QHBoxLayout(), theme.SPACE_S, self.larger, self.smaller, self.whole)
         row.addSpacing(theme.SPACE_M)
         row.addWidget(hint, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_M)
-        column.addLayout(row)
-        column.addWidget(self.view, 1)
+        filled(QVBoxLayout(self), theme.SPACE_M, row, (self.view, 1))
 
     def entrance(self) -> QWidget:
         return self.view
@@ -214,10 +199,7 @@ class TextPage(QWidget):
         self.text = MarkdownView()
         self.text.show_text(text)
         self.button = button
-        column = QVBoxLayout()
-        column.setSpacing(theme.SPACE_L)
-        column.addStretch(1)
-        column.addWidget(self.text, 100)
+        column = filled(QVBoxLayout(), theme.SPACE_L, 1, (self.text, 100))
         if button is not None:
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(2)
@@ -240,11 +222,7 @@ class PreviewPage(QWidget):
         self.tried = screen
         self.text = MarkdownView()
         self.text.show_text(text)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_M)
-        column.addWidget(self.text)
-        column.addWidget(screen, 100)
+        filled(QVBoxLayout(self), theme.SPACE_M, self.text, (screen, 100))
 
     def entrance(self) -> QWidget | None:
         return self.tried.entrance()

@@ -23,6 +23,8 @@ from labapp.tasks.judging.screen.photos import (
     WIDEST,
     JudgingScreen,
     columns,
+    filled,
+    label,
     row_of,
     similarity_key,
 )
@@ -72,19 +74,13 @@ class RatedScreen(JudgingScreen):
         super().__init__(session, part)
         self.rows = self.make_rows()
         self.rows.rated.connect(self._rate)
-        self.above = PlainLabel()
-        self.above.setProperty("role", "strong")
+        self.above = label("", "strong")
         self.above.setIndent(MISSING_WIDTH)
-        self.task = PlainLabel(task)
-        self.key = PlainLabel(similarity_key(session))
-        self.keys = PlainLabel(session.words("judging_keys_rate"))
-        for label in (self.key, self.keys):
-            label.setProperty("role", "secondary")
-        for label in (self.above, self.task, self.key, self.keys):
-            label.setWordWrap(True)
+        self.task, self.key = label(task), label(similarity_key(session), "secondary")
+        self.keys = label(session.words("judging_keys_rate"), "secondary")
         if not task:  # shown before it is in its window, a label would be a window of its own
-            for label in (self.task, self.key, self.keys):
-                label.hide()
+            for line in (self.task, self.key, self.keys):
+                line.hide()
 
     def make_rows(self) -> RowList:
         return RowList(columns(self.session), self.session.palette, self.enlarger)
@@ -95,28 +91,14 @@ class RatedScreen(JudgingScreen):
         self._below = tuple(below) or tuple(self.asked.values())
         self._over_rows = tuple(over_rows)
         self._left = QWidget()
-        left = QVBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.SPACE_S)
-        left.addWidget(self.above)
         place = QHBoxLayout()
         place.addSpacing(MISSING_WIDTH)
         place.addWidget(self.enlarger)
         place.addStretch(1)
-        left.addLayout(place)
-        for widget in self._below:
-            left.addWidget(widget)
-        left.addStretch(1)
-        right = QVBoxLayout()
-        right.setSpacing(theme.SPACE_S)
-        for widget in (*over_rows, self.task, self.key):
-            right.addWidget(widget)
-        right.addWidget(self.rows, 1)
-        right.addWidget(self.keys)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XL)
-        row.addWidget(self._left)
-        row.addLayout(right, 1)
+        filled(QVBoxLayout(self._left), theme.SPACE_S, self.above, place, *self._below, 1)
+        above = (*over_rows, self.task, self.key)
+        right = filled(QVBoxLayout(), theme.SPACE_S, *above, (self.rows, 1), self.keys)
+        row = filled(QHBoxLayout(), theme.SPACE_XL, self._left, (right, 1))
         self.column(WIDEST).addLayout(row)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -242,9 +224,7 @@ class PrototypeAgreementScreen(BelievedScreen):
     def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, session.words("judging_q_rows"))
         self.ask_agreement()
-        self.note = PlainLabel()
-        self.note.setProperty("role", "secondary")
-        self.note.setWordWrap(True)
+        self.note = label("", "secondary")
         self.lay_out((self.note,))
 
     def show_photo(self, photo: plan.PlannedPhoto) -> None:
@@ -572,13 +552,9 @@ class SpeciesKey(QWidget):
         row.addWidget(card)
         head = PlainLabel(title)
         head.setProperty("role", "heading")
-        column = QVBoxLayout(card)
-        column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(head)
         self.lines = [PlainLabel() for _ in range(4)]
-        for line in self.lines:
-            column.addWidget(line)
+        column = filled(QVBoxLayout(card), theme.SPACE_XS, head, *self.lines)
+        column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         self._place: int | None = None
 
     @property
@@ -589,13 +565,13 @@ class SpeciesKey(QWidget):
         return MISSING_WIDTH + 2 * theme.SPACE_M + ceil(longest) + 2 * EDGE
 
     def show_lines(self, lines: Sequence[str]) -> None:
-        for label, text in zip(self.lines, lines, strict=True):
-            label.setText(text)
+        for line, text in zip(self.lines, lines, strict=True):
+            line.setText(text)
 
     def show_place(self, place: int | None) -> None:
         """Show which way was taken, from 0."""
         if place == self._place:
             return
         self._place = place
-        for number, label in enumerate(self.lines):
-            restyle(label, "role", "chosen" if number == place else "")
+        for number, line in enumerate(self.lines):
+            restyle(line, "role", "chosen" if number == place else "")

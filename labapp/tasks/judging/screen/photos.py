@@ -8,11 +8,11 @@ with prototypes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events.commands import Next
@@ -32,6 +32,7 @@ from labapp.ui.images import Images
 from labapp.ui.participant.screen import Opened, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.choice import COMMANDS, Choice
+from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
@@ -64,6 +65,34 @@ SIMILARITIES = (
 )
 WIDEST = 1760
 """Wider than other screens: pictures as large as there is room for."""
+
+
+Box = TypeVar("Box", bound=QBoxLayout)
+Laid = QWidget | QLayout
+
+
+def filled(box: Box, spacing: int, *items: Laid | tuple[Laid, int] | int) -> Box:
+    """A box without margins with these items, in their order; a number with an item is its stretch,
+    one alone an empty stretch."""
+    box.setContentsMargins(0, 0, 0, 0)
+    box.setSpacing(spacing)
+    for entry in items:
+        item, stretch = entry if isinstance(entry, tuple) else (entry, 0)
+        if isinstance(item, QWidget):
+            box.addWidget(item, stretch)
+        elif isinstance(item, QLayout):
+            box.addLayout(item, stretch)
+        else:
+            box.addStretch(item)
+    return box
+
+
+def label(text: str = "", role: str = "") -> PlainLabel:
+    """Words that go on in the next line where there is no more room."""
+    made = PlainLabel(text)
+    made.setWordWrap(True)
+    made.setProperty("role", role)
+    return made
 
 
 class DescribedScreen(Screen):

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -40,13 +39,13 @@ from labapp.tasks.judging.plan import (
     attribute_of,
     exercise_questions,
 )
-from labapp.tasks.judging.screen.photos import AGREEMENTS
+from labapp.tasks.judging.screen.photos import AGREEMENTS, filled, label
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen, restyle
@@ -103,28 +102,18 @@ class ExercisePanel(QWidget):
         self.exercise = exercise
         self.asked = {question.id: question for question in exercise_questions(exercise)}
         texts = tree_texts(words)
-        self.title = _label("", "title")
+        self.title = label("", "title")
         self.photo = FruitPicture(palette, words("judging_photo"), exercise.picture)
         self.tree = FruitTree(palette, texts, words("judging_fruits_step"), exercise.steps)
         fruit = texts[exercise.prediction]
         on_left = QWidget()
         on_left.setFixedWidth(LEFT_WIDTH)
-        layout = QVBoxLayout()
-        layout.setSpacing(theme.SPACE_S)
-        layout.addWidget(self.title)
-        layout.addWidget(_label(words("judging_predicts", name=fruit), "strong"))
-        layout.addWidget(_label(words("judging_path_marked"), "secondary"))
-        layout.addStretch(1)
-        above = QHBoxLayout()
-        above.setSpacing(theme.SPACE_XL)
-        above.addWidget(self.photo, 0, Qt.AlignmentFlag.AlignTop)
-        above.addLayout(layout, 1)
-        left = QVBoxLayout(on_left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.SPACE_M)
-        left.addLayout(above)
-        left.addWidget(self.tree)
-        left.addStretch(1)
+        predicts = label(words("judging_predicts", name=fruit), "strong")
+        marked = label(words("judging_path_marked"), "secondary")
+        beside = filled(QVBoxLayout(), theme.SPACE_S, self.title, predicts, marked, 1)
+        above = filled(QHBoxLayout(), theme.SPACE_XL, self.photo, (beside, 1))
+        above.setAlignment(self.photo, Qt.AlignmentFlag.AlignTop)
+        filled(QVBoxLayout(on_left), theme.SPACE_M, above, self.tree, 1)
         attributes = [texts[attribute] for attribute in exercise.asked]
         self.rows = {
             VERDICT: QuestionRow(
@@ -148,20 +137,11 @@ class ExercisePanel(QWidget):
             ),
         }
         self.feedback = Feedback()
-        right = QVBoxLayout()
-        right.setSpacing(theme.SPACE_L)
-        for asked in self.rows.values():
-            right.addWidget(asked)
         told = QHBoxLayout()
         told.addSpacing(MISSING_WIDTH)
         told.addWidget(self.feedback)
-        right.addLayout(told)
-        right.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XXL)
-        row.addWidget(on_left)
-        row.addLayout(right, 1)
+        right = filled(QVBoxLayout(), theme.SPACE_L, *self.rows.values(), told, 1)
+        filled(QHBoxLayout(self), theme.SPACE_XXL, on_left, (right, 1))
 
     def options(self, question: str) -> Sequence[int]:
         """The answers to a question, in the order of its options."""
@@ -197,14 +177,10 @@ class Feedback(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.head, self.text = _label("", "strong"), _label("", "")
+        self.head, self.text = label("", "strong"), label()
         self.head.hide()
-        column = QVBoxLayout(self)
+        column = filled(QVBoxLayout(self), theme.SPACE_XS, self.head, self.text, 1)
         column.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.head)
-        column.addWidget(self.text)
-        column.addStretch(1)
         lines = (FEEDBACK_LINES + 1) * ceil(metrics(bold=True).lineSpacing())
         self.setFixedHeight(lines + theme.SPACE_XS + 2 * theme.SPACE_M + 2)
         policy = self.sizePolicy()
@@ -231,11 +207,10 @@ class Explanation(QWidget):
         self.text = MarkdownView()
         self.text.show_text(page)
         self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(theme.SPACE_XXL)
-        self._row.addWidget(self.text, 1, Qt.AlignmentFlag.AlignTop)
-        self._row.addWidget(self.tree, 1, Qt.AlignmentFlag.AlignTop)
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row = filled(row, theme.SPACE_XXL, (self.text, 1), (self.tree, 1))
+        for widget in (self.text, self.tree):
+            row.setAlignment(widget, Qt.AlignmentFlag.AlignTop)
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -398,14 +373,6 @@ class WarmUpScreen(Screen):
         if not missing or trial is None:
             return None
         return self.panels[trial.number - 1].rows[missing[0].id].entrance()
-
-
-def _label(words: str, role: str) -> QLabel:
-    label = PlainLabel(words)
-    label.setWordWrap(True)
-    if role:
-        label.setProperty("role", role)
-    return label
 
 
 # Stimuli look the same in every theme: body, its shaded side, outline.
@@ -613,11 +580,11 @@ class FruitTree(Picture):
         words = self._texts[answer]
         wide = metrics(theme.SECONDARY_PX, taken).horizontalAdvance(words) + theme.SPACE_M
         at = start + (end - start) * 0.66  # where the lines of two answers are well apart
-        label = QRectF(at.x() - wide / 2, at.y() - 10, wide, 20)
-        painter.fillRect(label, brush(p.ground))
+        area = QRectF(at.x() - wide / 2, at.y() - 10, wide, 20)
+        painter.fillRect(area, brush(p.ground))
         painter.setFont(font(theme.SECONDARY_PX, taken))
         painter.setPen(color(p.accent if taken else p.secondary))
-        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, words)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, words)
 
     def _paint_node(self, painter: QPainter, node: str, *, taken: bool) -> None:
         p, box = self._colors, self._box(node)

@@ -34,7 +34,9 @@ from labapp.tasks.judging.screen.photos import (
     WIDEST,
     JudgingScreen,
     columns,
+    filled,
     heatmap,
+    label,
     row_of,
 )
 from labapp.ui import theme
@@ -85,16 +87,9 @@ class WorkedExample(QWidget):
             self.explanation = rows_of(session, session.images, task, photo, self.enlarger)
         self._left = QWidget()
         left = QVBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.SPACE_S)
-        left.addWidget(self.text, 50)
-        left.addWidget(self.enlarger, 0, Qt.AlignmentFlag.AlignLeft)
-        left.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XL)
-        row.addWidget(self._left)
-        row.addWidget(self.explanation, 1)
+        filled(left, theme.SPACE_S, (self.text, 50), self.enlarger, 1)
+        left.setAlignment(self.enlarger, Qt.AlignmentFlag.AlignLeft)
+        filled(QHBoxLayout(self), theme.SPACE_XL, self._left, (self.explanation, 1))
 
     def minimumSizeHint(self) -> QSize:
         """With the smallest photo, however large it is now: a page that has become smaller would
@@ -217,11 +212,8 @@ class Captioned(QWidget):
         self.caption = PlainLabel(caption)
         self.caption.setProperty("role", role)
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.view, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self.caption)
+        column = filled(QVBoxLayout(self), theme.SPACE_XS, self.view, self.caption)
+        column.setAlignment(self.view, Qt.AlignmentFlag.AlignHCenter)
 
 
 def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | None:
@@ -251,12 +243,9 @@ class HeatmapScreen(JudgingScreen):
         ]
         for place in (self.photo_place, *self.heatmaps):
             self.enlarger.watch(place.view, place.view.accessibleName())
-        self.label, self.marks = PlainLabel(), PlainLabel()
-        self.label.setProperty("role", "title")
-        self.marks.setProperty("role", "secondary")
+        self.label, self.marks = label("", "title"), label("", "secondary")
         self._told = ((part.labels, self.label), (bool(part.explained.marks), self.marks))
         for there, line in self._told:
-            line.setWordWrap(True)
             if not there:
                 line.hide()
         numbers = [f"{n}" for n in range(1, of + 1)]
@@ -282,23 +271,15 @@ class HeatmapScreen(JudgingScreen):
             grid.addWidget(place, index // ACROSS, 1 + index % ACROSS)
         if self._bar is not None:
             grid.addWidget(self._bar, grid.rowCount(), 1, 1, ACROSS)
-        left = QVBoxLayout()
-        left.setSpacing(theme.SPACE_XS)
-        left.addStretch(1)
-        left.addWidget(self.label)
-        left.addWidget(self.marks)
+        left = filled(QVBoxLayout(), theme.SPACE_XS, 1, self.label, self.marks)
         left.addSpacing(theme.SPACE_S if self.part.labels else 0)
         left.addLayout(grid)
         left.addStretch(1)
         answers = QWidget()
         self._wide = max(ANSWERS_LEAST, self.asked_width)
         answers.setFixedWidth(self._wide)
-        right = QVBoxLayout(answers)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(theme.SPACE_M)
-        right.addStretch(1)
-        right.addWidget(self.asked[OUTPUT])
-        right.addWidget(self.asked[OUTPUT_CONFIDENCE])
+        output = (self.asked[OUTPUT], self.asked[OUTPUT_CONFIDENCE])
+        right = filled(QVBoxLayout(answers), theme.SPACE_M, 1, *output)
         if self.part.explained.scale == "signed":
             # Its heatmaps are what the model decides by (paper 003: BagNet).
             recall = self.session.words(
@@ -314,13 +295,7 @@ class HeatmapScreen(JudgingScreen):
         keys = self.session.words("judging_keys_choose", last=len(self.heatmaps))
         right.addWidget(_secondary(keys))
         right.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XXL)
-        row.addStretch(1)
-        row.addLayout(left)
-        row.addWidget(answers)
-        row.addStretch(1)
-        self.column(WIDEST).addLayout(row)
+        self.column(WIDEST).addLayout(filled(QHBoxLayout(), theme.SPACE_XXL, 1, left, answers, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -364,9 +339,7 @@ class HeatmapScreen(JudgingScreen):
 
 
 def _secondary(text: str) -> QLabel:
-    made = PlainLabel(text)
-    made.setProperty("role", "secondary")
-    made.setWordWrap(True)
+    made = label(text, "secondary")
     made.setIndent(MISSING_WIDTH)
     return made
 
@@ -417,15 +390,11 @@ class HeatmapBar(Picture):
             (middle or remark, Qt.AlignmentFlag.AlignHCenter),
             (high, Qt.AlignmentFlag.AlignRight),
         ):
-            label = PlainLabel(text)
-            label.setProperty("role", "secondary")
-            label.setAlignment(side)
-            words.addWidget(label, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(ColourStrip(table, palette))
-        column.addLayout(words)
+            line = PlainLabel(text)
+            line.setProperty("role", "secondary")
+            line.setAlignment(side)
+            words.addWidget(line, 1)
+        column = filled(QVBoxLayout(self), theme.SPACE_XS, ColourStrip(table, palette), words)
         if middle:
             below = PlainLabel(remark)
             below.setProperty("role", "secondary")
