@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import matplotlib as mpl
 import numpy as np
@@ -306,7 +307,14 @@ def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | Non
         for ax, compared in zip(some, block.compared, strict=True):
             _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
     headed_by(figure, label, [block.group for block in blocks_shown])
-    return ReportFigure(name, figure, label, _changes_caption(shown))
+    caption = (
+        "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
+        "bar: ± standard error. Above the line: more in the last questions."
+    )
+    every = chain.from_iterable(changes_of.values() for _, changes_of in shown)
+    if any(0 < own.size < SMALLEST for some in every for own in some):
+        caption += f" Rings: single participants, where there are fewer than {SMALLEST}."
+    return ReportFigure(name, figure, label, caption)
 
 
 def _by_model(values: pd.DataFrame, column: str, models: Sequence[str]) -> list[Values]:
@@ -344,17 +352,6 @@ def _signed(value: float, _: int | None = None) -> str:
     """A tick's number with its sign and no more decimals than it needs."""
     decimals = next(n for n in range(5) if n == 4 or abs(value - round(value, n)) < 1e-9)
     return decimal(value, decimals, sign=True)
-
-
-def _changes_caption(shown: Sequence[tuple[Block, Mapping[str, Sequence[Values]]]]) -> str:
-    text = (
-        "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
-        "bar: ± standard error. Above the line: more in the last questions."
-    )
-    sizes = [own.size for _, by_model in shown for some in by_model.values() for own in some]
-    if any(0 < size < SMALLEST for size in sizes):
-        text += f" Rings: single participants, where there are fewer than {SMALLEST}."
-    return text
 
 
 def changes(group: Group, metric: Metric) -> pd.DataFrame:
@@ -477,7 +474,13 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
         for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
             _dimensions_panel(ax, drawing.wrap(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
-    caption = _dimensions_caption([share for _, some in shown for own in some for share in own])
+    caption = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
+    thirds = {share.thirds for _, some in shown for own in some for share in own}
+    if True in thirds:
+        caption += " Dashed: guessing among low, medium and high."
+    if False in thirds:
+        caption += " A discrete dial has as many choices as values, and no line."
+    caption += " Dials that bear the same number in two models have nothing in common."
     return ReportFigure(name, figure, label, caption)
 
 
@@ -522,15 +525,6 @@ def _dial(share: Share) -> str:
     return f"{short}, {share.dimension}"
 
 
-def _dimensions_caption(shares: Sequence[Share]) -> str:
-    text = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
-    if any(result.thirds for result in shares):
-        text += " Dashed: guessing among low, medium and high."
-    if any(not result.thirds for result in shares):
-        text += " A discrete dial has as many choices as values, and no line."
-    return f"{text} Dials that bear the same number in two models have nothing in common."
-
-
 CELL_IN = 0.36
 """Height of a cell, and the least width of one."""
 GAP_IN = 0.25
@@ -540,7 +534,8 @@ GAP_IN = 0.25
 def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """A heat map a metric, a block a data set. blocks: of one study and task, of two models at
     least."""
-    layout = layout_of(blocks, beside=_beside(blocks), least=CELL_IN)
+    names = max(drawing.width_in(line) for block in blocks for line in _rows(block))
+    layout = layout_of(blocks, beside=names + GAP_IN, least=CELL_IN)
     heights = [CELL_IN * len(block.group.models) for block in blocks]
     figure, panels = laid_out(blocks, heights, layout, counted=False)
     for block, own in zip(blocks, panels, strict=True):
@@ -548,11 +543,6 @@ def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
             _pairs_panel(ax, block, compared, layout)
     headed_by(figure, label, [block.group for block in blocks])
     return ReportFigure(name, figure, label, _pairs_caption(blocks))
-
-
-def _beside(blocks: Sequence[Block]) -> float:
-    """Inches left of a heat map for the names of its rows."""
-    return max(drawing.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
 
 
 def _rows(block: Block) -> list[str]:
@@ -601,11 +591,7 @@ def _pairs_panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> 
         lambda row, column: stars[row][column],
     )
     ax.set_facecolor("#F4F5F6")
-    _frame(ax, block, layout)
-
-
-def _frame(ax: Axes, block: Block, layout: Layout) -> None:
-    """Names on both sides, white lines between cells, dark ones between subgroups."""
+    # Names on both sides, white lines between cells, dark ones between subgroups.
     models = block.group.models
     columns = drawing.names_of(models, layout.room, counted=False)
     drawing.below(ax, columns.labels, upright=columns.upright)
@@ -653,7 +639,13 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
             _ratings_panel(ax, block, compared, layout.room)
             ax.set_ylim(*ends[_ratings_scale(compared.metric)])
     headed_by(figure, label, [block.group for block in blocks])
-    return ReportFigure(name, figure, label, _ratings_caption(blocks))
+    shown = [(block, compared) for block in blocks for compared in block.compared]
+    caption = f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."
+    if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
+        caption += f" Bar and line: mean ± sd (n − 1), from {SMALLEST} values on."
+    if any(compared.metric.column == "performance" for _, compared in shown):
+        caption += " NASA-TLX: 100 is the most demanding, of Performance: failure."
+    return ReportFigure(name, figure, label, caption)
 
 
 def values_of(block: Block, compared: Compared) -> list[Values]:
@@ -712,13 +704,3 @@ def _ratings_panel(ax: Axes, block: Block, compared: Compared, room: float) -> N
     ax.set_yticks(value_ticks(metric, low, high))
     ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
     kit.grid(ax)
-
-
-def _ratings_caption(blocks: Sequence[Block]) -> str:
-    sizes = [own.size for block in blocks for c in block.compared for own in values_of(block, c)]
-    sentences = [f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."]
-    if any(size >= SMALLEST for size in sizes):
-        sentences.append(f"Bar and line: mean ± sd (n − 1), from {SMALLEST} values on.")
-    if any(c.metric.column == "performance" for block in blocks for c in block.compared):
-        sentences.append("NASA-TLX: 100 is the most demanding, of Performance: failure.")
-    return " ".join(sentences)

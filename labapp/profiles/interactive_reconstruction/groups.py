@@ -52,8 +52,6 @@ TASKS = (RECONSTRUCTION, EXEMPLARS, TRAVERSALS)
 """In the order of Table A.3."""
 FAMILIES = ("ae", "vae", "ig", "tc", "ss", "gt")
 """From the least understood to the best, by the names that the paper gives models."""
-EASY = ("synthetic-end", "stage_easy")
-"""The questionnaire after the quiz, and its statement “Stage k was easy”."""
 _WHO = ["study", "participant", "session"]
 
 
@@ -184,7 +182,8 @@ def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     named = [metric.column for metric in SCORE_METRICS]
     asked = scores[scores["about"].notna()][[*_WHO, "about", "instrument", "score", "value"]]
     asked = asked.rename(columns={"about": "stage"})
-    easy = asked[(asked["instrument"] == EASY[0]) & (asked["score"] == EASY[1])]
+    # The questionnaire after the quiz, and its statement “Stage k was easy”.
+    easy = asked[(asked["instrument"] == "synthetic-end") & (asked["score"] == "stage_easy")]
     difficulty = easy.assign(score=named[0], value=6 - easy["value"])
     both = pd.concat([difficulty, asked[asked["score"].isin(named[1:])]], ignore_index=True)
     wide = both.pivot_table(index=[*_WHO, "stage"], columns="score", values="value", aggfunc="mean")

@@ -195,7 +195,7 @@ def stars(p: float | None, n: int) -> str:
 
 
 FILE = Path(__file__).with_name("published.csv")
-SYNTHETIC, MNIST, THINK_ALOUD = "synthetic-crowd", "mnist-crowd", "mnist-think-aloud"
+SYNTHETIC, MNIST = "synthetic-crowd", "mnist-crowd"
 MEAN, MEDIAN, F, T, P = "mean", "median", "F", "t", "p"
 TABLES = ("Table A.3", "Table 2")
 """Where a value is looked up first; then in the text."""

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
 
 
-IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
 FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}
 BESIDE = 3
 """So many pairs are columns; more are rows."""
@@ -130,8 +129,9 @@ def overview(results: Sequence[Found]) -> Iterator[Html]:
     yield heading(3, "Models and interactive reconstruction")
     yield from _provenance(groups)
     yield from _theirs(results)
-    metrics = {m.metric.column: m.metric for group in groups for m in group.compared}
-    shown = [metrics[name] for name in IN_OVERVIEW if name in metrics]
+    metrics = {each.metric.column: each.metric for group in groups for each in group.compared}
+    columns = ("completion_rate", "seq", "error_auc_sum")
+    shown = [metrics[name] for name in columns if name in metrics]
     rows: list[list[object]] = []
     beside = False
     for result in groups:

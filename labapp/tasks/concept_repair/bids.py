@@ -11,11 +11,7 @@ from labapp.plugins.bids import STAGE_TYPE, Cells, Column, Key, TaskFiles, TaskR
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.records import STATES
 
-STATE_WORDS = {
-    "model": "as the model has it",
-    "off": "set off",
-    "on": "set on",
-}
+STATE_WORDS = {"model": "as the model has it", "off": "set off", "on": "set on"}
 
 
 class ConceptRows(TaskRows):

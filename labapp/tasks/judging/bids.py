@@ -19,11 +19,6 @@ from labapp.plugins.bids import (
 from labapp.tasks.judging import events
 from labapp.tasks.judging.plan import SIMILARITY
 
-_HIVE = (
-    "(Kim, Meister, Ramaswamy, Fong and Russakovsky, HIVE: Evaluating the Human Interpretability "
-    "of Visual Explanations, 2022)."
-)
-
 
 class JudgingRows(TaskRows):
     def __init__(self, files: TaskFiles, record: Record) -> None:
@@ -71,7 +66,8 @@ def _files(part: str, name: str, label: str, description: str, readme: str) -> T
         parts=(part,),
         name=name,
         label=label,
-        description=f"{description} {_HIVE}",
+        description=f"{description} (Kim, Meister, Ramaswamy, Fong and Russakovsky, HIVE: "
+        "Evaluating the Human Interpretability of Visual Explanations, 2022).",
         readme=readme,
         event_columns=(
             Column("photo", "trial: id of the photo, or of the exercise."),
