@@ -411,17 +411,13 @@ def _over_all(result: Found) -> Html:
     made = [name for name in TITLES if any(name in each.checks for each in result.compared)]
     ranks = "Friedman" if result.group.within else "Kruskal-Wallis"
     mixed = any(comparison.mixed is not None for comparison in result.compared)
-    rows = [
-        [
-            comparison.metric.title,
-            *(test(comparison.checks[name]) if name in comparison.checks else "" for name in made),
-            ""
-            if comparison.omnibus is None or comparison.omnibus.robust is None
-            else test(comparison.omnibus.robust),
-            *([test(comparison.mixed) if comparison.mixed else "no gaps"] * mixed),
-        ]
-        for comparison in result.compared
-    ]
+    rows = []
+    for comparison in result.compared:
+        checked = (comparison.checks.get(name) for name in made)
+        robust = comparison.omnibus and comparison.omnibus.robust
+        by_model = test(comparison.mixed) if comparison.mixed else "no gaps"
+        tests = ["" if each is None else test(each) for each in (*checked, robust)]
+        rows.append([comparison.metric.title, *tests, *([by_model] * mixed)])
     titles = [two_lines(*TITLES[name]) for name in made]
     more = [two_lines("Mixed model", "Wald")] * mixed
     return table(["Metric", *titles, two_lines("By ranks", ranks), *more], rows)

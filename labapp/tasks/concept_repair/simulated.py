@@ -178,12 +178,10 @@ MOST_GUESSES = 3
 class Eyesight:
     """How well simulated participants see concepts and use the rule card; all numbers are ours.
 
-    Attributes
-    ----------
-    sees : between which a participant's probability to see a concept rightly lies, one a concept.
-    applies : probability to foretell by the rule card, and not any other name.
-    sure_from : a concept seen with at least this probability is foretold with confidence.
-    ticks : probability to tick a pair of the grid, of those who learnt of none.
+    sees: between which a participant's probability to see a concept rightly lies, one a concept.
+    applies: probability to foretell by the rule card, and not any other name. sure_from: a concept
+    seen with at least this probability is foretold with confidence. ticks: probability to tick a
+    pair of the grid, of those who learnt of none.
     """
 
     sees: tuple[float, float] = (0.88, 1.0)

@@ -609,7 +609,10 @@ class Board(QWidget):
         wide = plan.side + gap + middle
         place = QRect(x, top, wide if tight else block, plan.top)
         y = self._place_top(place, tight)
-        self._place_picture(plan, x, y)
+        self.picture.set_side(plan.side)
+        self.picture.setGeometry(x, y, plan.side, plan.side)
+        if self.time is not None:
+            self.time.setGeometry(x, y + plan.side + _S, plan.side, self.time.height())
         self._place_switches(plan, QRect(x + plan.side + gap, y, middle, 0), between)
         self._place_card(plan, QRect(x + wide + gap, top if tight else y, plan.card, 0), row)
         if tight:
@@ -629,12 +632,6 @@ class Board(QWidget):
         self.help_text.setVisible(helped)
         self.help_text.setGeometry(place.adjusted(0, high + theme.SPACE_XS, 0, 0))
         return place.y() + place.height() + (theme.SPACE_XS if tight else _S)
-
-    def _place_picture(self, plan: Arrangement, x: int, y: int) -> None:
-        self.picture.set_side(plan.side)
-        self.picture.setGeometry(x, y, plan.side, plan.side)
-        if self.time is not None:
-            self.time.setGeometry(x, y + plan.side + _S, plan.side, self.time.height())
 
     def _place_keys(self, plan: Arrangement, places: Sequence[QRect], bottom: int) -> None:
         """What the keys and boxes mean, or in less room the boxes, in the first place where there

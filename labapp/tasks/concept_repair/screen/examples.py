@@ -60,11 +60,6 @@ class Example(QWidget):
         self.others.setProperty("role", "secondary")
         self.others.setWordWrap(True)
 
-    def needed_side(self, lines: int) -> int:
-        """Logical pixels that its words need below a picture, in so many lines."""
-        texts = [label.text() for label in self.words]
-        return max(broken_width(text, lines, theme.BODY_PX, bold=False) for text in texts)
-
     def place(self, side: int, lines: int, others: int) -> None:
         """Show pictures of so many logical pixels, with words in so many lines, and in `others`
         lines what else differs."""
@@ -112,7 +107,10 @@ class ExampleSheet(QWidget):
         self._others = OTHER_LINES * any(bool(each.others.text()) for each in self.examples)
 
     def _needed_side(self, lines: int) -> int:
-        return max(LEAST_SIDE, *(example.needed_side(lines) for example in self.examples))
+        """Logical pixels that all words need below their pictures, in so many lines."""
+        texts = [label.text() for example in self.examples for label in example.words]
+        widths = (broken_width(text, lines, theme.BODY_PX, bold=False) for text in texts)
+        return max(LEAST_SIDE, *widths)
 
     def _side(self, columns: int, lines: int, wide: int, high: int) -> int:
         rows = ceil(len(self.examples) / columns)

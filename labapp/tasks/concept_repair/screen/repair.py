@@ -149,7 +149,8 @@ class RepairScreen(Screen):
             self.reminded = False
             self._heard = ()
             self.picture.show_picture(self.images.image(item.picture))
-            self.switches.show_beliefs(item.beliefs)
+            for switch, belief in zip(self.switches.switches, item.beliefs, strict=True):
+                switch.show_belief(belief)
             self.wish = "content"
         able, hidden = self._able(trial), trial.phase == "foretelling"
         settable = able and self._task.can_set(trial)

@@ -100,7 +100,8 @@ class ConceptSwitch(Choice):
         if tight:
             model = max(caption, *(broken_width(word, 2, px, bold=False) for word in words))
         else:
-            model = max(caption, *map(self._model_width, words))
+            sizes = [(word, self._model_px(word)) for word in words]
+            model = max(caption, *(metrics(px, bold=True).horizontalAdvance(w) for w, px in sizes))
         room = 2 * theme.SPACE_XS + 2
         return tuple(max(LEAST_WIDTH, ceil(wide) + room) for wide in (left, model, right))
 
@@ -116,10 +117,6 @@ class ConceptSwitch(Choice):
         """How large a word stands under the caption."""
         long = metrics(bold=True).horizontalAdvance(word) > LONG_WORD
         return theme.SECONDARY_PX if long else theme.BODY_PX
-
-    @classmethod
-    def _model_width(cls, word: str) -> float:
-        return metrics(cls._model_px(word), bold=True).horizontalAdvance(word)
 
     @property
     def model_word(self) -> str:
@@ -301,10 +298,6 @@ class SwitchPanel(QWidget):
         """Bring the focus to a switch, where there is one that can be set."""
         if 0 <= concept < len(self.switches) and not self.switches[concept].locked:
             self.switches[concept].setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def show_beliefs(self, beliefs: Sequence[float]) -> None:
-        for switch, belief in zip(self.switches, beliefs, strict=True):
-            switch.show_belief(belief)
 
     def show_states(
         self, states: Sequence[int], pending: tuple[int, int] | None, *, locked: bool, remind: bool

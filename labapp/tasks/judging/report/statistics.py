@@ -68,7 +68,7 @@ def noted(text: str, *groups: Group, also: str = "") -> str:
     if not text:
         return text
     labels = any(group.labels and group.invented for group in groups)
-    remarks = dict.fromkeys(group.length_remark for group in groups)
+    remarks = dict.fromkeys(remark(group.design, group.lengths) for group in groups)
     told = [*([paper.KNOWN_OBJECTS] * labels), *filter(None, (*remarks, also))]
     return f"{text} ({'; '.join(told)})" if told else text
 
@@ -360,13 +360,8 @@ class Group:
         return lengths(self.task, self.photos, self.ratings)
 
     @property
-    def length_remark(self) -> str:
-        """Beside a number of the paper; empty where explanations are as long as there."""
-        return remark(self.design, self.lengths)
-
-    @property
     def length_sentence(self) -> str:
-        """The same in a sentence."""
+        """Of explanations that are longer or shorter than the paper's; empty for others."""
         return sentence(self.design, self.task, self.lengths)
 
     @property
