@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from statistics import fmean
 
+from labapp.analysis.answered import mean
 from labapp.analysis.column import INCLUDED, STALLED, WHO, number, seconds, text, whole, yes
 from labapp.analysis.task_records import (
     INTERRUPTED,
@@ -514,20 +514,19 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
         told = [rights(photo) for photo in judged]
         main = [row[name] for row in told for name in _MAIN if row[name] is not None]
         output = [row["right_output"] for row in told if row["right_output"] is not None]
-        asked = [photo.answers for photo in judged if plan.AGREEMENT in photo.answers]
+        agreed = [photo.answers.get(plan.AGREEMENT) for photo in judged]
+        times = [photo.response_s for photo in judged]
         return {
             "n_answered": len(judged),
             "n_correct": sum(main),
-            "correctness_rate": _mean(main),
-            "response_time_s": _mean(
-                [s for photo in judged if (s := photo.response_s) is not None]
-            ),
+            "correctness_rate": mean(main),
+            "response_time_s": mean([time for time in times if time is not None]),
             "method": part.method,
             "labels": part.labels,
             "set": part.set,
             "model_accuracy": part.accuracy,
-            "output_rate": _mean(output),
-            "agreement": _mean([answers[plan.AGREEMENT] for answers in asked]),
+            "output_rate": mean(output),
+            "agreement": mean([rating for rating in agreed if rating is not None]),
             "hits": None if performance is None else performance.hits,
             "expected_hits": None if performance is None else performance.expected_hits,
             "n_ties": (
@@ -544,10 +543,6 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
 
 _MAIN = ("right_distinction", "right_agreement")
 """A task has one of the two."""
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
 
 
 @dataclass(slots=True)
