@@ -414,7 +414,7 @@ def _over_all(result: Found) -> Html:
     rows = []
     for comparison in result.compared:
         checked = (comparison.checks.get(name) for name in made)
-        robust = comparison.omnibus and comparison.omnibus.robust
+        robust = None if comparison.omnibus is None else comparison.omnibus.robust
         by_model = test(comparison.mixed) if comparison.mixed else "no gaps"
         tests = ["" if each is None else test(each) for each in (*checked, robust)]
         rows.append([comparison.metric.title, *tests, *([by_model] * mixed)])
