@@ -203,19 +203,16 @@ class BelievedScreen(RatedScreen):
             strong=True,
             upright=True,
         )
-        # The first of four options is the answer 4.
-        row.answered.connect(lambda place, device: self.judge(plan.AGREEMENT, 5 - place, device))
-        self.asked[plan.AGREEMENT] = row
+        self.ask(plan.AGREEMENT, row)
+
+    def place_of(self, question: str, answer: int) -> int:
+        """Of the agreement the first of four options is the answer 4."""
+        return 5 - answer if question == plan.AGREEMENT else answer
 
     def show_photo(self, photo: plan.PlannedPhoto) -> None:
         name = self.part.explained.names[photo.prediction]
         self.above.setText(self.session.words("judging_predicts", name=name))
         super().show_photo(photo)
-
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
-        super().show_answers(trial, missing)
-        value = trial.answers.get(plan.AGREEMENT)
-        self.asked[plan.AGREEMENT].show_answer(None if value is None else 5 - value)
 
 
 class PrototypeAgreementScreen(BelievedScreen):

@@ -174,8 +174,13 @@ class JudgingScreen(DescribedScreen):
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
         """Show the answers; missing: what is to be marked as missing."""
         for name, row in self.asked.items():
-            row.show_answer(trial.answers.get(name))
+            answer = trial.answers.get(name)
+            row.show_answer(None if answer is None else self.place_of(name, answer))
             row.mark_missing(any(question.id == name for question in missing))
+
+    def place_of(self, question: str, answer: int) -> int:
+        """The place of an answer among the options, from 1, and so the answer at a place."""
+        return answer
 
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
         raise NotImplementedError
@@ -193,8 +198,10 @@ class JudgingScreen(DescribedScreen):
         return max(row.needed_width for row in self.asked.values())
 
     def ask(self, name: str, row: QuestionRow) -> QuestionRow:
-        """Have a question answered by this widget, the options counted from 1."""
-        row.answered.connect(lambda place, device: self.judge(name, place, device))
+        """Have a question answered by this widget."""
+        row.answered.connect(
+            lambda place, device: self.judge(name, self.place_of(name, place), device)
+        )
         self.asked[name] = row
         return row
 
