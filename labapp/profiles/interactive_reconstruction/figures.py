@@ -451,9 +451,9 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
     answered."""
     shown = []
     for group in groups:
-        found = [shares(group.trials, model) for model in group.models]
-        if any(found):
-            shown.append((group, found))
+        by_model = [shares(group.trials, model) for model in group.models]
+        if any(by_model):
+            shown.append((group, by_model))
     if not shown:
         return None
     heights = []
