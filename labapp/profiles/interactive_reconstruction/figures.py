@@ -10,8 +10,9 @@ difficulty (paper 000, Figure 9).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import matplotlib as mpl
 import numpy as np
@@ -66,26 +67,21 @@ from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 RATED = tuple(metric for metric in SCORE_METRICS if metric.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily
 forgotten by then (A.3)."""
-SINGLE = "single-dimension-"
 SEQ = tuple(metric for metric in METRICS if metric.column == "seq")
 
 
 def plates(results: Sequence[Found]) -> list[ReportFigure]:
     """Every figure for which there are values, by study and task; for notebooks too. Their names
     begin with study and task."""
-    tasks = dict.fromkeys((result.group.study, result.group.task) for result in results)
-    return [
-        made
-        for key in tasks
-        for made in by_kind(
-            [result for result in results if (result.group.study, result.group.task) == key]
-        ).values()
-    ]
+    tasks: dict[tuple[str, str], list[Found]] = {}
+    for result in results:
+        tasks.setdefault((result.group.study, result.group.task), []).append(result)
+    return [made for own in tasks.values() for made in by_kind(own).values()]
 
 
 def by_kind(results: Sequence[Found]) -> Mapping[str, ReportFigure]:
     """The figures of one study and task, by what they are of: BOXES and so on."""
-    drawn = {kind: draw(kind, results) for kind in _DRAW}
+    drawn = {kind: draw(kind, results) for kind in (BOXES, PAIRS, CHANGES, DIMENSIONS, RATINGS)}
     return {kind: made for kind, made in drawn.items() if made is not None}
 
 
@@ -94,70 +90,24 @@ def draw(kind: str, results: Sequence[Found]) -> ReportFigure | None:
     CHANGES, DIMENSIONS or RATINGS."""
     if not results:
         return None
+    group = results[0].group
+    reconstructs = group.task == RECONSTRUCTION
+    name = f"{group.study}-{group.task}-{kind}"
+    of = "" if reconstructs else f", {group.task.removeprefix('single-dimension-')}"
     with mpl.rc_context(style()):
-        return _DRAW[kind](results)
-
-
-def _boxes(results: Sequence[Found]) -> ReportFigure | None:
-    blocks = blocks_of(results, _metrics(results))
-    text = f"Metrics by model{_of(results)}"
-    return boxes(blocks, _name(results, BOXES), text) if blocks else None
-
-
-def _pairs(results: Sequence[Found]) -> ReportFigure | None:
-    blocks = [
-        block
-        for block in blocks_of(results, _metrics(results))
-        if block.group.follows and len(block.group.models) > 1
-    ]
-    text = f"Differences between models{_of(results)}"
-    return pairs(blocks, _name(results, PAIRS), text) if blocks else None
-
-
-def _changes(results: Sequence[Found]) -> ReportFigure | None:
-    blocks = blocks_of(results, _metrics(results))
-    text = f"{CHANGE}{_of(results)}"
-    return change(blocks, _name(results, CHANGES), text)
-
-
-def _dimensions(results: Sequence[Found]) -> ReportFigure | None:
-    if _reconstructs(results):
-        return None
-    text = f"Correctness by dial{_of(results)}"
-    return dimensions([result.group for result in results], _name(results, DIMENSIONS), text)
-
-
-def _ratings(results: Sequence[Found]) -> ReportFigure | None:
-    if not blocks_of(results, RATED):
-        return None
-    text = f"Ratings by model{_of(results)}"
-    return ratings(blocks_of(results, (*RATED, *SEQ)), _name(results, RATINGS), text)
-
-
-def _reconstructs(results: Sequence[Found]) -> bool:
-    return results[0].group.task == RECONSTRUCTION
-
-
-def _metrics(results: Sequence[Found]) -> Sequence[Metric]:
-    return METRICS if _reconstructs(results) else SINGLE_METRICS
-
-
-def _name(results: Sequence[Found], kind: str) -> str:
-    return f"{results[0].group.study}-{results[0].group.task}-{kind}"
-
-
-def _of(results: Sequence[Found]) -> str:
-    """Which of the tasks, where it is not the paper's own."""
-    return "" if _reconstructs(results) else f", {results[0].group.task.removeprefix(SINGLE)}"
-
-
-_DRAW: Mapping[str, Callable[[Sequence[Found]], ReportFigure | None]] = {
-    BOXES: _boxes,
-    PAIRS: _pairs,
-    CHANGES: _changes,
-    DIMENSIONS: _dimensions,
-    RATINGS: _ratings,
-}
+        if kind == RATINGS:
+            blocks = blocks_of(results, (*RATED, *SEQ)) if blocks_of(results, RATED) else []
+            return ratings(blocks, name, f"Ratings by model{of}") if blocks else None
+        if kind == DIMENSIONS:
+            groups = [] if reconstructs else [result.group for result in results]
+            return dimensions(groups, name, f"Correctness by dial{of}")
+        blocks = blocks_of(results, METRICS if reconstructs else SINGLE_METRICS)
+        if kind == CHANGES:
+            return change(blocks, name, f"{CHANGE}{of}")
+        if kind == BOXES:
+            return boxes(blocks, name, f"Metrics by model{of}") if blocks else None
+        blocks = [each for each in blocks if each.group.follows and len(each.group.models) > 1]
+        return pairs(blocks, name, f"Differences between models{of}") if blocks else None
 
 
 HEIGHT_IN = 1.7
@@ -323,8 +273,6 @@ def stars_told(pairs: Sequence[Pair]) -> str:
 LEFT = (SOLVED, SKIPPED)
 """Outcomes of questions that ended by Next or Skip: only these have a response time."""
 _STAGE = ["participant", "model", "session", "stage"]
-CHANGES_HEIGHT_IN = 1.5
-"""Of an axis."""
 
 
 def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | None:
@@ -332,50 +280,51 @@ def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | Non
     are too short. blocks: of one study and task."""
     shown = []
     for block in blocks:
-        values_of = {
-            comparison.metric.column: _by_model(block, comparison.metric)
+        models = block.group.models
+        changes_of = {
+            comparison.metric.column: _by_model(
+                changes(block.group, comparison.metric), "change", models
+            )
             for comparison in block.compared
         }
         drawn = [
             comparison
             for comparison in block.compared
-            if any(v.size for v in values_of[comparison.metric.column])
+            if any(own.size for own in changes_of[comparison.metric.column])
         ]
         if drawn:
-            renamed = tuple(
-                replace(comparison, metric=_a_question(comparison)) for comparison in drawn
+            a_question = tuple(
+                replace(c, metric=replace(c.metric, unit=unit(c.metric), limits=None))
+                for c in drawn
             )
-            shown.append((replace(block, compared=renamed), values_of))
+            shown.append((replace(block, compared=a_question), changes_of))
     if not shown:
         return None
     blocks_shown = [block for block, _ in shown]
     layout = layout_of(blocks_shown)
-    figure, panels = laid_out(blocks_shown, [CHANGES_HEIGHT_IN] * len(blocks_shown), layout)
-    for (block, values_of), some in zip(shown, panels, strict=True):
+    figure, panels = laid_out(blocks_shown, [1.5] * len(blocks_shown), layout)
+    for (block, changes_of), some in zip(shown, panels, strict=True):
         for ax, compared in zip(some, block.compared, strict=True):
-            _changes_panel(
-                ax, block, values_of[compared.metric.column], compared.metric, layout.room
-            )
+            _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
     headed_by(figure, label, [block.group for block in blocks_shown])
-    return ReportFigure(name, figure, label, _changes_caption(shown))
+    caption = (
+        "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
+        "bar: ± standard error. Above the line: more in the last questions."
+    )
+    every = chain.from_iterable(changes_of.values() for _, changes_of in shown)
+    if any(0 < own.size < SMALLEST for some in every for own in some):
+        caption += f" Rings: single participants, where there are fewer than {SMALLEST}."
+    return ReportFigure(name, figure, label, caption)
 
 
-def _by_model(block: Block, metric: Metric) -> list[Values]:
-    """The changes of each model, in the order of the models."""
-    values = changes(block.group, metric)
+def _by_model(values: pd.DataFrame, column: str, models: Sequence[str]) -> list[Values]:
+    """A column's values of each model, in the order of the models."""
     return [
-        values.loc[values["model"] == model, "change"].to_numpy(dtype=np.float64)
-        for model in block.group.models
+        values.loc[values["model"] == model, column].to_numpy(dtype=np.float64) for model in models
     ]
 
 
-def _a_question(comparison: Compared) -> Metric:
-    return replace(comparison.metric, unit=unit(comparison.metric), limits=None)
-
-
-def _changes_panel(
-    ax: Axes, block: Block, values: Sequence[Values], metric: Metric, room: float
-) -> None:
+def _changes_panel(ax: Axes, block: Block, values: Sequence[Values], room: float) -> None:
     ax.axhline(0, color=INK, linewidth=0.9, zorder=1)
     for place, own in enumerate(values):
         if own.size == 0:
@@ -403,17 +352,6 @@ def _signed(value: float, _: int | None = None) -> str:
     """A tick's number with its sign and no more decimals than it needs."""
     decimals = next(n for n in range(5) if n == 4 or abs(value - round(value, n)) < 1e-9)
     return decimal(value, decimals, sign=True)
-
-
-def _changes_caption(shown: Sequence[tuple[Block, Mapping[str, Sequence[Values]]]]) -> str:
-    text = (
-        "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
-        "bar: ± standard error. Above the line: more in the last questions."
-    )
-    sizes = [own.size for _, by_model in shown for some in by_model.values() for own in some]
-    if any(0 < size < SMALLEST for size in sizes):
-        text += f" Rings: single participants, where there are fewer than {SMALLEST}."
-    return text
 
 
 def changes(group: Group, metric: Metric) -> pd.DataFrame:
@@ -511,7 +449,11 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
 def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure | None:
     """A row of panels a group, a panel a model, in it a dot a dial; None where no question was
     answered."""
-    shown = [(group, dials_found) for group in groups if any(dials_found := _found(group))]
+    shown = []
+    for group in groups:
+        by_model = [shares(group.trials, model) for model in group.models]
+        if any(by_model):
+            shown.append((group, by_model))
     if not shown:
         return None
     heights = []
@@ -532,16 +474,14 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
         for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
             _dimensions_panel(ax, drawing.wrap(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
-    return ReportFigure(
-        name,
-        figure,
-        label,
-        _dimensions_caption([share for _, some in shown for own in some for share in own]),
-    )
-
-
-def _found(group: Group) -> list[list[Share]]:
-    return [shares(group.trials, model) for model in group.models]
+    caption = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
+    thirds = {share.thirds for _, some in shown for own in some for share in own}
+    if True in thirds:
+        caption += " Dashed: guessing among low, medium and high."
+    if False in thirds:
+        caption += " A discrete dial has as many choices as values, and no line."
+    caption += " Dials that bear the same number in two models have nothing in common."
+    return ReportFigure(name, figure, label, caption)
 
 
 def _dimensions_panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
@@ -585,18 +525,8 @@ def _dial(share: Share) -> str:
     return f"{short}, {share.dimension}"
 
 
-def _dimensions_caption(shares: Sequence[Share]) -> str:
-    text = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
-    if any(result.thirds for result in shares):
-        text += " Dashed: guessing among low, medium and high."
-    if any(not result.thirds for result in shares):
-        text += " A discrete dial has as many choices as values, and no line."
-    return f"{text} Dials that bear the same number in two models have nothing in common."
-
-
 CELL_IN = 0.36
 """Height of a cell, and the least width of one."""
-EMPTY = "#F4F5F6"
 GAP_IN = 0.25
 """Between a heat map and the names of the next one's rows."""
 
@@ -604,7 +534,8 @@ GAP_IN = 0.25
 def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """A heat map a metric, a block a data set. blocks: of one study and task, of two models at
     least."""
-    layout = layout_of(blocks, beside=_beside(blocks), least=CELL_IN)
+    names = max(drawing.width_in(line) for block in blocks for line in _rows(block))
+    layout = layout_of(blocks, beside=names + GAP_IN, least=CELL_IN)
     heights = [CELL_IN * len(block.group.models) for block in blocks]
     figure, panels = laid_out(blocks, heights, layout, counted=False)
     for block, own in zip(blocks, panels, strict=True):
@@ -612,11 +543,6 @@ def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
             _pairs_panel(ax, block, compared, layout)
     headed_by(figure, label, [block.group for block in blocks])
     return ReportFigure(name, figure, label, _pairs_caption(blocks))
-
-
-def _beside(blocks: Sequence[Block]) -> float:
-    """Inches left of a heat map for the names of its rows."""
-    return max(drawing.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
 
 
 def _rows(block: Block) -> list[str]:
@@ -664,12 +590,8 @@ def _pairs_panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> 
         lambda value: short(value, compared.metric.decimals, sign=True),
         lambda row, column: stars[row][column],
     )
-    ax.set_facecolor(EMPTY)
-    _frame(ax, block, layout)
-
-
-def _frame(ax: Axes, block: Block, layout: Layout) -> None:
-    """Names on both sides, white lines between cells, dark ones between subgroups."""
+    ax.set_facecolor("#F4F5F6")
+    # Names on both sides, white lines between cells, dark ones between subgroups.
     models = block.group.models
     columns = drawing.names_of(models, layout.room, counted=False)
     drawing.below(ax, columns.labels, upright=columns.upright)
@@ -700,8 +622,6 @@ def _pairs_caption(blocks: Sequence[Block]) -> str:
     return " ".join(sentences)
 
 
-RATINGS_HEIGHT_IN = 1.4
-"""Of an axis."""
 MARGIN = 0.05
 """Beyond the values, of a scale's length."""
 BESIDE = 0.13
@@ -712,23 +632,27 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
     task."""
     layout = layout_of(blocks, most=4)
-    figure, panels = laid_out(blocks, [RATINGS_HEIGHT_IN] * len(blocks), layout)
+    figure, panels = laid_out(blocks, [1.4] * len(blocks), layout)
     ends = _ends(blocks)
     for block, own in zip(blocks, panels, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _ratings_panel(ax, block, compared, layout.room)
             ax.set_ylim(*ends[_ratings_scale(compared.metric)])
     headed_by(figure, label, [block.group for block in blocks])
-    return ReportFigure(name, figure, label, _ratings_caption(blocks))
+    shown = [(block, compared) for block in blocks for compared in block.compared]
+    caption = f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."
+    if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
+        caption += f" Bar and line: mean ± sd (n − 1), from {SMALLEST} values on."
+    if any(compared.metric.column == "performance" for _, compared in shown):
+        caption += " NASA-TLX: 100 is the most demanding, of Performance: failure."
+    return ReportFigure(name, figure, label, caption)
 
 
 def values_of(block: Block, compared: Compared) -> list[Values]:
     """The ratings of each model, in the order of the models."""
-    values = block.group.values[["model", compared.metric.column]].dropna()
-    return [
-        values.loc[values["model"] == model, compared.metric.column].to_numpy(dtype=np.float64)
-        for model in block.group.models
-    ]
+    column = compared.metric.column
+    values = block.group.values[["model", column]].dropna()
+    return _by_model(values, column, block.group.models)
 
 
 def _ratings_scale(metric: Metric) -> tuple[float, float]:
@@ -780,13 +704,3 @@ def _ratings_panel(ax: Axes, block: Block, compared: Compared, room: float) -> N
     ax.set_yticks(value_ticks(metric, low, high))
     ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
     kit.grid(ax)
-
-
-def _ratings_caption(blocks: Sequence[Block]) -> str:
-    sizes = [own.size for block in blocks for c in block.compared for own in values_of(block, c)]
-    sentences = [f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."]
-    if any(size >= SMALLEST for size in sizes):
-        sentences.append(f"Bar and line: mean ± sd (n − 1), from {SMALLEST} values on.")
-    if any(c.metric.column == "performance" for block in blocks for c in block.compared):
-        sentences.append("NASA-TLX: 100 is the most demanding, of Performance: failure.")
-    return " ".join(sentences)

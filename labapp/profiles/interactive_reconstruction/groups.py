@@ -17,9 +17,9 @@ one-way ANOVA and independent t tests with pooled variance where each met one. A
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, compress
 from math import sqrt
 
 import numpy as np
@@ -52,10 +52,6 @@ TASKS = (RECONSTRUCTION, EXEMPLARS, TRAVERSALS)
 """In the order of Table A.3."""
 FAMILIES = ("ae", "vae", "ig", "tc", "ss", "gt")
 """From the least understood to the best, by the names that the paper gives models."""
-EASY = ("synthetic-end", "stage_easy")
-"""The questionnaire after the quiz, and its statement “Stage k was easy”."""
-HIGHEST_ANSWER = 6
-"""The difficulty after the quiz is this less the answer to “Stage k was easy” (Table A.3)."""
 _WHO = ["study", "participant", "session"]
 
 
@@ -120,7 +116,9 @@ def groups_of(counted: Tables) -> list[Group]:
         parts = list(_meeting(own))
         for models, within in parts:
             some = own[own["model"].isin(models)]
-            again = pd.Series(False, some.index) if within else _again(some)
+            # Where each meets one model, another than the first does not count.
+            first = some.groupby("participant")["model"].transform("first")
+            again = (some["model"] != first) & (not within)
             values = _values(some[~again], metrics_of(task))
             left_out = frozenset(
                 zip(some.loc[again, "participant"], some.loc[again, "model"], strict=True)
@@ -158,28 +156,17 @@ def _meeting(stages: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], bool]]:
     for models in together:
         apart = [part for part in parts if not part & models]
         parts = [*apart, set(models).union(*(part for part in parts if part & models))]
-    several = [
-        part
-        for part in parts
-        if _mostly_several([met_together for met_together in met if met_together <= part])
-    ]
+    several = []
+    for part in parts:
+        own = [len(models) > 1 for models in met if models <= part]
+        if 2 * sum(own) >= len(own):
+            several.append(part)
     one_each = set().union(*(part for part in parts if part not in several))
     meetings = [(in_order(part), True) for part in several]
     if one_each:
         meetings.append((in_order(one_each), False))
     ordered = in_order(str(model) for part in parts for model in part)
     yield from sorted(meetings, key=lambda meeting: ordered.index(meeting[0][0]))
-
-
-def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
-    """met: the models of each participant."""
-    return 2 * sum(len(models) > 1 for models in met) >= len(met)
-
-
-def _again(stages: pd.DataFrame) -> pd.Series[bool]:
-    """Which stages are of another model than the participant's first, in the order of the table."""
-    first = stages.groupby("participant")["model"].transform("first")
-    return stages["model"] != first
 
 
 def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.DataFrame:
@@ -195,8 +182,9 @@ def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     named = [metric.column for metric in SCORE_METRICS]
     asked = scores[scores["about"].notna()][[*_WHO, "about", "instrument", "score", "value"]]
     asked = asked.rename(columns={"about": "stage"})
-    easy = asked[(asked["instrument"] == EASY[0]) & (asked["score"] == EASY[1])]
-    difficulty = easy.assign(score=named[0], value=HIGHEST_ANSWER - easy["value"])
+    # The questionnaire after the quiz, and its statement “Stage k was easy”.
+    easy = asked[(asked["instrument"] == "synthetic-end") & (asked["score"] == "stage_easy")]
+    difficulty = easy.assign(score=named[0], value=6 - easy["value"])
     both = pd.concat([difficulty, asked[asked["score"].isin(named[1:])]], ignore_index=True)
     wide = both.pivot_table(index=[*_WHO, "stage"], columns="score", values="value", aggfunc="mean")
     wide = wide.reindex(columns=named).reset_index()
@@ -229,7 +217,6 @@ VARIANCES = "same variances"
 SPHERICITY = "sphericity"
 WITHOUT_SPHERICITY = "without sphericity"
 SUM_ERROR, MEAN_ERROR = "error_auc_sum", "error_auc_mean"
-_SAME = 1e-9
 ONE_WAY, REPEATED = "one-way ANOVA", "repeated-measures ANOVA"
 GREENHOUSE_GEISSER = "repeated-measures ANOVA, Greenhouse-Geisser"
 
@@ -253,7 +240,7 @@ def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     if (np.isnan(mean) != np.isnan(total)).any() or not np.nansum(total):
         return ""
     factor = np.nansum(mean) / np.nansum(total)
-    same = np.allclose(mean, factor * total, rtol=_SAME, atol=0, equal_nan=True)
+    same = np.allclose(mean, factor * total, rtol=1e-9, atol=0, equal_nan=True)
     return SUM_ERROR if same else ""
 
 
@@ -292,7 +279,6 @@ def matrix_of(group: Group, metric: Metric) -> Matrix:
 
 
 def summary(values: Values) -> Summary:
-    """Of the values of one model."""
     if values.size == 0:
         return Summary(0, None, None, None, None)
     return Summary(
@@ -304,7 +290,6 @@ def summary(values: Values) -> Summary:
     )
 
 
-_Ends = tuple[float | None, float | None]
 _Tested = tuple[Omnibus | None, tuple[Pair, ...], Mapping[str, Outcome]]
 
 
@@ -312,7 +297,7 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
     """The analysis of variance is of the participants who have every model that has values, a t
     test of those who have both models."""
     there = np.asarray(np.isfinite(values).any(axis=0))
-    models = tuple(model for model, known in zip(models, there, strict=True) if known)
+    models = tuple(compress(models, there))
     values = values[:, there]
     whole = values[np.isfinite(values).all(axis=1)]
     model = anova.of_one_factor(whole)
@@ -321,7 +306,6 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
         outcome=outcome,
         df_error=outcome.df_2,
         n=len(whole),
-        p_corrected=None,
         effect=None if term is None else term.partial,
         left_out=len(values) - len(whole),
         generalised=None if term is None else term.generalised.value,
@@ -360,21 +344,8 @@ def _paired(text: str, other: str, first: Values, second: Values) -> Pair:
     apart = first - second
     outcome = inference.paired(first, second)
     error = (inference.sd(apart) or 0.0) / sqrt(max(apart.size, 1))
-    low, high = _interval(inference.mean(apart), outcome, error)
-    return Pair(
-        model=text,
-        other=other,
-        n=apart.size,
-        difference=inference.mean(apart),
-        low=low,
-        high=high,
-        outcome=outcome,
-        p_corrected=None,
-        effect=inference.d_z(apart),
-        robust=inference.signed_rank(apart),
-        n_one=apart.size,
-        n_other=apart.size,
-    )
+    made = _pair(text, other, inference.mean(apart), outcome, error, (apart.size, apart.size))
+    return replace(made, effect=inference.d_z(apart), robust=inference.signed_rank(apart))
 
 
 def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
@@ -391,7 +362,6 @@ def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
         outcome=outcome,
         df_error=outcome.df_2,
         n=sum(sample.size for sample in samples),
-        p_corrected=None,
         effect=None if term is None else replace(term.partial, name=inference.PLAIN),
         generalised=None if term is None else term.generalised.value,
         robust=inference.kruskal(samples),
@@ -411,26 +381,25 @@ def _independent(text: str, other: str, first: Values, second: Values) -> Pair:
     squares = sum(float(np.square(own - own.mean()).sum()) for own in (first, second))
     n = first.size + second.size
     error = sqrt(squares / max(n - 2, 1) * (1 / first.size + 1 / second.size))
-    low, high = _interval(difference, outcome, error)
+    made = _pair(text, other, difference, outcome, error, (first.size, second.size))
+    effect, robust = inference.hedges_g(first, second), inference.rank_sum(first, second)
+    return replace(made, effect=effect, robust=robust)
+
+
+def _pair(
+    text: str,
+    other: str,
+    difference: float | None,
+    outcome: Outcome,
+    error: float,
+    sizes: tuple[int, int],
+) -> Pair:
+    """With the 95 % interval by the standard error `error`; none where there is no test."""
+    low, high = None, None
+    if difference is not None and outcome.df is not None:
+        half = float(stats.t.ppf(0.975, outcome.df)) * error
+        low, high = difference - half, difference + half
+    n_one, n_other = sizes
     return Pair(
-        model=text,
-        other=other,
-        n=min(first.size, second.size),
-        difference=difference,
-        low=low,
-        high=high,
-        outcome=outcome,
-        p_corrected=None,
-        effect=inference.hedges_g(first, second),
-        robust=inference.rank_sum(first, second),
-        n_one=first.size,
-        n_other=second.size,
+        text, other, min(sizes), difference, low, high, outcome, n_one=n_one, n_other=n_other
     )
-
-
-def _interval(difference: float | None, outcome: Outcome, error: float) -> _Ends:
-    """95 % interval of a difference with its standard error; none where there is no test."""
-    if difference is None or outcome.df is None:
-        return None, None
-    half = float(stats.t.ppf(0.975, outcome.df)) * error
-    return difference - half, difference + half

@@ -55,7 +55,6 @@ class Layout:
 
     @property
     def width(self) -> float:
-        """Inches of an axis."""
         return figure_width() / self.columns - self.beside
 
     @property

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
 
 DEFINITIONS = {
-    "Difficulty (after the quiz)": (
-        "6 less the answer to “Stage k was easy”, as in Table A.3 of Ross et al. 2021."
-    ),
+    "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3 of "
+    "Ross et al. 2021.",
     "First and last questions": (
         "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
         "question. Single-dimension: of the questions that were handed in; their dials come in "
@@ -82,7 +81,6 @@ class Comparisons:
     groups: tuple[Found, ...]
 
     def of_study(self, study: str) -> list[Found]:
-        """Those of one study."""
         return [results for results in self.groups if results.group.study == study]
 
     @cached_property
@@ -168,11 +166,8 @@ class InteractiveReconstruction(Profile[Comparisons]):
 
     def methods(self, study: ReportedStudy, findings: Comparisons) -> Iterator[str]:
         """How models were compared, where a test was made."""
-        tested = [
-            results
-            for results in findings.of_study(study.name)
-            if any(metric.tests for metric in results.compared)
-        ]
+        own = findings.of_study(study.name)
+        tested = [each for each in own if any(metric.tests for metric in each.compared)]
         if not tested:
             return
         designs = {results.group.within for results in tested}

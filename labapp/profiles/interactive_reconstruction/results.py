@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
 import pandas as pd
 
@@ -107,9 +107,9 @@ class Pair:
     low: float | None
     high: float | None
     outcome: Outcome
-    p_corrected: float | None
-    effect: Effect | None
-    robust: Outcome | None
+    p_corrected: float | None = None
+    effect: Effect | None = None
+    robust: Outcome | None = None
     n_one: int | None = None
     n_other: int | None = None
 
@@ -129,8 +129,8 @@ class Omnibus:
     outcome: Outcome
     df_error: float | None
     n: int
-    p_corrected: float | None
-    effect: Effect | None
+    p_corrected: float | None = None
+    effect: Effect | None = None
     left_out: int = 0
     generalised: float | None = None
     robust: Outcome | None = None
@@ -195,7 +195,7 @@ def stars(p: float | None, n: int) -> str:
 
 
 FILE = Path(__file__).with_name("published.csv")
-SYNTHETIC, MNIST, THINK_ALOUD = "synthetic-crowd", "mnist-crowd", "mnist-think-aloud"
+SYNTHETIC, MNIST = "synthetic-crowd", "mnist-crowd"
 MEAN, MEDIAN, F, T, P = "mean", "median", "F", "t", "p"
 TABLES = ("Table A.3", "Table 2")
 """Where a value is looked up first; then in the text."""
@@ -265,29 +265,12 @@ def rows() -> tuple[Printed, ...]:
 
 
 def _row(cells: dict[str, str]) -> Printed:
-    def number(name: str) -> float | None:
-        return float(cells[name]) if cells[name] else None
-
-    return Printed(
-        source=cells["source"],
-        study=cells["study"],
-        task=cells["task"],
-        dataset=cells["dataset"],
-        model=cells["model"],
-        compared_with=cells["compared_with"],
-        quantity=cells["quantity"],
-        measure=cells["measure"],
-        unit=cells["unit"],
-        relation=cells["relation"],
-        printed=cells["value"],
-        printed_sd=cells["sd"],
-        value=number("value"),
-        sd=number("sd"),
-        df=number("df"),
-        df_2=number("df_2"),
-        n=int(cells["n"]) if cells["n"] else None,
-        note=cells["note"],
-    )
+    """The columns are named as the fields are."""
+    names = ("value", "sd", "df", "df_2")
+    numbers = {name: float(cells[name]) if cells[name] else None for name in names}
+    n = int(cells["n"]) if cells["n"] else None
+    fields: dict[str, Any] = {**cells, **numbers, "n": n}
+    return Printed(**fields, printed=cells["value"], printed_sd=cells["sd"])
 
 
 def has(group: Group) -> bool:
@@ -307,13 +290,13 @@ def median(group: Group, model: str, metric: Metric) -> Printed | None:
 
 def _of_model(group: Group, model: str, metric: Metric, measure: str) -> Printed | None:
     name = published_name(model)
-    return _first(_found(group, metric, measure, name)) if name else None
+    return next(iter(_found(group, metric, measure, name)), None) if name else None
 
 
 def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
     """What is printed of the analysis of variance: F, and p from each place that has one. A group
     of other models than the paper compared has none."""
-    if not _same_models(group):
+    if _models().get(_like(group)) != {published_name(model) for model in group.models}:
         return ()
     return tuple(_each_source([*_found(group, metric, F), *_found(group, metric, P)]))
 
@@ -335,26 +318,15 @@ def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
     """mse, dci or mig of Table 2."""
     if not (name := published_name(model)):
         return None
-    matches = (
-        row
-        for row in rows()
-        if (row.source, row.dataset, row.model, row.quantity)
-        == ("Table 2", dataset, name, quantity)
+    cell = ("Table 2", dataset, name, quantity)
+    return next(
+        (row for row in rows() if (row.source, row.dataset, row.model, row.quantity) == cell), None
     )
-    return next(matches, None)
-
-
-RECRUITED = ("5.2.1", "5.2.2")
 
 
 def recruitment(study: str) -> tuple[Printed, ...]:
     """What is printed of how people were found and paid for a study of the paper, and of them."""
-    return tuple(row for row in rows() if row.source in RECRUITED and row.study == study)
-
-
-def _same_models(group: Group) -> bool:
-    """Whether these are the models that the paper's analysis of variance was over."""
-    return _models().get(_like(group)) == {published_name(model) for model in group.models}
+    return tuple(row for row in rows() if row.source in ("5.2.1", "5.2.2") and row.study == study)
 
 
 _Like = tuple[str, str, str]
@@ -402,12 +374,7 @@ def _place(row: Printed) -> list[bool]:
     return [row.source != name for name in TABLES]
 
 
-def _first(rows: Sequence[Printed]) -> Printed | None:
-    return rows[0] if rows else None
-
-
 def _turned(row: Printed) -> Printed:
-    """With the models the other way round."""
     if row.measure != T or row.value is None:
         return row
     value = -Decimal(row.printed)
@@ -425,13 +392,8 @@ def _each_source(rows: Sequence[Printed]) -> Iterator[Printed]:
     known: list[Printed] = []
     for row in rows:
         value = row.value or 0.0
-        same = (
-            other for other in known if other.measure == row.measure and other.value is not None
-        )
-        if not any(
-            other.value == value or (row.relation == "<" and (other.value or 0.0) < value)
-            for other in same
-        ):
+        same = [other.value or 0.0 for other in known if other.measure == row.measure]
+        if value not in same and not (row.relation == "<" and any(other < value for other in same)):
             known.append(row)
             yield row
 
@@ -468,7 +430,6 @@ def published_name(model: str) -> str:
 
 
 def shown_name(model: str) -> str:
-    """As the paper calls it, else its id."""
     return published_name(model) or model
 
 

@@ -9,6 +9,7 @@ the report's page has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from labapp.analysis.by_task import CHANGE, changes, summary, with_values
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
 
 
-IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
 FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}
 BESIDE = 3
 """So many pairs are columns; more are rows."""
@@ -94,16 +94,17 @@ def of_study(
         title = "Metrics by model" if reconstructs else f"Metrics by model, {task}"
         yield heading(3, title)
         yield from about_models(stages["model"]) if follows else ()
-        yield from figures.metrics(title)
+        yield from figures.of(BOXES, title)
         if follows:
             yield from of_task(task, results)
         else:
             yield from _provenance([result for result in results if result.group.task == task])
             yield summary(stages, metrics)
-        yield from figures.differences()
+        yield from figures.of(PAIRS)
+        yield from figures.of(RATINGS)
         yield from changes(stages, metrics)
-        yield from figures.changes(CHANGE)
-        yield from figures.dimensions()
+        yield from figures.of(CHANGES, CHANGE)
+        yield from figures.of(DIMENSIONS)
 
 
 def about_models(models: Iterable[str]) -> Iterator[Html]:
@@ -128,8 +129,9 @@ def overview(results: Sequence[Found]) -> Iterator[Html]:
     yield heading(3, "Models and interactive reconstruction")
     yield from _provenance(groups)
     yield from _theirs(results)
-    metrics = {m.metric.column: m.metric for group in groups for m in group.compared}
-    shown = [metrics[name] for name in IN_OVERVIEW if name in metrics]
+    metrics = {each.metric.column: each.metric for group in groups for each in group.compared}
+    columns = ("completion_rate", "seq", "error_auc_sum")
+    shown = [metrics[name] for name in columns if name in metrics]
     rows: list[list[object]] = []
     beside = False
     for result in groups:
@@ -141,7 +143,7 @@ def overview(results: Sequence[Found]) -> Iterator[Html]:
                 value = getattr(known, name)
                 ours = NONE if value is None else decimal(value, 1 if name == "mse" else 2)
                 printed = model_fact.printed if model_fact and paper.has(result.group) else ""
-                cells.append(_beside(ours, printed))
+                cells.append(two_lines(ours, f"paper {printed}") if printed else ours)
             # A data set whose models lack what those of another have has a gap there.
             cells += [_mean(result, model, metric.column) or NONE for metric in shown]
             beside = beside or paper.has(result.group)
@@ -157,9 +159,7 @@ def overview(results: Sequence[Found]) -> Iterator[Html]:
 
 
 def _mean(result: Found, model: str, name: str) -> Html | None:
-    comparison = next(
-        (comparison for comparison in result.compared if comparison.metric.column == name), None
-    )
+    comparison = next((each for each in result.compared if each.metric.column == name), None)
     if comparison is None:
         return None
     summary, decimals = comparison.summaries[model], comparison.metric.decimals
@@ -170,10 +170,6 @@ def _mean(result: Found, model: str, name: str) -> Html | None:
         f"n = {summary.n}",
         "" if mean is None else f"paper {mean.spread}",
     )
-
-
-def _beside(ours: str, printed: str) -> object:
-    return two_lines(ours, f"paper {printed}") if printed else ours
 
 
 def of_task(task: str, results: Sequence[Found]) -> Iterator[Html]:
@@ -194,17 +190,15 @@ def _tested(result: Found) -> str:
     n = result.n_tests
     if n == 0:
         return "No analysis of variance and no t test could be made."
-    threshold = plain(result.threshold)
     return (
         f"{count(n, 'test')} (analyses of variance and t tests) were made over all groups and "
-        f"metrics of this analysis: Bonferroni's threshold is {threshold}, and p corrected is p × "
-        f"{n}. {STARS} Effects with 95 % intervals, tests by ranks, checks and mixed models are "
-        "ours, not the paper's, and are not counted."
+        f"metrics of this analysis: Bonferroni's threshold is {plain(result.threshold)}, and p "
+        f"corrected is p × {n}. {STARS} Effects with 95 % intervals, tests by ranks, checks and "
+        "mixed models are ours, not the paper's, and are not counted."
     )
 
 
 def _provenance(results: Sequence[Found]) -> Iterator[Html]:
-    """Whose values these are."""
     programs = sum(result.group.simulated for result in results)
     people = sum(result.group.participants for result in results)
     if programs:
@@ -213,7 +207,6 @@ def _provenance(results: Sequence[Found]) -> Iterator[Html]:
 
 
 def _theirs(results: Sequence[Found]) -> Iterator[Html]:
-    """What the paper's values are that stand beside these."""
     if any(paper.has(result.group) for result in results):
         yield paragraph(NOT_THEIRS, "quiet")
 
@@ -221,16 +214,18 @@ def _theirs(results: Sequence[Found]) -> Iterator[Html]:
 def _group(result: Found) -> Iterator[Html]:
     group = result.group
     design = "within" if group.within else "between"
-    several = len(group.models) > 1
-    tests = (
-        " Repeated-measures ANOVA, paired t tests."
-        if group.within
-        else (" One-way ANOVA, independent t tests with pooled variance.")
-    )
-    yield paragraph(
+    tests = "One-way ANOVA, independent t tests with pooled variance."
+    if group.within:
+        tests = "Repeated-measures ANOVA, paired t tests."
+    about = (
         f"{count(group.participants, 'participant')}, {count(len(group.models), 'model')} "
-        f"{design} participants.{tests * several}{_twice(group.first_only)}"
+        f"{design} participants."
     )
+    if len(group.models) > 1:
+        about += f" {tests}"
+    if again := group.first_only:
+        about += f" {count(again, 'participant')} met another model too: the first counts."
+    yield paragraph(about)
     names = [shown_name(model) for model in group.models]
     shown = names if len(set(names)) == len(names) else list(group.models)
     several = any(comparison.omnibus is not None for comparison in result.compared)
@@ -252,11 +247,6 @@ def _group(result: Found) -> Iterator[Html]:
         yield _pairs(result, dict(zip(group.models, shown, strict=True)))
         yield from _contradictions(result)
         yield checks(result, dict(zip(group.models, shown, strict=True)))
-
-
-def _twice(n: int) -> str:
-    """Who took part more than once where each participant should meet one model."""
-    return f" {count(n, 'participant')} met another model too: the first counts." if n else ""
 
 
 def _lines(*texts: str) -> Html:
@@ -322,19 +312,14 @@ def _p(p: float | None, corrected: float | None) -> str:
 
 def _pairs(result: Found, names: dict[str, str]) -> Html:
     """Differences between models; pairs are columns where there are few."""
-    keys = list(
-        dict.fromkeys(
-            (pair.model, pair.other) for comparison in result.compared for pair in comparison.pairs
-        )
-    )
+    pairs = (pair for comparison in result.compared for pair in comparison.pairs)
+    keys = list(dict.fromkeys((pair.model, pair.other) for pair in pairs))
     titles = [f"{names[key]} − {names[other]}" for key, other in keys]
     cells = [
         [_pair(result, comparison, comparison.pair(*key)) for key in keys]
         for comparison in result.compared
     ]
-    metrics = [
-        two_lines(comparison.metric.title, comparison.metric.unit) for comparison in result.compared
-    ]
+    metrics = [two_lines(each.metric.title, each.metric.unit) for each in result.compared]
     caption = (
         "Difference of the means with its 95 % interval, the t test, and the effect with its "
         f"interval; {'pairs' if result.group.within else 'participants of the two models'}: n."
@@ -377,16 +362,15 @@ def _contradictions(result: Found) -> Iterator[Html]:
                 what = f"{comparison.metric.title} ({row.source})"
                 contradictions.setdefault(row.note, {}).setdefault(what, {})[models] = None
     if contradictions:
-        notes = "; ".join(
-            f"{' and '.join(_whose(what, list(whose)) for what, whose in about.items())}: {note}"
-            for note, about in contradictions.items()
-        )
-        yield paragraph(f"Of the paper's values: {notes}.", "quiet")
-
-
-def _whose(what: str, models: Sequence[str]) -> str:
-    """A metric, of the models if it is one cell that a note is of."""
-    return f"{models[0]}, {what}" if len(models) == 1 and models[0] else what
+        notes = []
+        for note, about in contradictions.items():
+            # A metric, of the models if it is one cell that the note is of.
+            cells = [
+                f"{''.join(models)}, {what}" if len(models) == 1 and "" not in models else what
+                for what, models in about.items()
+            ]
+            notes.append(f"{' and '.join(cells)}: {note}")
+        yield paragraph(f"Of the paper's values: {'; '.join(notes)}.", "quiet")
 
 
 def _printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
@@ -408,7 +392,6 @@ TITLES = {
     SPHERICITY: ("Sphericity", "Mauchly's W"),
     WITHOUT_SPHERICITY: ("Without sphericity", "ANOVA, Greenhouse-Geisser"),
 }
-SUMMARY = "Assumption checks and tests that assume less (ours)"
 READ = (
     "A small p of a check says that what a test assumes does not hold. Tests by ranks assume no "
     "normal distribution; Greenhouse and Geisser's correction no sphericity; the mixed model is "
@@ -421,34 +404,26 @@ def checks(result: Found, names: dict[str, str]) -> Html:
     parts = [paragraph(READ, "quiet"), _over_all(result)]
     if any(comparison.pairs for comparison in result.compared):
         parts.append(_pairs_checked(result, names))
-    return details(SUMMARY, joined(parts))
+    return details("Assumption checks and tests that assume less (ours)", joined(parts))
 
 
 def _over_all(result: Found) -> Html:
-    """A row a metric."""
-    made = [
-        name for name in TITLES if any(name in comparison.checks for comparison in result.compared)
-    ]
+    made = [name for name in TITLES if any(name in each.checks for each in result.compared)]
     ranks = "Friedman" if result.group.within else "Kruskal-Wallis"
     mixed = any(comparison.mixed is not None for comparison in result.compared)
-    rows = [
-        [
-            comparison.metric.title,
-            *(test(comparison.checks[name]) if name in comparison.checks else "" for name in made),
-            ""
-            if comparison.omnibus is None or comparison.omnibus.robust is None
-            else test(comparison.omnibus.robust),
-            *([test(comparison.mixed) if comparison.mixed else "no gaps"] * mixed),
-        ]
-        for comparison in result.compared
-    ]
+    rows = []
+    for comparison in result.compared:
+        checked = (comparison.checks.get(name) for name in made)
+        robust = None if comparison.omnibus is None else comparison.omnibus.robust
+        by_model = test(comparison.mixed) if comparison.mixed else "no gaps"
+        tests = ["" if each is None else test(each) for each in (*checked, robust)]
+        rows.append([comparison.metric.title, *tests, *([by_model] * mixed)])
     titles = [two_lines(*TITLES[name]) for name in made]
     more = [two_lines("Mixed model", "Wald")] * mixed
     return table(["Metric", *titles, two_lines("By ranks", ranks), *more], rows)
 
 
 def _pairs_checked(result: Found, names: dict[str, str]) -> Html:
-    """A row a metric and pair."""
     ranks = "Wilcoxon" if result.group.within else "Mann-Whitney"
     rows = [
         [
@@ -529,7 +504,6 @@ def effect(effect: Effect | None) -> str:
 
 
 def difference(value: float | None, metric: Metric) -> str:
-    """With its sign."""
     return NONE if value is None else decimal(value, metric.decimals, sign=True)
 
 
@@ -537,32 +511,17 @@ BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
 DIMENSIONS, RATINGS = "dimensions", "ratings"
 
 
+@dataclass(frozen=True)
 class Drawings:
-    """Those of one study and task by what they are of, each to be placed beside the table of its
-    numbers; nothing where there is no figure. anchor: prefix of the page's ids."""
+    """The figures of one study and task by what they are of, each to be placed beside the table of
+    its numbers. anchor: prefix of the page's ids."""
 
-    def __init__(self, plates: Mapping[str, ReportFigure], anchor: str) -> None:
-        self._plates = plates
-        self._anchor = anchor
+    plates: Mapping[str, ReportFigure]
+    anchor: str
 
-    def metrics(self, above: str) -> Iterator[Html]:
-        """Before the tables: every metric by model. above: the heading that stands above."""
-        yield from self._of(BOXES, above)
-
-    def differences(self) -> Iterator[Html]:
-        """After the tests: the pairs, and what participants said of the models."""
-        yield from self._of(PAIRS)
-        yield from self._of(RATINGS)
-
-    def changes(self, above: str) -> Iterator[Html]:
-        """After the table of changes. above: the heading that stands above."""
-        yield from self._of(CHANGES, above)
-
-    def dimensions(self) -> Iterator[Html]:
-        yield from self._of(DIMENSIONS)
-
-    def _of(self, kind: str, above: str = "") -> Iterator[Html]:
-        if (plate := self._plates.get(kind)) is not None:
+    def of(self, kind: str, above: str = "") -> Iterator[Html]:
+        """Nothing where there is no figure. above: the heading that stands above."""
+        if (plate := self.plates.get(kind)) is not None:
             if plate.label != above:
                 yield heading(4, plate.label)
-            yield plate.html(self._anchor)
+            yield plate.html(self.anchor)

@@ -22,17 +22,13 @@ from labapp.profiles.interactive_reconstruction.results import (
 
 Row = dict[str, Any]
 VALUES, VARIANCE, PAIRS, CHECKS, MIXED = "1", "2", "3", "4", "5"
-WITHIN, BETWEEN = "within participants", "between participants"
-ALPHA = 0.05
-MEAN = "mean"
 
 
 def rows(result: Found) -> list[Row]:
-    """The rows of a group, metric by metric."""
     group = result.group
     about = {
         "study": group.study,
-        "design": WITHIN if group.within else BETWEEN,
+        "design": f"{'within' if group.within else 'between'} participants",
         "group": group.name,
     }
     return [
@@ -52,9 +48,8 @@ def _of(result: Found, comparison: Compared) -> Iterator[Row]:
         about = {"item": CHECKS, "model": first, "compared_with": second, "ours": True}
         yield about | outcome_row(outcome)
     if comparison.mixed is not None:
-        people = len(
-            result.group.values.dropna(subset=[comparison.metric.column])["participant"].unique()
-        )
+        values = result.group.values.dropna(subset=[comparison.metric.column])
+        people = int(values["participant"].nunique())
         yield {"item": MIXED, "ours": True, "n": people} | outcome_row(comparison.mixed)
 
 
@@ -64,7 +59,7 @@ def _values(result: Found, comparison: Compared) -> Iterator[Row]:
         yield {
             "item": VALUES,
             "model": model,
-            "test": MEAN,
+            "test": "mean",
             "ours": False,
             "n": summary.n,
             "mean": summary.mean,
@@ -121,6 +116,6 @@ def _corrected(
         "n_tests": result.n_tests,
         "counted": p is not None and not comparison.repeats,
         "stars": test.stars or None,
-        "significant": None if p is None else p < ALPHA and n >= SMALLEST,
+        "significant": None if p is None else p < 0.05 and n >= SMALLEST,
         "published": ", ".join(row.said for row in shown) or None,
     }

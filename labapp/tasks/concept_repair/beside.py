@@ -91,7 +91,13 @@ def of_picture(part: ConceptRepairPart, session: SessionView, updates: Updates) 
     if trial is None or not isinstance(task, ConceptRepairTask):
         return
     repaired = part.repaired
-    yield Fact(_doing(repaired, trial), "strong")
+    doing = tr("Sets concepts")
+    if trial.phase == "over":
+        doing = tr("The picture is over")
+    elif trial.pending is not None:
+        change = state_words(repaired, trial.pending.concept, trial.pending.to)
+        doing = tr("Foretells: {change}", change=change)
+    yield Fact(doing, "strong")
     limit = task.limit_ns(state)
     if limit is not None:
         left_s = (limit - state.pauses.working_ns(session.clock.now_ns())) / NS
@@ -109,15 +115,6 @@ def of_picture(part: ConceptRepairPart, session: SessionView, updates: Updates) 
     yield Fact(tr("Ask about the model after the stage only."), "secondary")
 
 
-def _doing(repaired: Repaired, trial: Repair) -> str:
-    if trial.phase == "over":
-        return tr("The picture is over")
-    if trial.pending is None:
-        return tr("Sets concepts")
-    change = state_words(repaired, trial.pending.concept, trial.pending.to)
-    return tr("Foretells: {change}", change=change)
-
-
 def state_words(repaired: Repaired, concept: int, to: int) -> str:
     """What a concept is set to: "size → small"."""
     known = repaired.concepts[concept]
@@ -127,7 +124,6 @@ def state_words(repaired: Repaired, concept: int, to: int) -> str:
 
 
 def _truth(part: ConceptRepairPart, item: PlannedItem, trial: Repair) -> Iterator[Fact]:
-    """What is true of the picture."""
     repaired, wrong = part.repaired, set(item.wrong())
     yield Fact(tr("Correct: {name}", name=repaired.class_(item.truth).name), veiled=True)
     right = trial.answer == item.truth
@@ -143,9 +139,8 @@ def _truth(part: ConceptRepairPart, item: PlannedItem, trial: Repair) -> Iterato
         names = ", ".join(repaired.concepts[place].name for place in sorted(wrong))
         yield Fact(tr("✗ wrong in the model: {names}", names=names), veiled=True)
     if part.role == "stage":
-        yield Fact(
-            tr("Picture {id}: {kind}", id=item.photo, kind=tr(TYPES[item.item])), veiled=True
-        )
+        kind = tr(TYPES[item.item])
+        yield Fact(tr("Picture {id}: {kind}", id=item.photo, kind=kind), veiled=True)
 
 
 def _side(repaired: Repaired, trial: Repair) -> Iterator[Fact]:
@@ -177,17 +172,14 @@ def after_stage(part: ConceptGridPart, updates: Updates) -> Iterator[Fact]:
     yield Fact(tr("Once the grid is done, ask:"), "secondary")
     for update in updates.unexpected.get(part.about, [])[:MOST]:
         change = state_words(part.repaired, update.concept, update.to)
-        values = {"number": update.picture, "change": change}
-        foretold = part.repaired.class_(update.foretold).name
-        came = part.repaired.class_(update.came).name
-        yield Fact(
-            tr(
-                "Picture {number}, {change}: you expected {foretold}, and it said {came}. "
-                "How do you explain that?",
-                **values,
-                foretold=foretold,
-                came=came,
-            )
+        told = tr(
+            "Picture {number}, {change}: you expected {foretold}, and it said {came}. "
+            "How do you explain that?",
+            number=update.picture,
+            change=change,
+            foretold=part.repaired.class_(update.foretold).name,
+            came=part.repaired.class_(update.came).name,
         )
+        yield Fact(told)
     yield Fact(tr("How does this model come to its answers?"))
     yield Fact(tr("Was there a switch that you did not trust? Why?"))

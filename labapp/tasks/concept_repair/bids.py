@@ -8,27 +8,10 @@ from typing import Any
 from labapp.events import Event, Payload
 from labapp.journal.record import Record
 from labapp.plugins.bids import STAGE_TYPE, Cells, Column, Key, TaskFiles, TaskRows
-from labapp.tasks.concept_repair.events import (
-    AnswerForetold,
-    AnswerPicked,
-    ConceptChosen,
-    ConceptsDrawn,
-    ConceptSet,
-    ConceptsShown,
-    ConceptUndone,
-    GridDrawn,
-    GridNothing,
-    GridShown,
-    GridTicked,
-    RepairEnded,
-)
+from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.records import STATES
 
-STATE_WORDS = {
-    "model": "as the model has it",
-    "off": "set off",
-    "on": "set on",
-}
+STATE_WORDS = {"model": "as the model has it", "off": "set off", "on": "set on"}
 
 
 class ConceptRows(TaskRows):
@@ -36,10 +19,10 @@ class ConceptRows(TaskRows):
 
     def __init__(self, files: TaskFiles, record: Record) -> None:
         super().__init__(files, record)
-        self._drawn: dict[Key, ConceptsDrawn | GridDrawn] = {}
+        self._drawn: dict[Key, events.ConceptsDrawn | events.GridDrawn] = {}
 
     def noted(self, event: Event, payload: Payload) -> None:
-        if isinstance(payload, ConceptsDrawn | GridDrawn):
+        if isinstance(payload, events.ConceptsDrawn | events.GridDrawn):
             self._drawn[event.part_id, event.trial, event.attempt] = payload
 
     def shown(self, event: Event, payload: Any) -> Cells:
@@ -106,15 +89,15 @@ REPAIR = TaskFiles(
         "ended": "The participant, or the limit, ended the picture.",
     },
     kinds={
-        ConceptChosen.kind: "chosen",
-        AnswerPicked.kind: "picked",
-        AnswerForetold.kind: "foretold",
-        ConceptSet.kind: "set",
-        ConceptUndone.kind: "undone",
-        RepairEnded.kind: "ended",
+        events.ConceptChosen.kind: "chosen",
+        events.AnswerPicked.kind: "picked",
+        events.AnswerForetold.kind: "foretold",
+        events.ConceptSet.kind: "set",
+        events.ConceptUndone.kind: "undone",
+        events.RepairEnded.kind: "ended",
     },
-    drawn=ConceptsDrawn.kind,
-    shown=ConceptsShown.kind,
+    drawn=events.ConceptsDrawn.kind,
+    shown=events.ConceptsShown.kind,
     table="repairs",
     rows=ConceptRows,
 )
@@ -137,22 +120,22 @@ GRID = TaskFiles(
         "ticked": "A pair was ticked, or its tick taken away.",
         "nothing": "It was said that no concept changes another, or no longer said.",
     },
-    kinds={GridTicked.kind: "ticked", GridNothing.kind: "nothing"},
-    drawn=GridDrawn.kind,
-    shown=GridShown.kind,
+    kinds={events.GridTicked.kind: "ticked", events.GridNothing.kind: "nothing"},
+    drawn=events.GridDrawn.kind,
+    shown=events.GridShown.kind,
     table="concept_grids",
     rows=ConceptRows,
 )
 KEPT_TEXT = {
-    ConceptsDrawn.kind: ("picture", "model", "answer"),
-    ConceptChosen.kind: ("device",),
-    AnswerPicked.kind: ("answer", "device"),
-    AnswerForetold.kind: ("answer", "device"),
-    ConceptSet.kind: ("answer_before", "answer_after", "device"),
-    ConceptUndone.kind: ("answer_before", "answer_after", "device"),
-    RepairEnded.kind: ("how", "answer"),
-    GridDrawn.kind: ("model",),
-    GridTicked.kind: ("device",),
-    GridNothing.kind: ("device",),
+    events.ConceptsDrawn.kind: ("picture", "model", "answer"),
+    events.ConceptChosen.kind: ("device",),
+    events.AnswerPicked.kind: ("answer", "device"),
+    events.AnswerForetold.kind: ("answer", "device"),
+    events.ConceptSet.kind: ("answer_before", "answer_after", "device"),
+    events.ConceptUndone.kind: ("answer_before", "answer_after", "device"),
+    events.RepairEnded.kind: ("how", "answer"),
+    events.GridDrawn.kind: ("model",),
+    events.GridTicked.kind: ("device",),
+    events.GridNothing.kind: ("device",),
 }
 """What a de-identified copy keeps of the texts in the events: ids of the set, and the input."""

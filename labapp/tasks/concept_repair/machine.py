@@ -16,29 +16,7 @@ from labapp.events.durations import Pauses
 from labapp.plugins import stage
 from labapp.plugins.questions import QuestionsMachine
 from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
-from labapp.tasks.concept_repair.events import (
-    AnswerForetold,
-    AnswerPicked,
-    ConceptChosen,
-    ConceptMoved,
-    ConceptsDrawn,
-    ConceptSet,
-    ConceptsShown,
-    ConceptUndone,
-    Foretell,
-    GiveUp,
-    GridDrawn,
-    GridNothing,
-    GridShown,
-    GridTicked,
-    PickAnswer,
-    RepairDone,
-    RepairEnded,
-    SetConcept,
-    TickNothing,
-    TickPair,
-    UndoChange,
-)
+from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
     GIVEN,
     ConceptGridPart,
@@ -63,7 +41,7 @@ from labapp.tasks.concept_repair.state import (
 class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
     """A stage of pictures. index: the part's place in the plan."""
 
-    shown = ConceptsShown
+    shown = events.ConceptsShown
 
     part: ConceptRepairPart
     index: int
@@ -72,11 +50,10 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         return RepairState(pauses)
 
     def item(self, trial: Repair) -> PlannedItem:
-        """The picture of a trial, as planned."""
         return self.part.items[trial.number - 1]
 
     def can_set(self, trial: Repair) -> bool:
-        """Whether concepts can be set and changes taken back now."""
+        """Whether concepts can be set, changes taken back and the picture given up now."""
         return trial.phase == "setting" and self.part.instruction != "foresight"
 
     def can_finish(self, trial: Repair) -> bool:
@@ -84,10 +61,6 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         when every concept was confirmed or corrected (`Repair.unset` has the others)."""
         audited = self.part.instruction != "audit" or not trial.unset
         return trial.phase == "setting" and audited
-
-    def can_give_up(self, trial: Repair) -> bool:
-        """Whether the picture can be given up."""
-        return self.can_set(trial)
 
     def limit_ns(self, state: RepairState) -> int | None:
         """Working time at which the present picture is left; None where nothing says so."""
@@ -104,7 +77,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         shown = state.outcome is None and trial is not None and trial.started_ns is not None
         how = self._ends(state, trial, command, now_ns) if shown and trial is not None else None
         if trial is not None and how is not None:
-            ended = stage.unstamped(self.part, trial, RepairEnded(how, trial.answer))
+            ended = stage.unstamped(self.part, trial, events.RepairEnded(how, trial.answer))
             left = stage.leave_question(self.part, self.index, state, trial, how)
             return (ended, *left)
         return super().decide(state, command, now_ns)
@@ -112,9 +85,9 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
     def _ends(self, state: RepairState, trial: Repair, command: Command, now_ns: int) -> str | None:
         """How a command ends the picture; None where it does not."""
         match command:
-            case RepairDone() if self.can_finish(trial):
+            case events.RepairDone() if self.can_finish(trial):
                 return DONE
-            case GiveUp() if self.can_give_up(trial):
+            case events.GiveUp() if self.can_set(trial):
                 return GAVE_UP
             case Tick() if not state.pauses.held:
                 limit = self.limit_ns(state)
@@ -122,10 +95,10 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
                 return TIME_EXPIRED if over else None
         return None
 
-    def draw(self, number: int, attempt: int) -> ConceptsDrawn:
+    def draw(self, number: int, attempt: int) -> events.ConceptsDrawn:
         item = self.part.items[number - 1]
         probabilities = item.probabilities((AS_IT_IS,) * len(item.beliefs))
-        return ConceptsDrawn(
+        return events.ConceptsDrawn(
             picture=item.photo,
             model=self.part.model,
             beliefs=item.beliefs,
@@ -134,7 +107,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         )
 
     def drawn(self, payload: Payload, number: int, attempt: int) -> Repair | None:
-        if not isinstance(payload, ConceptsDrawn):
+        if not isinstance(payload, events.ConceptsDrawn):
             return None
         given = self.part.items[number - 1].given
         return Repair(
@@ -152,31 +125,41 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
 
     def answer(self, question: Repair, command: Command) -> Sequence[Payload]:
         match command:
-            case SetConcept(concept, to, device) if self.can_set(question):
+            case events.SetConcept(concept, to, device) if self.can_set(question):
                 if not 0 <= concept < len(question.states) or to not in (AS_IT_IS, OFF, ON):
                     return ()
                 if (was := question.states[concept]) == to:
                     return ()
                 if self.item(question).foresee:
-                    return (ConceptChosen(concept, to, was, device),)
+                    return (events.ConceptChosen(concept, to, was, device),)
                 return (self._set(question, Change(concept, to), device),)
-            case PickAnswer(answer, device) if question.pending and answer != question.picked:
+            case events.PickAnswer(answer, device) if question.pending:
                 known = {SAME, *(class_.id for class_ in self.part.repaired.classes)}
-                return (AnswerPicked(answer, device),) if answer in known else ()
-            case Foretell(sure, device) if question.pending and question.picked is not None:
+                new = answer in known and answer != question.picked
+                return (events.AnswerPicked(answer, device),) if new else ()
+            case events.Foretell(sure, device) if question.pending and question.picked is not None:
                 by = device if self.item(question).given is None else GIVEN
-                foretold = AnswerForetold(question.picked, sure, device)
+                foretold = events.AnswerForetold(question.picked, sure, device)
                 return (foretold, self._set(question, question.pending, by))
-            case UndoChange(device) if self.can_set(question) and question.history:
-                return (self._undone(question, device),)
+            case events.UndoChange(device) if self.can_set(question) and question.history:
+                last = question.history[-1]
+                undone = events.ConceptUndone(
+                    concept=last.concept,
+                    to=last.state,
+                    was=question.states[last.concept],
+                    answer_before=question.answer,
+                    answer_after=last.answer,
+                    probabilities=last.probabilities,
+                    device=device,
+                )
+                return (undone,)
         return ()
 
-    def _set(self, trial: Repair, change: Change, device: str) -> ConceptSet:
-        """The model's answer to a change is looked up."""
+    def _set(self, trial: Repair, change: Change, device: str) -> events.ConceptSet:
         concept, to = change
         states = (*trial.states[:concept], to, *trial.states[concept + 1 :])
         probabilities = self.item(trial).probabilities(states)
-        return ConceptSet(
+        return events.ConceptSet(
             concept=concept,
             to=to,
             was=trial.states[concept],
@@ -186,36 +169,23 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
             device=device,
         )
 
-    def _undone(self, trial: Repair, device: str) -> ConceptUndone:
-        last = trial.history[-1]
-        return ConceptUndone(
-            concept=last.concept,
-            to=last.state,
-            was=trial.states[last.concept],
-            answer_before=trial.answer,
-            answer_after=last.answer,
-            probabilities=last.probabilities,
-            device=device,
-        )
-
     def after(self, question: Repair, payload: Payload) -> Repair:
         match payload:
-            case ConceptChosen():
+            case events.ConceptChosen():
                 return replace(question, pending=Change(payload.concept, payload.to), picked=None)
-            case AnswerPicked():
+            case events.AnswerPicked():
                 return replace(question, picked=payload.answer)
-            case ConceptSet():
+            case events.ConceptSet():
                 step = Step(payload.concept, payload.was, question.answer, question.probabilities)
                 return _changed(question, payload, (*question.history, step))
-            case ConceptUndone():
+            case events.ConceptUndone():
                 return _changed(question, payload, question.history[:-1])
-            case RepairEnded():
+            case events.RepairEnded():
                 return replace(question, ended=payload.how)
         return question
 
 
-def _changed(trial: Repair, payload: ConceptMoved, history: tuple[Step, ...]) -> Repair:
-    """The trial with a concept set, or set back."""
+def _changed(trial: Repair, payload: events.ConceptMoved, history: tuple[Step, ...]) -> Repair:
     before, behind = trial.states[: payload.concept], trial.states[payload.concept + 1 :]
     return replace(
         trial,
@@ -233,7 +203,7 @@ class ConceptGridTask(QuestionsMachine[GridState, Grid]):
     """The grid behind a stage; Next leads on once a pair is ticked, or it is said that there is
     none. index: its place in the plan."""
 
-    shown = GridShown
+    shown = events.GridShown
 
     part: ConceptGridPart
     index: int
@@ -241,11 +211,11 @@ class ConceptGridTask(QuestionsMachine[GridState, Grid]):
     def initial(self, pauses: Pauses) -> GridState:
         return GridState(pauses)
 
-    def draw(self, number: int, attempt: int) -> GridDrawn:
-        return GridDrawn(self.part.model)
+    def draw(self, number: int, attempt: int) -> events.GridDrawn:
+        return events.GridDrawn(self.part.model)
 
     def drawn(self, payload: Payload, number: int, attempt: int) -> Grid | None:
-        return Grid(number, attempt) if isinstance(payload, GridDrawn) else None
+        return Grid(number, attempt) if isinstance(payload, events.GridDrawn) else None
 
     def decide(self, state: GridState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         grid = state.trial
@@ -265,21 +235,22 @@ class ConceptGridTask(QuestionsMachine[GridState, Grid]):
 
     def answer(self, question: Grid, command: Command) -> Sequence[Payload]:
         match command:
-            case TickPair(row, column, device) if row != column:
+            case events.TickPair(row, column, device) if row != column:
                 concepts = range(len(self.part.repaired.concepts))
                 if row in concepts and column in concepts:
-                    ticked = GridTicked(row, column, (row, column) not in question.ticked, device)
-                    return (GridNothing(False, device), ticked) if question.nothing else (ticked,)
-            case TickNothing(device):
-                off = (GridTicked(*pair, False, device) for pair in sorted(question.ticked))
-                return (*off, GridNothing(not question.nothing, device))
+                    on = (row, column) not in question.ticked
+                    nothing = (events.GridNothing(False, device),) if question.nothing else ()
+                    return (*nothing, events.GridTicked(row, column, on, device))
+            case events.TickNothing(device):
+                off = (events.GridTicked(*pair, False, device) for pair in sorted(question.ticked))
+                return (*off, events.GridNothing(not question.nothing, device))
         return ()
 
     def after(self, question: Grid, payload: Payload) -> Grid:
         match payload:
-            case GridNothing():
+            case events.GridNothing():
                 return replace(question, nothing=payload.on)
-            case GridTicked():
+            case events.GridTicked():
                 pair = {(payload.concept, payload.other)}
                 ticked = question.ticked | pair if payload.on else question.ticked - pair
                 return replace(question, ticked=ticked)

@@ -68,7 +68,6 @@ class ConceptWords(PartWords[PlannedPart]):
 
 
 def facts_of(part: ConceptRepairPart) -> str:
-    """What is known of a stage before a session, in one line."""
     repaired = part.repaired
     accuracy = wording.percent(repaired.task_accuracy / 100)
     foretold = sum(item.foresee for item in part.items)

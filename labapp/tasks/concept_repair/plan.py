@@ -123,11 +123,9 @@ class PlannedItem(Strict):
         return _unpacked(self.answers, len(self.beliefs))
 
     def probabilities(self, state: State) -> tuple[float, ...]:
-        """Of the classes in a state."""
         return tuple(map(float, self.table[interventions.place(state)]))
 
     def wrong(self) -> tuple[int, ...]:
-        """The concepts that the model has wrong."""
         pairs = zip(self.beliefs, self.concepts, strict=True)
         return tuple(n for n, (p, there) in enumerate(pairs) if interventions.believed(p) != there)
 
@@ -151,15 +149,11 @@ class _OfConcepts(TrialsPart):
     repaired: Repaired
     think_aloud: bool
 
-    @property
-    def model(self) -> str:
-        """Id of the model."""
-        return self.repaired.model
+    time_limit_s: ClassVar[None] = None  # of a stage; its pictures may have one
 
     @property
-    def time_limit_s(self) -> None:
-        """The stage has no limit; its pictures may."""
-        return None
+    def model(self) -> str:
+        return self.repaired.model
 
     def stage_place(self) -> tuple[int, int]:
         return self.number, self.of
@@ -175,6 +169,7 @@ class ConceptRepairPart(_OfConcepts):
     """
 
     ordered: ClassVar[str] = "pictures"
+    task: ClassVar[str] = TASK
     part: Literal["concept_repair"] = "concept_repair"
     role: Literal["stage", "practice"]
     instruction: Instruction
@@ -204,12 +199,7 @@ class ConceptRepairPart(_OfConcepts):
         return self
 
     @property
-    def task(self) -> str:
-        return TASK
-
-    @property
     def trials(self) -> int:
-        """How many pictures it has."""
         return len(self.items)
 
     def order(self) -> tuple[str, ...]:
@@ -232,15 +222,8 @@ class ConceptGridPart(_OfConcepts):
     part: Literal["concept_grid"] = "concept_grid"
     role: Literal["stage"] = "stage"
     about: str
-
-    @property
-    def task(self) -> str:
-        return GRID
-
-    @property
-    def trials(self) -> int:
-        """The grid is one."""
-        return 1
+    task: ClassVar[str] = GRID
+    trials: ClassVar[int] = 1
 
 
 def rules_of(
@@ -249,10 +232,3 @@ def rules_of(
     """Of each class by the place of a concept whether it must be on, from the same by its id."""
     places = {concept.id: place for place, concept in enumerate(concepts)}
     return tuple({places[name]: on for name, on in rule.items()} for rule in classes)
-
-
-def changes(concepts: int) -> Iterator[PlannedChange]:
-    """Every change that can be given at a picture's beginning."""
-    for concept in range(concepts):
-        yield PlannedChange(concept=concept, to=OFF)
-        yield PlannedChange(concept=concept, to=ON)

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from labapp.errors import LabappError, StimuliError
 from labapp.plugins.item import Item
 from labapp.stimuli import answer_files, interventions, pictures
-from labapp.stimuli.interventions import AS_IT_IS, Answers
+from labapp.stimuli.interventions import AS_IT_IS, OFF, ON, Answers
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import ItemType, Photo
 from labapp.study import assignment
@@ -44,7 +44,6 @@ from labapp.tasks.concept_repair.plan import (
     PlannedItem,
     Repaired,
     Sample,
-    changes,
     packed,
     rules_of,
 )
@@ -58,14 +57,7 @@ BELIEFS = 0.8, 0.97
 
 @dataclass(frozen=True)
 class Repairing:
-    """A stimulus set as one stage repairs it, for one participant.
-
-    Attributes
-    ----------
-    stages : what the study says.
-    repaired : what the parts share.
-    items, practice : the pictures in their order.
-    """
+    """A stimulus set as one stage repairs it, for one participant; the pictures in their order."""
 
     stages: ConceptRepairStages
     repaired: Repaired
@@ -77,21 +69,28 @@ class Repairing:
         return self._part(f"stage-{number}", f"Stage {number}", "stage", number, of)
 
     def practice_part(self, part_id: str, number: int, of: int) -> ConceptRepairPart:
-        """The practice before the stage of that number."""
         return self._part(part_id, "Practice", "practice", number, of)
 
     def _part(
         self, part_id: str, title: str, role: Literal["stage", "practice"], number: int, of: int
     ) -> ConceptRepairPart:
         stage = role == "stage"
-        shared = self.repaired if stage else _perfect(self.repaired)
+        perfect = self.repaired.model_copy(
+            update={
+                "model": PERFECT,
+                "model_sha256": None,
+                "scores": {},
+                "purity": (),
+                "oracle": (),
+            }
+        )
         return ConceptRepairPart(
             id=part_id,
             title=title,
             role=role,
             number=number,
             of=of,
-            repaired=shared,
+            repaired=self.repaired if stage else perfect,
             instruction=self.stages.instruction,
             items=self.items if stage else self.practice,
             item_limit_s=self.stages.time_limit_s,
@@ -99,7 +98,6 @@ class Repairing:
         )
 
     def grid(self, number: int, of: int) -> ConceptGridPart:
-        """The grid behind the stage."""
         return ConceptGridPart(
             id=f"stage-{number}-grid",
             title=f"Stage {number}, grid",
@@ -141,8 +139,6 @@ def repairing_at(place: int, planner: Planner) -> Repairing:
 
 @dataclass(frozen=True)
 class _Draws:
-    """The draws of one stage for one participant."""
-
     stages: ConceptRepairStages
     planner: Planner
     place: int
@@ -208,7 +204,11 @@ class _Draws:
         out = []
         for place, item in enumerate(self._shuffled(items, f"{what} order")):
             before = int(item.table[0].argmax())
-            every = list(changes(len(repaired.concepts)))
+            every = [
+                PlannedChange(concept=concept, to=to)
+                for concept in range(len(repaired.concepts))
+                for to in (OFF, ON)
+            ]
             wanted = [
                 change for change in every if (_after(item, change) != before) == (place % 2 == 0)
             ]
@@ -307,12 +307,6 @@ class _Draws:
         )
 
 
-def _perfect(repaired: Repaired) -> Repaired:
-    """The same concepts and classes of the model of practice."""
-    nothing_known: dict[str, Any] = {"scores": {}, "purity": (), "oracle": (), "model_sha256": None}
-    return repaired.model_copy(update={"model": PERFECT, **nothing_known})
-
-
 def _answers(stimuli: StimulusSet) -> Answers:
     """The table of answers of a set that fits together."""
     manifest = stimuli.manifest
@@ -361,26 +355,13 @@ MISSING = 1e4
 
 @dataclass(frozen=True)
 class Wanted:
-    """So many pictures of one kind at one place of the flow.
-
-    Attributes
-    ----------
-    kind : a type of picture, `NATURAL` or `PRACTICE`.
-    photos : those that fit, by what their picture shows.
-    """
+    """So many pictures of one kind at one place of the flow. kind: a type of picture, `NATURAL` or
+    `PRACTICE`; photos: those that fit, by what their picture shows."""
 
     place: int
     kind: str
     count: int
     photos: dict[str, Photo]
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What was drawn for it, in random order; fewer where pictures are missing."""
-
-    wanted: Wanted
-    photos: tuple[Photo, ...]
 
 
 def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
@@ -391,13 +372,12 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
     key = (TASK, "pictures")
     if key not in planner.memory:
         planner.memory[key] = list(_drawn(planner))
-    every: list[Drawn] = planner.memory[key]
-    own = [drawn for drawn in every if drawn.wanted.place == place]
+    every: list[tuple[Wanted, tuple[Photo, ...]]] = planner.memory[key]
+    own = [(wanted, drawn) for wanted, drawn in every if wanted.place == place]
     if not own:
         list(_wanted_at(place, *planner.flow[place], planner))  # raises what is wrong with it
-    for drawn in own:
-        wanted = drawn.wanted
-        if missing := wanted.count - len(drawn.photos):
+    for wanted, drawn in own:
+        if missing := wanted.count - len(drawn):
             fitting, examples = len(wanted.photos), bool(reserved_pictures(planner))
             raise IncompatibleStimuliError(
                 PRACTICE if wanted.kind == PRACTICE else "items",
@@ -407,10 +387,11 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
                 "theirs",
                 "Ask for fewer here or in another stage, or name a larger stimulus set.",
             )
-    return {drawn.wanted.kind: drawn.photos for drawn in own}
+    return {wanted.kind: drawn for wanted, drawn in own}
 
 
-def _drawn(planner: Planner) -> Iterator[Drawn]:
+def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
+    """What was drawn for it, in random order; fewer where pictures are missing."""
     from scipy.optimize import linear_sum_assignment  # slow to load
 
     every: list[Wanted] = []
@@ -439,7 +420,7 @@ def _drawn(planner: Planner) -> Iterator[Drawn]:
             if slots[slot] == number and column < len(shown)
         ]
         own.sort(key=lambda column: float(random[number, column]))
-        yield Drawn(wanted, tuple(wanted.photos[shown[column]] for column in own))
+        yield wanted, tuple(wanted.photos[shown[column]] for column in own)
 
 
 def _wanted_at(place: int, item: Item, scope: Scope, planner: Planner) -> Iterator[Wanted]:

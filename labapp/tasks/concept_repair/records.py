@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from labapp.analysis.answered import mean
 from labapp.analysis.column import (
@@ -42,21 +42,7 @@ from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.stimuli import interventions
 from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
-from labapp.tasks.concept_repair.events import (
-    AnswerForetold,
-    AnswerPicked,
-    ConceptChosen,
-    ConceptMoved,
-    ConceptsDrawn,
-    ConceptSet,
-    ConceptsShown,
-    ConceptUndone,
-    GridDrawn,
-    GridNothing,
-    GridShown,
-    GridTicked,
-    RepairEnded,
-)
+from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
     GIVEN,
     ConceptGridPart,
@@ -79,14 +65,14 @@ class Change:
     answer to these states of the concepts had been on the screen before, be it before the
     stage began again."""
 
-    event: ConceptMoved
+    event: events.ConceptMoved
     kind: ChangeKind
     correct: bool | None
     working_ns: int
     t_ns: int
     p_truth: float
     seen_before: bool
-    foretold: AnswerForetold | None = None
+    foretold: events.AnswerForetold | None = None
     undone: bool = False
 
     @property
@@ -98,18 +84,10 @@ class Change:
 class RepairAttempt(Attempt):
     """One attempt at a picture.
 
-    Attributes
-    ----------
-    item : the picture, as planned.
-    answer : str
-        The model's answer as it stands; `alone` as it was when left alone.
-    states : list of int
-        Of the concepts, as they stand.
-    changes : what was shown, in its order.
-    seen : set of tuple of int
-        The states of this picture whose answers were on the screen in earlier attempts; those of
-        this one are added.
-    chosen_ns : when the participant first chose a change, shown at once or foretold first.
+    answer: the model's answer as it stands; alone: as it was when left alone. states: of the
+    concepts, as they stand. changes: what was shown, in its order. seen: the states of this picture
+    whose answers were on the screen in earlier attempts; those of this one are added. chosen_ns:
+    when the participant first chose a change, shown at once or foretold first.
     """
 
     part: ConceptRepairPart
@@ -118,7 +96,7 @@ class RepairAttempt(Attempt):
         self,
         part: ConceptRepairPart,
         key: Key,
-        drawn: ConceptsDrawn,
+        drawn: events.ConceptsDrawn,
         seen: set[tuple[int, ...]],
     ) -> None:
         super().__init__(key)
@@ -132,40 +110,42 @@ class RepairAttempt(Attempt):
         self._seen = seen
         seen.add(tuple(self.states))
         self._standing: list[int] = []  # places of changes that were not taken back
-        self._foretold: AnswerForetold | None = None
+        self._foretold: events.AnswerForetold | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
         match payload:
-            case ConceptsShown():
+            case events.ConceptsShown():
                 self.started_session_ns, self.started_ns = event.t_ns, working
-            case ConceptChosen():
+            case events.ConceptChosen():
                 self._choose(working)
-            case AnswerForetold():
+            case events.AnswerForetold():
                 self._foretold = payload
-            case ConceptSet():
+            case events.ConceptSet():
                 if payload.device != GIVEN:
                     self._choose(working)
                 self._standing.append(len(self.changes))
                 self._changed(event, payload, working, self._kind(payload))
-            case ConceptUndone():
+            case events.ConceptUndone():
                 if self._standing:
                     last = self._standing.pop()
                     self.changes[last] = replace(self.changes[last], undone=True)
                 self._changed(event, payload, working, "undo")
-            case RepairEnded():
+            case events.RepairEnded():
                 self.ended_ns, self.ended_session_ns = working, event.t_ns
 
     def _choose(self, working: int) -> None:
         if self.chosen_ns is None:
             self.chosen_ns = working
 
-    def _kind(self, payload: ConceptSet) -> ChangeKind:
+    def _kind(self, payload: events.ConceptSet) -> ChangeKind:
         if payload.to == AS_IT_IS:
             return "release"
         believed = interventions.believed(self.item.beliefs[payload.concept])
         return "confirmation" if payload.to == interventions.set_to(believed) else "correction"
 
-    def _changed(self, event: Event, payload: ConceptMoved, working: int, kind: ChangeKind) -> None:
+    def _changed(
+        self, event: Event, payload: events.ConceptMoved, working: int, kind: ChangeKind
+    ) -> None:
         truth = interventions.set_to(self.item.concepts[payload.concept])
         correct = payload.to == truth if kind in ("correction", "confirmation") else None
         place = [class_.id for class_ in self.part.repaired.classes].index(self.item.truth)
@@ -206,7 +186,6 @@ class RepairAttempt(Attempt):
         return self.since_start(self.ended_ns)
 
     def right(self, answer: str) -> bool:
-        """Whether an answer of the model is right."""
         return answer == self.item.truth
 
     def harm(self, change: Change) -> bool | None:
@@ -237,19 +216,17 @@ class RepairAttempt(Attempt):
         ]
 
     def _wrong_at_end(self) -> int:
-        pairs = zip(self.states, self.item.beliefs, self.item.concepts, strict=True)
-        has = [
-            (interventions.believed(belief) if state == AS_IT_IS else state == ON, there)
-            for state, belief, there in pairs
-        ]
-        return sum(on != there for on, there in has)
+        return sum(
+            (interventions.believed(belief) if state == AS_IT_IS else state == ON) != there
+            for state, belief, there in zip(
+                self.states, self.item.beliefs, self.item.concepts, strict=True
+            )
+        )
 
     def row(self) -> Row:
-        """Its cells of the table of repairs, but for where it stands."""
         own = [change for change in self.changes if not change.given]
         settings = {
-            kind: [change for change in own if change.kind == kind]
-            for kind in ("correction", "confirmation", "release", "undo")
+            kind: [change for change in own if change.kind == kind] for kind in get_args(ChangeKind)
         }
         foretold = self.foreseen()
         before, after = self.right(self.alone), self.correct
@@ -258,6 +235,7 @@ class RepairAttempt(Attempt):
         else:
             success, gain = after and self.outcome == DONE, int(after) - int(before)
         return {
+            **_of_picture(self),
             "foresee": self.item.foresee,
             "n_concepts": len(self.states),
             "n_concepts_wrong": len(self.item.wrong()),
@@ -283,19 +261,19 @@ class RepairAttempt(Attempt):
             "n_foretold_correct": sum(foretold),
             "first_change_s": self.since_start(self.chosen_ns),
             "response_s": self.response_s,
+            "outcome": self.outcome or INTERRUPTED,
+            "excluded": self.excluded_because is not None,
+            "excluded_because": self.excluded_because,
         }
 
     def change_row(self, place: int, change: Change) -> Row:
-        """The cells of a change, the place-th from 0, but for where it stands."""
         repaired, event, foretold = self.part.repaired, change.event, change.foretold
-        deviations = [
-            abs(known)
-            for other in range(len(self.states))
-            if other != event.concept
-            and (known := repaired.deviation(event.concept, other)) is not None
-        ]
+        others = (place for place in range(len(self.states)) if place != event.concept)
+        every = (repaired.deviation(event.concept, other) for other in others)
+        deviations = [abs(deviation) for deviation in every if deviation is not None]
         effects = side_effects(repaired, change)
         return {
+            **_of_picture(self),
             "change": place + 1,
             "change_s": self.since_start(change.working_ns),
             "session_s": change.t_ns / NS,
@@ -319,13 +297,13 @@ class RepairAttempt(Attempt):
             "foretold_correct": self.foretold_right(change),
             "seen_before": change.seen_before,
             "chance": 1 / len(repaired.classes),
-            "side_effects": None
-            if effects is None
-            else ";".join(repaired.concepts[other].id for other in effects) or None,
+            "side_effects": ";".join(repaired.concepts[other].id for other in effects or ())
+            or None,
             "n_side_effects": None if effects is None else len(effects),
             "deviation_mean": fmean(deviations) if deviations else None,
             "deviation_largest": max(deviations, default=None),
             "device": event.device,
+            "excluded": self.excluded_because is not None,
         }
 
 
@@ -335,23 +313,23 @@ class GridAttempt(Attempt):
 
     part: ConceptGridPart
 
-    def __init__(self, part: ConceptGridPart, key: Key, drawn: GridDrawn) -> None:
+    def __init__(self, part: ConceptGridPart, key: Key, drawn: events.GridDrawn) -> None:
         super().__init__(key)
         self.part = part
         self.ticked: set[tuple[int, int]] = set()
-        self.ticks: dict[tuple[int, int], int] = {}
+        self.ticks: Counter[tuple[int, int]] = Counter()
         self.nothing = False
         self.ended_ns: int | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
         match payload:
-            case GridShown():
+            case events.GridShown():
                 self.started_session_ns, self.started_ns = event.t_ns, working
-            case GridTicked():
+            case events.GridTicked():
                 pair = payload.concept, payload.other
-                self.ticks[pair] = self.ticks.get(pair, 0) + 1
+                self.ticks[pair] += 1
                 (self.ticked.add if payload.on else self.ticked.discard)(pair)
-            case GridNothing():
+            case events.GridNothing():
                 self.nothing = payload.on
         self.ended_ns = working
 
@@ -656,21 +634,21 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
     """Every attempt at every picture, and at every grid."""
 
     tables = TABLES
-    begins = ConceptsDrawn.kind
+    begins = events.ConceptsDrawn.kind
     kinds = frozenset(
         payload.kind
         for payload in (
-            AnswerForetold,
-            AnswerPicked,
-            ConceptChosen,
-            ConceptSet,
-            ConceptUndone,
-            ConceptsShown,
-            GridDrawn,
-            GridNothing,
-            GridShown,
-            GridTicked,
-            RepairEnded,
+            events.AnswerForetold,
+            events.AnswerPicked,
+            events.ConceptChosen,
+            events.ConceptSet,
+            events.ConceptUndone,
+            events.ConceptsShown,
+            events.GridDrawn,
+            events.GridNothing,
+            events.GridShown,
+            events.GridTicked,
+            events.RepairEnded,
         )
     )
 
@@ -681,15 +659,15 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         """The grid begins with an event of its own."""
-        if isinstance(payload, GridDrawn) and (key := key_of(event)) is not None:
+        if isinstance(payload, events.GridDrawn) and (key := key_of(event)) is not None:
             self.by_key[key] = self.begin(self.parts[key[0]], key, event, payload)
         else:
             super().take(event, payload, working_ns)
 
     def begin(
-        self, part: Part, key: Key, event: Event, payload: ConceptsDrawn | GridDrawn
+        self, part: Part, key: Key, event: Event, payload: events.ConceptsDrawn | events.GridDrawn
     ) -> Concepts:
-        if isinstance(payload, GridDrawn):
+        if isinstance(payload, events.GridDrawn):
             if isinstance(part, ConceptGridPart):
                 return GridAttempt(part, key, payload)
             raise foreign(event, "begins a grid")
@@ -700,7 +678,6 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
 
     @property
     def repairs(self) -> list[RepairAttempt]:
-        """The attempts at pictures."""
         return [attempt for attempt in self.attempts if isinstance(attempt, RepairAttempt)]
 
     def trial_row(self, attempt: Concepts) -> Row:
@@ -713,21 +690,18 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         repairs = [each for each in counted if isinstance(each, RepairAttempt) and each.complete]
         rows = [attempt.row() for attempt in repairs]
         changes = [(attempt, change) for attempt in repairs for change in attempt.changes]
-        harms = [
-            harm
+        could_harm = (
+            attempt.harm(change)
             for attempt, change in changes
-            if not change.given
-            and attempt.right(change.event.answer_before)
-            and (harm := attempt.harm(change)) is not None
-        ]
+            if not change.given and attempt.right(change.event.answer_before)
+        )
+        harms = [harm for harm in could_harm if harm is not None]
         foretold = [right for attempt in repairs for right in attempt.foreseen()]
         return {
             "n_answered": len(times),
             "response_time_s": mean(times),
-            "success_rate": mean(
-                [float(row["success"]) for row in rows if row["success"] is not None]
-            ),
-            "gain": mean([float(row["gain"]) for row in rows if row["gain"] is not None]),
+            "success_rate": mean([row["success"] for row in rows if row["success"] is not None]),
+            "gain": mean([row["gain"] for row in rows if row["gain"] is not None]),
             "harm_rate": mean(harms),
             "foretold_rate": mean(foretold),
         }
@@ -735,8 +709,12 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
     def own_rows(self) -> Mapping[str, Iterable[Row]]:
         parts = list(self.parts.values())
         return {
-            "repairs": map(_repair_row, self.repairs),
-            "concept_changes": (row for attempt in self.repairs for row in _change_rows(attempt)),
+            "repairs": (attempt.row() for attempt in self.repairs),
+            "concept_changes": (
+                attempt.change_row(place, change)
+                for attempt in self.repairs
+                for place, change in enumerate(attempt.changes)
+            ),
             "concept_grids": self._grid_rows(),
             "concept_models": _once(parts, _model_rows),
             "concept_purities": _once(parts, _purity_rows),
@@ -750,26 +728,23 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
                 continue
             part, repaired = attempt.part, attempt.part.repaired
             times_set, effects = self._met(part.about)
-            for concept, known in enumerate(repaired.concepts):
-                for other, changed in enumerate(repaired.concepts):
-                    if concept == other:
-                        continue
-                    pair = concept, other
-                    yield {
-                        **_where(attempt),
-                        "about": part.about,
-                        **_of_model(repaired),
-                        "concept": known.id,
-                        "other": changed.id,
-                        "ticked": pair in attempt.ticked if attempt.complete else None,
-                        "ticks": attempt.ticks.get(pair, 0),
-                        "nothing": attempt.nothing if attempt.complete else None,
-                        "deviation": repaired.deviation(concept, other),
-                        "n_set": times_set[concept],
-                        "n_side_effects": effects[pair],
-                        "response_s": attempt.response_s,
-                        "excluded": attempt.excluded_because is not None,
-                    }
+            for pair in permutations(range(len(repaired.concepts)), 2):
+                concept, other = pair
+                yield {
+                    **_where(attempt),
+                    "about": part.about,
+                    **_of_model(repaired),
+                    "concept": repaired.concepts[concept].id,
+                    "other": repaired.concepts[other].id,
+                    "ticked": pair in attempt.ticked if attempt.complete else None,
+                    "ticks": attempt.ticks[pair],
+                    "nothing": attempt.nothing if attempt.complete else None,
+                    "deviation": repaired.deviation(concept, other),
+                    "n_set": times_set[concept],
+                    "n_side_effects": effects[pair],
+                    "response_s": attempt.response_s,
+                    "excluded": attempt.excluded_because is not None,
+                }
 
     def _met(self, stage: str) -> tuple[Counter[int], Counter[tuple[int, int]]]:
         """How often each concept was set in a stage, and with which side effects, in all attempts:
@@ -819,27 +794,7 @@ def _of_picture(attempt: RepairAttempt) -> Row:
     }
 
 
-def _repair_row(attempt: RepairAttempt) -> Row:
-    return {
-        **_of_picture(attempt),
-        **attempt.row(),
-        "outcome": attempt.outcome or INTERRUPTED,
-        "excluded": attempt.excluded_because is not None,
-        "excluded_because": attempt.excluded_because,
-    }
-
-
-def _change_rows(attempt: RepairAttempt) -> Iterator[Row]:
-    for place, change in enumerate(attempt.changes):
-        yield {
-            **_of_picture(attempt),
-            **attempt.change_row(place, change),
-            "excluded": attempt.excluded_because is not None,
-        }
-
-
 def _once(parts: Sequence[Part], rows: Any) -> Iterator[Row]:
-    """The rows of each model of the stages, once."""
     seen: set[tuple[str, str]] = set()
     for part in parts:
         repaired = part.repaired

@@ -10,7 +10,8 @@ changes that it made itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 
 import numpy as np
 
@@ -59,7 +60,6 @@ def eyesight_of(participant: SimulatedParticipant) -> Eyesight:
 
 
 def learnt_of(participant: SimulatedParticipant, stage: str) -> Learnt:
-    """What a participant noticed of the model of a stage."""
     learnt: Learnt = participant.memory.setdefault((TASK, stage), Learnt())
     return learnt
 
@@ -149,13 +149,13 @@ class Ticking(Actor[ConceptGridPart]):
         if not isinstance(grid, Grid) or grid.started_ns is None or grid.outcome is not None:
             participant.later(participant.pace.stride_s)
             return
-        wanted = ticked(
-            participant.strategy,
-            learnt_of(participant, self.part.about),
-            len(self.part.repaired.concepts),
-            eyesight_of(participant),
-            generator(*participant.seed, self.part.id, "grid"),
-        )
+        if participant.strategy == LEARNER:  # what came with a change, by those who remember it
+            wanted = learnt_of(participant, self.part.about).pairs()
+        else:  # any now and then
+            count = len(self.part.repaired.concepts)
+            rng = generator(*participant.seed, self.part.id, "grid")
+            lots = rng.random((count, count)) < eyesight_of(participant).ticks
+            wanted = frozenset(pair for pair in permutations(range(count), 2) if lots[pair])
         left = sorted(wanted - grid.ticked)
         command: Command = Next()
         if left:
@@ -178,12 +178,10 @@ MOST_GUESSES = 3
 class Eyesight:
     """How well simulated participants see concepts and use the rule card; all numbers are ours.
 
-    Attributes
-    ----------
-    sees : between which a participant's probability to see a concept rightly lies, one a concept.
-    applies : probability to foretell by the rule card, and not any other name.
-    sure_from : a concept seen with at least this probability is foretold with confidence.
-    ticks : probability to tick a pair of the grid, of those who learnt of none.
+    sees: between which a participant's probability to see a concept rightly lies, one a concept.
+    applies: probability to foretell by the rule card, and not any other name. sure_from: a concept
+    seen with at least this probability is foretold with confidence. ticks: probability to tick a
+    pair of the grid, of those who learnt of none.
     """
 
     sees: tuple[float, float] = (0.88, 1.0)
@@ -194,42 +192,27 @@ class Eyesight:
 
 @dataclass
 class Learnt:
-    """What a participant noticed of one model.
-
-    Attributes
-    ----------
-    moved : by change the other concepts that came with it when it last mattered, and whether they
-        were on then.
-    """
+    """What a participant noticed of one model. moved: by change the other concepts that came with
+    it when it last mattered, and whether they were on then."""
 
     moved: dict[Change, dict[int, bool]] = field(default_factory=dict)
-
-    def of(self, change: Change) -> Mapping[int, bool]:
-        """What comes with a change."""
-        return self.moved.get(change, {})
 
     def take(self, change: Change, moved: Mapping[int, bool], says: Mapping[int, bool]) -> None:
         """Take in a change. moved: the concepts of which the answer says the opposite now; says:
         what it says of all concepts that it says something of. What should have come with the
         change, and did not, is forgotten."""
-        still = {other: on for other, on in self.of(change).items() if says.get(other, on) == on}
+        known = self.moved.get(change, {})
+        still = {other: on for other, on in known.items() if says.get(other, on) == on}
         self.moved[change] = {**still, **moved}
 
     def pairs(self) -> frozenset[tuple[int, int]]:
-        """The concepts that came with another."""
         return frozenset((made.concept, other) for made in self.moved for other in self.moved[made])
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is seen of a picture.
-
-    Attributes
-    ----------
-    seen : the concepts, as the participant takes them.
-    sureness : the probability to see each rightly.
-    name : the class that they make by the rule card; None where it has none for them.
-    """
+    """What is seen of a picture: the concepts as the participant takes them, the probability to see
+    each rightly, and the class that they make by the rule card, None where it has none."""
 
     seen: tuple[bool, ...]
     sureness: tuple[float, ...]
@@ -237,16 +220,9 @@ class Look:
 
 
 class Repairer:
-    """A simulated participant at one stage.
-
-    Parameters
-    ----------
-    part : the stage.
-    strategy : one of `labapp.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`.
-    seed : see `SimulatedParticipant.seed`.
-    eyesight : how well it sees.
-    learnt : what it noticed of the model so far; it is added to.
-    """
+    """A simulated participant at one stage. strategy: one of
+    `labapp.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`; seed: see
+    `SimulatedParticipant.seed`; learnt: what it noticed of the model so far; it is added to."""
 
     def __init__(
         self,
@@ -270,7 +246,6 @@ class Repairer:
         return generator(*self._seed, self.part.id, trial.number, trial.attempt, purpose)
 
     def look(self, trial: Repair) -> Look:
-        """What it sees of a picture."""
         item = self.item(trial)
         count = len(item.concepts)
         if self.strategy in TOLD:
@@ -284,7 +259,6 @@ class Repairer:
         return Look(seen, sureness, self.named(seen))
 
     def item(self, trial: Repair) -> PlannedItem:
-        """The picture."""
         return self.part.items[trial.number - 1]
 
     def named(self, concepts: Sequence[bool]) -> str | None:
@@ -307,7 +281,7 @@ class Repairer:
         concept, to = change
         then[concept] = believed(beliefs[concept]) if to == AS_IT_IS else to == ON
         if self.strategy == LEARNER:
-            for other, on in self.learnt.of(change).items():
+            for other, on in self.learnt.moved.get(change, {}).items():
                 then[other] = on
         before, after = self.named(now), self.named(then)
         return trial.answer if after is None or after == before else after
@@ -329,13 +303,8 @@ class Repairer:
         return picked, sure and self.strategy not in GUESSING
 
     def next(self, trial: Repair, tried: Sequence[Change]) -> Command:
-        """The next thing that it does with a picture.
-
-        Parameters
-        ----------
-        trial : the picture as it stands.
-        tried : what it changed, also where it took that back.
-        """
+        """The next thing that it does with a picture. tried: what it changed, also where it took
+        that back."""
         if trial.pending is not None:
             answer, sure = self.foretold(trial)
             return PickAnswer(answer, DEVICE) if trial.picked != answer else Foretell(sure, DEVICE)
@@ -372,17 +341,10 @@ class Repairer:
         states = list(trial.states)
         change = Change(step.concept, states[step.concept])
         states[step.concept] = step.state
-        earlier = Repair(
-            number=trial.number,
-            attempt=trial.attempt,
-            states=tuple(states),
-            answer=step.answer,
-            probabilities=step.probabilities,
-        )
+        earlier = replace(trial, states=tuple(states), answer=step.answer)
         return self.expected(earlier, change)
 
     def _wanted(self, trial: Repair) -> list[Change]:
-        """The changes that it would make, in order."""
         item, look = self.item(trial), self.look(trial)
         if self.strategy in GUESSING:
             lots = self._draws(trial, "guesses")
@@ -391,14 +353,10 @@ class Repairer:
             return [Change(int(place), int(lots.integers(OFF, ON + 1))) for place in every[:most]]
         order = sorted(range(len(look.seen)), key=lambda place: -look.sureness[place])
         changes = [Change(place, set_to(look.seen[place])) for place in order]
-        wrong = [
-            change
-            for change in changes
-            if believed(item.beliefs[change.concept]) != look.seen[change.concept]
-        ]
-        rest = [change for change in changes if change not in wrong]
+        beliefs = [believed(belief) for belief in item.beliefs]
+        wrong = [made for made in changes if beliefs[made.concept] != look.seen[made.concept]]
         if self.part.instruction == "audit" or self.strategy == STUBBORN:
-            return [*wrong, *rest]
+            return [*wrong, *(change for change in changes if change not in wrong)]
         if self.strategy not in TOLD and trial.answer == look.name:
             return []
         return wrong
@@ -415,20 +373,3 @@ class Repairer:
         moved = repaired.side_effects(step.concept, step.answer, trial.answer)
         self.learnt.take(change, {other: says[other] for other in moved}, says)
         return unexpected, moved
-
-
-def ticked(
-    strategy: str,
-    learnt: Learnt,
-    concepts: int,
-    eyesight: Eyesight,
-    rng: np.random.Generator,
-) -> frozenset[tuple[int, int]]:
-    """The pairs of the grid that are ticked: what came with a change, by those who remember it; any
-    now and then, by the others."""
-    if strategy == LEARNER:
-        return learnt.pairs()
-    lots = rng.random((concepts, concepts)) < eyesight.ticks
-    return frozenset(
-        (i, j) for i in range(concepts) for j in range(concepts) if i != j and lots[i, j]
-    )

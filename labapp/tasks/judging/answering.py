@@ -15,29 +15,16 @@ import numpy as np
 from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Step
 from labapp.simulation.names import ORACLE
+from labapp.tasks.judging import plan
 from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
-from labapp.tasks.judging.plan import (
-    AFTER_ABSENT,
-    AFTER_PRESENT,
-    AGREEMENT,
-    DISTINCTION,
-    FIRST,
-    FIRST_STEP,
-    MISTAKE,
-    OUTPUT,
-    PRESENT,
-    RIGHT,
-    VERDICT,
-    JudgingTask,
-    PlannedPhoto,
-    Question,
-)
 from labapp.tasks.judging.state import PhotoTrial
 
 KNOW = ("understanding", ORACLE)
 """Strategies that answer what is true."""
+FOLLOW = "explanation"
+"""The strategy that goes by what it is shown."""
 CHANGE_RATE = 0.1
 LOOKS_UP_RATE = 0.08
 """How often the description is opened while a photo is judged."""
@@ -60,7 +47,7 @@ def steps(
         if question.id not in final:
             continue
         if task == "prototype-distinction" and question.row is not None:
-            of = _option(photo, question.row)
+            of = photo.options.index(photo.rows[question.row - 1].of or "") + 1
             if of != option:
                 yield Step(OpenSpecies(of))
                 option, looked = of, False
@@ -76,12 +63,13 @@ def exercise_steps(
     machine: WarmUpTask, trial: PhotoTrial, strategy: str, rng: np.random.Generator
 ) -> Iterator[Step]:
     """What a simulated participant does with an exercise of the warm-up."""
-    believes = {VERDICT: RIGHT, MISTAKE: len(machine.exercise(trial).asked) + 1, AGREEMENT: 4}
+    no_mistake = len(machine.exercise(trial).asked) + 1
+    believes = {plan.VERDICT: plan.RIGHT, plan.MISTAKE: no_mistake, plan.AGREEMENT: 4}
     for question in machine.questions(trial):
         value = int(rng.integers(question.first, question.last + 1))
         if strategy in KNOW and question.right is not None:
             value = question.right
-        elif strategy == "explanation":
+        elif strategy == FOLLOW:
             value = believes[question.id]
         yield Step(Judge(question.id, value, DEVICE), "look")
     yield Step(HandIn())
@@ -89,9 +77,9 @@ def exercise_steps(
 
 
 def _final(
-    task: JudgingTask,
-    photo: PlannedPhoto,
-    asked: tuple[Question, ...],
+    task: plan.JudgingTask,
+    photo: plan.PlannedPhoto,
+    asked: tuple[plan.Question, ...],
     strategy: str,
     rng: np.random.Generator,
 ) -> dict[str, int]:
@@ -99,7 +87,7 @@ def _final(
     final = {
         question.id: int(rng.integers(question.first, question.last + 1)) for question in asked
     }
-    knows, follows = strategy in KNOW, strategy == "explanation"
+    knows, follows = strategy in KNOW, strategy == FOLLOW
     if knows or follows:
         believed = photo.truth if knows else pointed_at(task, photo)
         final |= _said(photo, believed, final)
@@ -109,18 +97,18 @@ def _final(
                 final[question.id] = _scale(rng.normal(rated, 0.6), 4)
             elif question.id.endswith("confidence"):
                 final[question.id] = _scale(rng.normal(4.0, 0.8), 5)
-        if AGREEMENT in final:
+        if plan.AGREEMENT in final:
             sure = int(rng.integers(2))
-            final[AGREEMENT] = 3 + sure if follows or photo.correct else 2 - sure
-        if FIRST_STEP in final:
+            final[plan.AGREEMENT] = 3 + sure if follows or photo.correct else 2 - sure
+        if plan.FIRST_STEP in final:
             agrees = len(photo.rows) + 1
-            final[FIRST_STEP] = photo.first_wrong or agrees if knows else agrees
-    if FIRST in final:
-        final.pop(AFTER_ABSENT if final[FIRST] == PRESENT else AFTER_PRESENT)
+            final[plan.FIRST_STEP] = photo.first_wrong or agrees if knows else agrees
+    if plan.FIRST in final:
+        final.pop(plan.AFTER_ABSENT if final[plan.FIRST] == plan.PRESENT else plan.AFTER_PRESENT)
     return final
 
 
-def pointed_at(task: JudgingTask, photo: PlannedPhoto) -> str:
+def pointed_at(task: plan.JudgingTask, photo: plan.PlannedPhoto) -> str:
     """The class to which the explanation points; where it does not say, what the model says."""
     if task == "heatmap-distinction" and photo.strengths:
         return photo.options[int(np.argmax(photo.strengths))]
@@ -133,18 +121,18 @@ def pointed_at(task: JudgingTask, photo: PlannedPhoto) -> str:
     return photo.prediction
 
 
-def _said(photo: PlannedPhoto, believed: str, asked: dict[str, int]) -> dict[str, int]:
-    """The answers that name a class."""
-    if photo.final is not None and FIRST in asked:
+def _said(photo: plan.PlannedPhoto, believed: str, asked: dict[str, int]) -> dict[str, int]:
+    if photo.final is not None and plan.FIRST in asked:
         first, second = divmod(photo.final.classes.index(believed), 2)
-        return {FIRST: first + 1, AFTER_ABSENT: second + 1, AFTER_PRESENT: second + 1}
+        seconds = dict.fromkeys((plan.AFTER_ABSENT, plan.AFTER_PRESENT), second + 1)
+        return {plan.FIRST: first + 1, **seconds}
     if believed not in photo.options:
         return {}
     place = photo.options.index(believed) + 1
-    return {name: place for name in (OUTPUT, DISTINCTION) if name in asked}
+    return {name: place for name in (plan.OUTPUT, plan.DISTINCTION) if name in asked}
 
 
-def _known(photo: PlannedPhoto, row: int) -> float:
+def _known(photo: plan.PlannedPhoto, row: int) -> float:
     """How similar a row looks to somebody who knows the class of the photo."""
     of = photo.rows[row - 1].of
     if of is None:
@@ -152,7 +140,7 @@ def _known(photo: PlannedPhoto, row: int) -> float:
     return 3.3 if of == photo.truth else 2.0
 
 
-def similar(photo: PlannedPhoto, row: int) -> float:
+def similar(photo: plan.PlannedPhoto, row: int) -> float:
     """How similar the model says a row is, from 1 for the least of the photo to 4 for the most."""
     there = [row.similarity for row in photo.rows if row.similarity is not None]
     mine = photo.rows[row - 1].similarity
@@ -165,17 +153,11 @@ def _scale(value: float, points: int) -> int:
     return min(max(round(value), 1), points)
 
 
-def _option(photo: PlannedPhoto, row: int) -> int:
-    """The option, from 1, whose tab holds a row."""
-    of = photo.rows[row - 1].of
-    return next(n for n, option in enumerate(photo.options, start=1) if option == of)
-
-
-def _other_first(question: Question, final: int, rng: np.random.Generator) -> Iterator[Step]:
+def _other_first(question: plan.Question, final: int, rng: np.random.Generator) -> Iterator[Step]:
     """Another answer before the final one; of a step with the one after it."""
     others = [value for value in range(question.first, question.last + 1) if value != final]
     other = int(rng.choice(others))
     yield Step(Judge(question.id, other, DEVICE), "look")
-    if question.id == FIRST:
-        after = AFTER_PRESENT if other == PRESENT else AFTER_ABSENT
+    if question.id == plan.FIRST:
+        after = plan.AFTER_PRESENT if other == plan.PRESENT else plan.AFTER_ABSENT
         yield Step(Judge(after, int(rng.integers(1, 3)), DEVICE))

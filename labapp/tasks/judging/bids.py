@@ -16,22 +16,8 @@ from labapp.plugins.bids import (
     TaskFiles,
     TaskRows,
 )
-from labapp.tasks.judging.events import (
-    DescriptionClosed,
-    DescriptionOpened,
-    JudgementMade,
-    PerformanceComputed,
-    PhotoDrawn,
-    PhotoJudged,
-    PhotoShown,
-    SpeciesOpened,
-)
+from labapp.tasks.judging import events
 from labapp.tasks.judging.plan import SIMILARITY
-
-_HIVE = (
-    "(Kim, Meister, Ramaswamy, Fong and Russakovsky, HIVE: Evaluating the Human Interpretability "
-    "of Visual Explanations, 2022)."
-)
 
 
 class JudgingRows(TaskRows):
@@ -40,21 +26,21 @@ class JudgingRows(TaskRows):
         self._drawn: dict[Key, str] = {}
 
     def noted(self, event: Event, payload: Payload) -> None:
-        if isinstance(payload, PhotoDrawn):
+        if isinstance(payload, events.PhotoDrawn):
             self._drawn[event.part_id, event.trial, event.attempt] = payload.photo
 
-    def shown(self, event: Event, payload: PhotoShown) -> Cells:
+    def shown(self, event: Event, payload: events.PhotoShown) -> Cells:
         return {"photo": self._drawn[event.part_id, event.trial, event.attempt]}
 
     def moment(self, event: Event, payload: Any) -> Cells:
         cells = self.called_alike(payload)
         match payload:
-            case JudgementMade():
+            case events.JudgementMade():
                 cells["item"] = payload.question
                 cells |= self._rated(event, payload.question)
-            case DescriptionOpened() | DescriptionClosed():
+            case events.DescriptionOpened() | events.DescriptionClosed():
                 cells["item"] = payload.what
-            case SpeciesOpened():
+            case events.SpeciesOpened():
                 cells["value"] = payload.option
             case StageTimeExpired():
                 cells["value"] = payload.limit_s
@@ -80,7 +66,8 @@ def _files(part: str, name: str, label: str, description: str, readme: str) -> T
         parts=(part,),
         name=name,
         label=label,
-        description=f"{description} {_HIVE}",
+        description=f"{description} (Kim, Meister, Ramaswamy, Fong and Russakovsky, HIVE: "
+        "Evaluating the Human Interpretability of Visual Explanations, 2022).",
         readme=readme,
         event_columns=(
             Column("photo", "trial: id of the photo, or of the exercise."),
@@ -115,16 +102,16 @@ def _files(part: str, name: str, label: str, description: str, readme: str) -> T
             "time_expired": TIME_EXPIRED_TYPE,
         },
         kinds={
-            JudgementMade.kind: "judgement",
-            PhotoJudged.kind: "judged",
-            SpeciesOpened.kind: "species_opened",
-            DescriptionOpened.kind: "description_opened",
-            DescriptionClosed.kind: "description_closed",
+            events.JudgementMade.kind: "judgement",
+            events.PhotoJudged.kind: "judged",
+            events.SpeciesOpened.kind: "species_opened",
+            events.DescriptionOpened.kind: "description_opened",
+            events.DescriptionClosed.kind: "description_closed",
             StageTimeExpired.kind: "time_expired",
         },
-        drawn=PhotoDrawn.kind,
-        shown=PhotoShown.kind,
-        without_row=(PerformanceComputed.kind,),  # it follows from the answers
+        drawn=events.PhotoDrawn.kind,
+        shown=events.PhotoShown.kind,
+        without_row=(events.PerformanceComputed.kind,),  # it follows from the answers
         table="judgements",
         rows=JudgingRows,
     )
@@ -148,9 +135,9 @@ WARM_UP = _files(
     "",
 )
 KEPT_TEXT = {
-    PhotoDrawn.kind: ("photo", "truth", "prediction"),
-    JudgementMade.kind: ("question", "device"),
-    PerformanceComputed.kind: ("ties",),
-    DescriptionOpened.kind: ("what",),
-    DescriptionClosed.kind: ("what",),
+    events.PhotoDrawn.kind: ("photo", "truth", "prediction"),
+    events.JudgementMade.kind: ("question", "device"),
+    events.PerformanceComputed.kind: ("ties",),
+    events.DescriptionOpened.kind: ("what",),
+    events.DescriptionClosed.kind: ("what",),
 }

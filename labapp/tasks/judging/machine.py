@@ -19,23 +19,7 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.plugins import stage
 from labapp.plugins.questions import QuestionsMachine
-from labapp.tasks.judging import performance
-from labapp.tasks.judging.events import (
-    METHOD,
-    TREE,
-    CloseDescription,
-    DescriptionClosed,
-    DescriptionOpened,
-    Judge,
-    JudgementMade,
-    OpenDescription,
-    OpenSpecies,
-    PerformanceComputed,
-    PhotoDrawn,
-    PhotoJudged,
-    PhotoShown,
-    SpeciesOpened,
-)
+from labapp.tasks.judging import events, performance
 from labapp.tasks.judging.plan import (
     Exercise,
     JudgingPart,
@@ -52,7 +36,6 @@ JUDGED = "judged"
 
 
 def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...]:
-    """The questions that are still to be answered."""
     return tuple(
         question
         for question in asked
@@ -60,7 +43,9 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
     )
 
 
-def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Sequence[Payload]:
+def answered(
+    asked: Sequence[Question], trial: PhotoTrial, command: events.Judge
+) -> Sequence[events.JudgementMade]:
     """The events of an answer; none where the question has no such answer, or has it already.
 
     Answers to questions that no longer apply are taken back.
@@ -77,37 +62,45 @@ def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Se
         candidate.id for candidate in asked if candidate.id in now and not applies(candidate, now)
     ]
     return (
-        JudgementMade(question.id, command.value, command.device),
-        *(JudgementMade(name, None, command.device) for name in left),
+        events.JudgementMade(question.id, command.value, command.device),
+        *(events.JudgementMade(name, None, command.device) for name in left),
     )
+
+
+def with_answer(trial: PhotoTrial, made: events.JudgementMade) -> PhotoTrial:
+    """The trial with an answer given or taken back."""
+    if made.value is not None:
+        return replace(trial, answers={**trial.answers, made.question: made.value})
+    left = {name: value for name, value in trial.answers.items() if name != made.question}
+    return replace(trial, answers=left)
 
 
 class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
     """What photos and exercises share."""
 
-    shown = PhotoShown
+    shown = events.PhotoShown
     achieved = JUDGED
+
+    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+        """The questions of a trial, whether or not they apply."""
+        raise NotImplementedError
+
+    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
+        return missing(self.questions(trial), trial)
 
     def initial(self, pauses: Pauses) -> JudgingState:
         return JudgingState(pauses)
 
     def drawn(self, payload: Payload, number: int, attempt: int) -> PhotoTrial | None:
-        return PhotoTrial(number, attempt) if isinstance(payload, PhotoDrawn) else None
+        return PhotoTrial(number, attempt) if isinstance(payload, events.PhotoDrawn) else None
 
     def after(self, question: PhotoTrial, payload: Payload) -> PhotoTrial:
         match payload:
-            case JudgementMade(value=None):
-                left = {
-                    name: value
-                    for name, value in question.answers.items()
-                    if name != payload.question
-                }
-                return replace(question, answers=left)
-            case JudgementMade(value=int(value)):
-                return replace(question, answers={**question.answers, payload.question: value})
-            case SpeciesOpened():
+            case events.JudgementMade():
+                return with_answer(question, payload)
+            case events.SpeciesOpened():
                 return replace(question, option=payload.option)
-            case PhotoJudged():
+            case events.PhotoJudged():
                 return replace(question, answers=dict(payload.answers), right=dict(payload.right))
         return question
 
@@ -116,9 +109,9 @@ class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
         if event.part_id != self.part.id:
             return after
         match payload:
-            case PerformanceComputed():
+            case events.PerformanceComputed():
                 return replace(after, performance=payload)
-            case PhotoJudged() if after.trial is not None:
+            case events.PhotoJudged() if after.trial is not None:
                 judged = {**state.judged, after.trial.number: dict(payload.answers)}
                 return replace(after, judged=judged)
         return replace(after, description=after_description(state.description, payload))
@@ -142,22 +135,15 @@ class JudgingTask(Judging):
         return None if state.performance is None else StageResult(state.performance, state.judged)
 
     def photo(self, trial: PhotoTrial) -> PlannedPhoto:
-        """The photo of a trial, as planned."""
         return self.part.photos[trial.number - 1]
 
     def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """The questions about it, whether or not they apply."""
         return questions(self.part.task, self.photo(trial))
-
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """Those still to be answered before Next leads on."""
-        return missing(self.questions(trial), trial)
 
     @property
     def offered(self) -> tuple[str, ...]:
         """What can be opened at any time: the method's description, and the whole tree."""
-        tree = (TREE,) if self.part.explained.tree else ()
-        return (METHOD, *tree)
+        return (events.METHOD, events.TREE) if self.part.explained.tree else (events.METHOD,)
 
     def decide(
         self, state: JudgingState, command: Command, now_ns: int
@@ -171,9 +157,9 @@ class JudgingTask(Judging):
             return self._judged(state, trial)
         return self._end(state, super().decide(state, command, now_ns))
 
-    def draw(self, number: int, attempt: int) -> PhotoDrawn:
+    def draw(self, number: int, attempt: int) -> events.PhotoDrawn:
         photo = self.part.photos[number - 1]
-        return PhotoDrawn(photo.id, self.part.set, photo.truth, photo.prediction)
+        return events.PhotoDrawn(photo.id, self.part.set, photo.truth, photo.prediction)
 
     def answered(self, question: PhotoTrial) -> bool:
         """Next itself hands in."""
@@ -181,37 +167,35 @@ class JudgingTask(Judging):
 
     def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
-            case Judge():
+            case events.Judge():
                 return answered(self.questions(question), question, command)
-            case OpenSpecies(option) if option != question.option:
+            case events.OpenSpecies(option) if option != question.option:
                 if self.part.task == "prototype-distinction":
                     known = 1 <= option <= len(self.photo(question).options)
-                    return (SpeciesOpened(option),) if known else ()
+                    return (events.SpeciesOpened(option),) if known else ()
         return ()
 
     def _judged(self, state: JudgingState, trial: PhotoTrial) -> Sequence[UnstampedEvent]:
         """The answers are final, and the next photo follows."""
         right = performance.marked(self.part.task, self.photo(trial), trial.answers)
         left = stage.leave_question(self.part, self.index, state, trial, JUDGED)
-        final = PhotoJudged(dict(trial.answers), right)
+        final = events.PhotoJudged(dict(trial.answers), right)
         state = replace(state, judged={**state.judged, trial.number: trial.answers})
         return (stage.unstamped(self.part, trial, final), *self._end(state, left))
 
-    def _end(
-        self, state: JudgingState, events: Sequence[UnstampedEvent]
-    ) -> Sequence[UnstampedEvent]:
+    def _end(self, state: JudgingState, made: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:
         """Before a stage ends, however it does, the description is closed and the performance
         computed."""
-        if not events or not isinstance(events[-1].payload, PartEnded):
-            return events
+        if not made or not isinstance(made[-1].payload, PartEnded):
+            return made
         computed = performance.compute(
             self.part, state.judged, self.seed, self.study, self.participant, state.attempt
         )
         closing = [*closed(state.description), computed]
         return [
-            *events[:-1],
+            *made[:-1],
             *(UnstampedEvent(payload, self.part.id) for payload in closing),
-            events[-1],
+            made[-1],
         ]
 
     def _keyed(self, state: JudgingState, payload: Payload) -> UnstampedEvent:
@@ -229,26 +213,21 @@ class WarmUpTask(Judging):
     part: WarmUpPart
 
     def exercise(self, trial: PhotoTrial) -> Exercise:
-        """The exercise of a trial, as planned."""
         return self.part.exercises[trial.number - 1]
 
     def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
         return exercise_questions(self.exercise(trial))
 
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
-        """Those still to be answered before it can be handed in."""
-        return missing(self.questions(trial), trial)
-
-    def draw(self, number: int, attempt: int) -> PhotoDrawn:
+    def draw(self, number: int, attempt: int) -> events.PhotoDrawn:
         exercise = self.part.exercises[number - 1]
-        return PhotoDrawn(exercise.id, 0, exercise.truth, exercise.prediction)
+        return events.PhotoDrawn(exercise.id, 0, exercise.truth, exercise.prediction)
 
     def answered(self, question: PhotoTrial) -> bool:
         return question.judged
 
     def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
-            case Judge() if question.open:
+            case events.Judge() if question.open:
                 return answered(self.questions(question), question, command)
             case HandIn() if question.open and not self.missing(question):
                 right = {
@@ -256,30 +235,28 @@ class WarmUpTask(Judging):
                     for asked in self.questions(question)
                     if asked.right is not None
                 }
-                return (PhotoJudged(dict(question.answers), right),)
+                return (events.PhotoJudged(dict(question.answers), right),)
         return ()
 
 
 def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
     """What a command leads to. offered: what can be opened; now: what is open, or nothing."""
     match command:
-        case OpenDescription(what) if what in offered and what != now:
-            return (*closed(now), DescriptionOpened(what))
-        case CloseDescription(what) if what and what == now:
+        case events.OpenDescription(what) if what in offered and what != now:
+            return (*closed(now), events.DescriptionOpened(what))
+        case events.CloseDescription(what) if what and what == now:
             return closed(now)
     return ()
 
 
 def closed(now: str) -> Sequence[Payload]:
-    """What is open is closed."""
-    return (DescriptionClosed(now),) if now else ()
+    return (events.DescriptionClosed(now),) if now else ()
 
 
 def after_description(now: str, payload: Payload) -> str:
-    """What is open after an event."""
     match payload:
-        case DescriptionOpened():
+        case events.DescriptionOpened():
             return payload.what
-        case DescriptionClosed():
+        case events.DescriptionClosed():
             return ""
     return now

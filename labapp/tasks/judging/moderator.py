@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 class JudgingWords(PartWords[PlannedPart]):
     def subject(self, part: PlannedPart) -> str:
-        return method_and_set(part) if isinstance(part, JudgingPart) else ""
+        if not isinstance(part, JudgingPart):
+            return ""
+        return tr("{method}, set {number}", method=part.explained.method, number=part.set)
 
     def facts(self, parts: Sequence[PlannedPart]) -> str:
         return "".join(facts_judged(part) for part in parts if isinstance(part, JudgingPart))
@@ -76,13 +78,7 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
         yield Fact(text, "strong", "good" if right else "alarm")
 
 
-def method_and_set(part: JudgingPart) -> str:
-    """What a stage that judges explanations is about."""
-    return tr("{method}, set {number}", method=part.explained.method, number=part.set)
-
-
 def facts_judged(part: JudgingPart) -> str:
-    """What is known of a stage that judges explanations, in one line."""
     explained = part.explained
     facts = [
         tr("stimulus set {id}", id=explained.stimuli),
@@ -132,7 +128,6 @@ def truth_of(exercise: Exercise) -> list[str]:
 
 
 def answers_of(exercise: Exercise, trial: PhotoTrial) -> list[str]:
-    """The answers so far, a line each."""
     return [
         f"{tr(QUESTIONS[question.id])}: "
         + _said(exercise, question, trial.answers.get(question.id))
@@ -149,7 +144,6 @@ def _said(exercise: Exercise, question: Question, value: int | None) -> str:
     elif question.id == judging.AGREEMENT:
         text = tr(AGREED[value])
     else:
-        text = (
-            tr(WORDS[exercise.asked[value - 1]]) if value < question.last else tr("there is none")
-        )
+        none = value == question.last
+        text = tr("there is none") if none else tr(WORDS[exercise.asked[value - 1]])
     return marked(text, value, question.right)

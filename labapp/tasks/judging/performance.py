@@ -26,6 +26,7 @@ from labapp.tasks.judging.plan import (
     PlannedPhoto,
     applies,
     chosen_class,
+    options_of,
     questions,
 )
 
@@ -167,7 +168,6 @@ def expected_hits(ratings: Sequence[int], correct: Sequence[bool]) -> Fraction:
 
 
 def percent(count: int, of: int) -> str:
-    """A share for people, with one decimal."""
     return f"{100 * count / of:.1f}" if of else "0.0"
 
 
@@ -231,14 +231,7 @@ def above_chance(part: JudgingPart, photos: Sequence[Mapping[str, bool]]) -> Fra
     beyond = Fraction(0)
     for question in SCORED:
         answers = [right[question] for right in photos if question in right]
-        guessed = Fraction(len(answers), 2 if question == AGREEMENT else _options(part))
+        options = 2 if question == AGREEMENT else options_of(part.task, part.photos)
+        guessed = Fraction(len(answers), options)
         beyond += max(Fraction(0), sum(answers) - guessed)
     return beyond
-
-
-def _options(part: JudgingPart) -> int:
-    """The classes to choose from: where the last two steps of a path are chosen, those at its four
-    ends, whatever classes the set lists."""
-    if part.task == "path-distinction":
-        return 4
-    return max((len(photo.options) for photo in part.photos), default=0) or 4

@@ -107,7 +107,6 @@ class PlannedPhoto(Strict):
 
     @property
     def picture(self) -> str:
-        """Name of the photo's picture."""
         return self.photo
 
     @property
@@ -157,7 +156,6 @@ class ExplainedModel(Strict):
 
     @property
     def reference(self) -> StimuliRef:
-        """The stimulus set."""
         return StimuliRef(self.manifest_sha256, self.stimuli)
 
     def classifiers(self) -> Iterator[tuple[str, str | None]]:
@@ -230,7 +228,6 @@ class JudgingPart(TrialsPart):
 
     @property
     def trials(self) -> int:
-        """Photos of the stage."""
         return len(self.photos)
 
     @property
@@ -253,7 +250,6 @@ class JudgingPart(TrialsPart):
 
     @cached_property
     def judged(self) -> Mapping[str, PlannedPhoto]:
-        """The photos by their ids."""
         return {photo.id: photo for photo in self.photos}
 
     def steps_of(self, photo: str) -> int | None:
@@ -339,47 +335,28 @@ class WarmUpPart(TrialsPart):
     worked: Exercise
     exercises: tuple[Exercise, ...]
 
-    @property
-    def trials(self) -> int:
-        """Exercises to do."""
-        return len(self.exercises)
-
-    @property
-    def number(self) -> int:
-        return 1
-
-    @property
-    def task(self) -> str:
-        return WARM_UP
-
-    @property
-    def model(self) -> str:
-        return WARM_UP
-
+    number: ClassVar[int] = 1
+    task: ClassVar[str] = WARM_UP
+    model: ClassVar[str] = WARM_UP
     method: ClassVar[str] = "decision tree"
     labels: ClassVar[bool] = False
     invented: ClassVar[bool] = False
     accuracy: ClassVar[None] = None
     set: ClassVar[int] = 0
+    time_limit_s: ClassVar[None] = None
+    think_aloud: ClassVar[bool] = False
+
+    @property
+    def trials(self) -> int:
+        return len(self.exercises)
 
     @cached_property
     def judged(self) -> Mapping[str, Exercise]:
-        """The exercises by their ids."""
         return {exercise.id: exercise for exercise in self.exercises}
 
     def steps_of(self, exercise: str) -> int:
         """How many attributes there are to choose the first mistake from."""
         return len(self.judged[exercise].asked)
-
-    @property
-    def time_limit_s(self) -> None:
-        """There is no limit."""
-        return None
-
-    @property
-    def think_aloud(self) -> bool:
-        """Nothing is said about it here."""
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,6 +425,14 @@ def applies(question: Question, answers: Mapping[str, int]) -> bool:
     """Whether a question is to be answered, given the answers so far."""
     needed = {AFTER_ABSENT: ABSENT, AFTER_PRESENT: PRESENT}.get(question.id)
     return needed is None or answers.get(FIRST) == needed
+
+
+def options_of(task: JudgingTask, photos: Iterable[PlannedPhoto]) -> int:
+    """How many classes there are to choose from: where the last two steps of a path are chosen,
+    those at its four ends, whatever classes the set lists."""
+    if task == "path-distinction":
+        return 4
+    return max((len(photo.options) for photo in photos), default=0) or 4
 
 
 def chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -42,6 +43,7 @@ from labapp.tasks.judging.plan import (
     PlannedPhoto,
     PlannedRow,
     Rows,
+    options_of,
 )
 
 
@@ -117,7 +119,6 @@ class JudgingStages(StimulusStages):
 
     @property
     def row_order(self) -> Rows:
-        """The order of the rows of prototypes."""
         return self.rows or ("sorted" if self.task == "prototype-agreement" else "shuffled")
 
     @field_validator("rows")
@@ -150,10 +151,6 @@ COLOUR_MAPS: dict[Scale, tuple[ColourMap, ...]] = {
     "ready": ("jet", "rdbu_r", "inferno", "cividis", "puor_r"),
 }
 """The colour maps that suit a scale, the published one first."""
-
-NAMED_BY_NUMBER = frozenset({"prototypes", "path"})
-"""Kinds in which classes are told by number, so that nobody is led by what they know of the names
-(paper 003, appendix A)."""
 
 
 def colour_map_of(stages: JudgingStages, scale: Scale | None) -> ColourMap | None:
@@ -196,9 +193,11 @@ class Showing:
         check_kind(self.stimulus_set, task, KIND_OF[task])
         chosen = colour_map_of(self.stages, manifest.scale)
         ready = chosen is None or manifest.scale == "ready"
-        by_number = manifest.kind in NAMED_BY_NUMBER
-        called = "species" if manifest.classes_are == "species" else "class"
-        number_of = self._word(f"judging_{called}")
+        # So that nobody is led by what they know of the names (paper 003, appendix A).
+        by_number = manifest.kind in ("prototypes", "path")
+        number_of = self._word(
+            "judging_species" if manifest.classes_are == "species" else "judging_class"
+        )
         return ExplainedModel(
             stimuli=manifest.id,
             manifest_sha256=self.stimulus_set.sha256,
@@ -281,17 +280,17 @@ class PhotoAllocation:
         cls, showing: Showing, number: int, shuffle_rows: Shuffle, order: Order
     ) -> PhotoAllocation:
         """With the set of this number; order: puts the photos into their order."""
-        explained = showing.explained()
+        explained, task = showing.explained(), showing.stages.task
         photos = order(showing.photos(number, shuffle_rows))
+        options = options_of(task, photos)
         values = showing.values(explained) | {
             "photos": str(len(photos)),
-            "options": str(options(showing.stages.task, photos)),
-            "chance": chance(showing.stages.task, photos),
+            "options": str(options),
+            "chance": f"{100 / options:g}" if task.endswith("distinction") else "50",
         }
         return cls(showing, explained, number, photos, values)
 
     def method(self, part_id: str, document: str) -> MethodPart:
-        """The introduction to the method."""
         stages, manifest = self.showing.stages, self.showing.stimulus_set.manifest
         return MethodPart(
             id=part_id,
@@ -306,7 +305,6 @@ class PhotoAllocation:
         )
 
     def stage(self, number: int, of: int, description: str) -> JudgingPart:
-        """The stage itself."""
         stages = self.showing.stages
         return JudgingPart(
             id=f"stage-{number}",
@@ -326,32 +324,20 @@ class PhotoAllocation:
         )
 
 
-def chance(task: JudgingTask, photos: Sequence[PlannedPhoto]) -> str:
-    """What random guessing gets right, in percent."""
-    return f"{100 / options(task, photos):g}" if task.endswith("distinction") else "50"
-
-
-def options(task: JudgingTask, photos: Sequence[PlannedPhoto]) -> int:
-    """How many classes there are to choose from: with a path, those at its four ends."""
-    if task == "path-distinction":
-        return 4
-    return max(len(photo.options) for photo in photos) or 4
-
-
 def judged_at(place: int, planner: Planner) -> PhotoAllocation:
     """What is judged at a place of the flow, with every choice made, once."""
     key = ("judging", place)
     if key not in planner.memory:
-        item, scope = planner.flow[place]
-        stages = item.task_stages()
-        assert isinstance(stages, JudgingStages)
-        planner.memory[key] = _judged(stages, scope, f"judging {place}", planner)
+        planner.memory[key] = _judged(place, planner)
     judged: PhotoAllocation = planner.memory[key]
     return judged
 
 
-def _judged(stages: JudgingStages, scope: Scope, purpose: str, planner: Planner) -> PhotoAllocation:
-    draws = (planner.seed, planner.study.id, planner.participant, purpose)
+def _judged(place: int, planner: Planner) -> PhotoAllocation:
+    item, scope = planner.flow[place]
+    stages = item.task_stages()
+    assert isinstance(stages, JudgingStages)
+    draws = (planner.seed, planner.study.id, planner.participant, f"judging {place}")
 
     def rows(some: Sequence[PlannedRow], of: str) -> tuple[PlannedRow, ...]:
         return assignment.shuffled(some, *draws, "rows", of)
@@ -363,9 +349,8 @@ def _judged(stages: JudgingStages, scope: Scope, purpose: str, planner: Planner)
 
     with fitting(stages, planner):
         stimuli, number = set_of(stages, scope, planner)
-        return PhotoAllocation.of(
-            Showing(stages, stimuli, planner.loaded.words), number, rows, order
-        )
+        showing = Showing(stages, stimuli, planner.loaded.words)
+        return PhotoAllocation.of(showing, number, rows, order)
 
 
 def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) -> PhotoAllocation:
@@ -429,8 +414,7 @@ def planned_photo(
     elif task == "path-distinction" and shuffle is not None and photo.final is not None:
         # What is left to the participant is not told by the path before it.
         first = photo.final.first.prototype
-        place = next((n for n, row in enumerate(rows) if row.prototype == first), len(rows))
-        rows = rows[:place]
+        rows = tuple(takewhile(lambda row: row.prototype != first, rows))
     return PlannedPhoto(
         id=photo.id,
         photo=photo.photo,
@@ -466,9 +450,7 @@ def _rows(photo: Photo, manifest: Manifest) -> tuple[PlannedRow, ...]:
 
 
 def _row(row: Row, manifest: Manifest) -> PlannedRow:
-    prototype = next(
-        candidate for candidate in manifest.prototypes if candidate.id == row.prototype
-    )
+    prototype = next(known for known in manifest.prototypes if known.id == row.prototype)
     return PlannedRow(
         prototype=prototype.id,
         of=prototype.of,

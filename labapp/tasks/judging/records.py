@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from statistics import fmean
 
+from labapp.analysis.answered import mean
 from labapp.analysis.column import INCLUDED, STALLED, WHO, number, seconds, text, whole, yes
 from labapp.analysis.task_records import (
     INTERRUPTED,
@@ -25,36 +25,7 @@ from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartEnded, PartRestarted
 from labapp.events.trials import TrialEnded
-from labapp.tasks.judging.events import (
-    METHOD,
-    TREE,
-    DescriptionClosed,
-    DescriptionOpened,
-    JudgementMade,
-    PerformanceComputed,
-    PhotoDrawn,
-    PhotoJudged,
-    PhotoShown,
-    SpeciesOpened,
-)
-from labapp.tasks.judging.plan import (
-    ABSENT,
-    AFTER_ABSENT,
-    AFTER_PRESENT,
-    AGREEMENT,
-    DISTINCTION,
-    FIRST,
-    FIRST_STEP,
-    MISTAKE,
-    OUTPUT,
-    RIGHT,
-    SIMILARITY,
-    VERDICT,
-    Exercise,
-    JudgingPart,
-    PlannedPhoto,
-    WarmUpPart,
-)
+from labapp.tasks.judging import events, plan
 
 _WHERE = (
     text("stage", "id of the plan's part"),
@@ -214,7 +185,7 @@ TABLES = TaskTables(
 )
 
 
-JudgedPart = JudgingPart | WarmUpPart
+JudgedPart = plan.JudgingPart | plan.WarmUpPart
 
 
 @dataclass(slots=True)
@@ -232,10 +203,10 @@ class PhotoRecord(Attempt):
 
     part: JudgedPart
 
-    def __init__(self, part: JudgedPart, key: Key, drawn: PhotoDrawn) -> None:
+    def __init__(self, part: JudgedPart, key: Key, drawn: events.PhotoDrawn) -> None:
         super().__init__(key)
         self.part = part
-        self.photo: PlannedPhoto | Exercise = part.judged[drawn.photo]
+        self.photo: plan.PlannedPhoto | plan.Exercise = part.judged[drawn.photo]
         self.judged_session_ns: int | None = None
         self.judged_ns: int | None = None
         self.last_ns: int | None = None
@@ -244,28 +215,27 @@ class PhotoRecord(Attempt):
         self.questions: dict[str, GivenAnswer] = {}
         self.taken_back = 0
         self.species_opened = 0
-        self.opened = {METHOD: 0, TREE: 0}
+        self.opened = {events.METHOD: 0, events.TREE: 0}
         self.description_ns = 0
         self.devices: list[str] = []
         self.final: Mapping[str, int] | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
-        """Take in an event of this attempt."""
         match payload:
-            case PhotoShown():
+            case events.PhotoShown():
                 self.started_session_ns, self.started_ns = event.t_ns, working
-            case JudgementMade():
+            case events.JudgementMade():
                 self._judgement(payload, working)
-            case PhotoJudged():
+            case events.PhotoJudged():
                 self.final = dict(payload.answers)
                 self.judged_session_ns, self.judged_ns = event.t_ns, working
-            case SpeciesOpened():
+            case events.SpeciesOpened():
                 self.species_opened += 1
-            case DescriptionOpened():
+            case events.DescriptionOpened():
                 self.opened[payload.what] = self.opened.get(payload.what, 0) + 1
         self.last_ns = working
 
-    def _judgement(self, payload: JudgementMade, working: int) -> None:
+    def _judgement(self, payload: events.JudgementMade, working: int) -> None:
         known = self.questions.get(payload.question)
         if payload.value is None:
             if known is not None:
@@ -297,12 +267,10 @@ class PhotoRecord(Attempt):
         """Whether the answers were handed in."""
         return self.final is not None
 
-    @property
-    def complete(self) -> bool:
-        return self.judged
+    complete = judged
 
     @property
-    def duration_s(self) -> float | None:
+    def response_s(self) -> float | None:
         """From the photo's appearance to the answers handed in."""
         return self.since_start(self.judged_ns)
 
@@ -314,21 +282,16 @@ class PhotoRecord(Attempt):
         told = rights(self)
         return next((told[name] for name in _MAIN if told[name] is not None), None)
 
-    @property
-    def response_s(self) -> float | None:
-        return self.duration_s
-
 
 BELIEVED = 3
 """Agreement from here on means: believed correct (paper 003, section 5.3)."""
-QUESTIONS = tuple(column.name for column in ANSWERS_TO)
 
 
 def chosen(record: PhotoRecord) -> str | None:
     """Id of the class believed correct; None where none was chosen, or none can be."""
     answers, photo = record.answers, record.photo
-    if DISTINCTION in answers:
-        return _named(record, photo.options, answers[DISTINCTION])
+    if plan.DISTINCTION in answers:
+        return _named(record, photo.options, answers[plan.DISTINCTION])
     end = _end(record)
     return None if end is None else _named(record, photo.ends, end + 1)
 
@@ -349,47 +312,42 @@ def _named(record: PhotoRecord, among: Sequence[str], number: int) -> str:
 def _end(record: PhotoRecord) -> int | None:
     """Which of the four ends of the last two steps was reached, from 0; absent-absent first."""
     answers = record.answers
-    first = answers.get(FIRST)
-    second = answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
+    first = answers.get(plan.FIRST)
+    second = answers.get(plan.AFTER_ABSENT if first == plan.ABSENT else plan.AFTER_PRESENT)
     if first is None or second is None or not record.photo.ends:
         return None
     return 2 * (first - 1) + second - 1
 
 
 def believed_correct(record: PhotoRecord) -> bool | None:
-    """Whether the prediction was believed correct; None where that was not asked."""
-    agreement = record.answers.get(AGREEMENT)
+    agreement = record.answers.get(plan.AGREEMENT)
     return None if agreement is None else agreement >= BELIEVED
-
-
-def _none_wrong(record: PhotoRecord) -> int:
-    """The answer that says: no step is wrong."""
-    return (record.part.steps_of(record.photo.id) or 0) + 1
 
 
 def _against_first_wrong(record: PhotoRecord, question: str) -> int | None:
     """The first step named as wrong minus the one that is, in steps."""
-    answer = record.answers.get(question)
+    answer, wrong = record.answers.get(question), record.photo.wrong_at
     if answer is None:
         return None
-    wrong = record.photo.wrong_at
-    return answer - (_none_wrong(record) if wrong is None else wrong)
+    if wrong is None:  # the answer that says so comes after the last step
+        wrong = (record.part.steps_of(record.photo.id) or 0) + 1
+    return answer - wrong
 
 
 def rights(record: PhotoRecord) -> Row:
     """The columns that say what was right; None where it was not answered, or has no right."""
     answers, photo = record.answers, record.photo
-    output = answers.get(OUTPUT)
+    output = answers.get(plan.OUTPUT)
     believed = believed_correct(record)
     end = _end(record)
     distinction: bool | None = None
-    if DISTINCTION in answers:
+    if plan.DISTINCTION in answers:
         distinction = chosen(record) == photo.truth
     elif end is not None:
         distinction = photo.ends.index(photo.truth) == end
-    step = _against_first_wrong(record, FIRST_STEP)
-    mistake = _against_first_wrong(record, MISTAKE)
-    verdict = answers.get(VERDICT)
+    step = _against_first_wrong(record, plan.FIRST_STEP)
+    mistake = _against_first_wrong(record, plan.MISTAKE)
+    verdict = answers.get(plan.VERDICT)
     error = None
     if step is not None:
         error = "exact" if step == 0 else "too_early" if step < 0 else "too_late"
@@ -400,11 +358,11 @@ def rights(record: PhotoRecord) -> Row:
         "right_distinction": distinction,
         "right_agreement": (
             # In the warm-up the rating is of confidence beside the verdict, and has no right.
-            None if believed is None or VERDICT in answers else believed == photo.correct
+            None if believed is None or plan.VERDICT in answers else believed == photo.correct
         ),
         "right_first_step": None if step is None else step == 0,
         "first_step_error": error,
-        "right_verdict": None if verdict is None else (verdict == RIGHT) == photo.correct,
+        "right_verdict": None if verdict is None else (verdict == plan.RIGHT) == photo.correct,
         "right_mistake": None if mistake is None else mistake == 0,
     }
 
@@ -431,9 +389,7 @@ def _where(record: PhotoRecord) -> Row:
 
 
 def judgement_row(record: PhotoRecord) -> Row:
-    """The columns of the table of judgements."""
-    photo, answers = record.photo, record.answers
-    elapsed = None
+    photo, answers, elapsed = record.photo, record.answers, None
     if record.judged_session_ns is not None and record.started_session_ns is not None:
         elapsed = (record.judged_session_ns - record.started_session_ns) / NS
     ratings = _ratings(record)
@@ -446,11 +402,11 @@ def judgement_row(record: PhotoRecord) -> Row:
         "n_steps": record.part.steps_of(photo.id),
         "outcome": record.outcome or INTERRUPTED,
         "judged": record.judged,
-        **{name: answers.get(name) for name in QUESTIONS},
+        **{column.name: answers.get(column.name) for column in ANSWERS_TO},
         "chosen": chosen(record),
         "believed_correct": believed_correct(record),
         **rights(record),
-        "duration_s": record.duration_s,
+        "duration_s": record.response_s,
         "elapsed_s": elapsed,
         "first_answer_s": record.since_start(record.first_answer_ns),
         "last_answer_s": record.since_start(record.last_answer_ns),
@@ -458,9 +414,9 @@ def judgement_row(record: PhotoRecord) -> Row:
         "n_changes": sum(question.given - 1 for question in record.questions.values()),
         "n_taken_back": record.taken_back,
         "n_species_opened": record.species_opened,
-        "n_description_opened": record.opened[METHOD],
+        "n_description_opened": record.opened[events.METHOD],
         "description_s": record.description_ns / NS,
-        "n_tree_opened": record.opened[TREE],
+        "n_tree_opened": record.opened[events.TREE],
         "answered_with": ";".join(record.devices) or None,
         "facts": json.dumps(dict(photo.facts)) if photo.facts else None,
         "started_session_s": record.started_session_s,
@@ -469,19 +425,18 @@ def judgement_row(record: PhotoRecord) -> Row:
 
 def _ratings(record: PhotoRecord) -> dict[int, int]:
     """Ratings of similarity that stand, by the row's number from 1."""
-    rows = range(1, len(record.photo.rows) + 1)
     answers = record.answers
-    return {n: answers[SIMILARITY.format(n)] for n in rows if SIMILARITY.format(n) in answers}
+    names = {n: plan.SIMILARITY.format(n) for n in range(1, len(record.photo.rows) + 1)}
+    return {n: answers[name] for n, name in names.items() if name in answers}
 
 
 def similarity_rows(record: PhotoRecord) -> list[Row]:
-    """The columns of the table of similarities: a row of it for each row rated."""
     photo, believed, picked = record.photo, believed_correct(record), chosen(record)
     rows = []
     for place, rating in _ratings(record).items():
         row = photo.rows[place - 1]
-        answer = record.questions.get(SIMILARITY.format(place))
-        of_chosen = believed if DISTINCTION not in record.answers else row.of == picked
+        answer = record.questions.get(plan.SIMILARITY.format(place))
+        of_chosen = believed if plan.DISTINCTION not in record.answers else row.of == picked
         rows.append(
             {
                 **_where(record),
@@ -505,27 +460,29 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
     """Every attempt at every photo, and at every exercise of a warm-up."""
 
     tables = TABLES
-    begins = PhotoDrawn.kind
+    begins = events.PhotoDrawn.kind
     kinds = frozenset(
         payload.kind
         for payload in (
-            PhotoShown,
-            JudgementMade,
-            PhotoJudged,
-            SpeciesOpened,
-            DescriptionOpened,
-            DescriptionClosed,
-            PerformanceComputed,
+            events.PhotoShown,
+            events.JudgementMade,
+            events.PhotoJudged,
+            events.SpeciesOpened,
+            events.DescriptionOpened,
+            events.DescriptionClosed,
+            events.PerformanceComputed,
             PartEnded,
         )
     )
 
     def __init__(self, parts: Mapping[str, JudgedPart]) -> None:
         super().__init__(parts)
-        self.performances: dict[str, PerformanceComputed] = {}
+        self.performances: dict[str, events.PerformanceComputed] = {}
         self._descriptions = DescriptionTimes()
 
-    def begin(self, part: JudgedPart, key: Key, event: Event, payload: PhotoDrawn) -> PhotoRecord:
+    def begin(
+        self, part: JudgedPart, key: Key, event: Event, payload: events.PhotoDrawn
+    ) -> PhotoRecord:
         if payload.photo not in part.judged:
             raise RecordError(
                 f"Event {event.seq} of this session begins the photo {payload.photo!r}, which its "
@@ -537,13 +494,13 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         self._descriptions.take(payload, key_of(event), working_ns)
-        if isinstance(payload, PerformanceComputed) and event.part_id is not None:
+        if isinstance(payload, events.PerformanceComputed) and event.part_id is not None:
             self.performances[event.part_id] = payload  # the last, where the stage began again
         else:
             super().take(event, payload, working_ns)
 
     def end(self, working_ns: int) -> None:
-        for key, spent_ns in self._descriptions.ended(working_ns).items():
+        for key, spent_ns in self._descriptions.until(working_ns).items():
             if key in self.by_key:
                 self.by_key[key].description_ns = spent_ns
         super().end(working_ns)
@@ -557,20 +514,19 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
         told = [rights(photo) for photo in judged]
         main = [row[name] for row in told for name in _MAIN if row[name] is not None]
         output = [row["right_output"] for row in told if row["right_output"] is not None]
-        agreement = [photo.answers[AGREEMENT] for photo in judged if AGREEMENT in photo.answers]
+        agreed = [photo.answers.get(plan.AGREEMENT) for photo in judged]
+        times = [photo.response_s for photo in judged]
         return {
             "n_answered": len(judged),
             "n_correct": sum(main),
-            "correctness_rate": _mean(main),
-            "response_time_s": _mean(
-                [s for photo in judged if (s := photo.duration_s) is not None]
-            ),
+            "correctness_rate": mean(main),
+            "response_time_s": mean([time for time in times if time is not None]),
             "method": part.method,
             "labels": part.labels,
             "set": part.set,
             "model_accuracy": part.accuracy,
-            "output_rate": _mean(output),
-            "agreement": _mean(agreement),
+            "output_rate": mean(output),
+            "agreement": mean([rating for rating in agreed if rating is not None]),
             "hits": None if performance is None else performance.hits,
             "expected_hits": None if performance is None else performance.expected_hits,
             "n_ties": (
@@ -587,10 +543,6 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
 
 _MAIN = ("right_distinction", "right_agreement")
 """A task has one of the two."""
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
 
 
 @dataclass(slots=True)
@@ -610,26 +562,23 @@ class DescriptionTimes:
     def take(self, payload: Payload, photo: Key | None, working_ns: int) -> None:
         """Take in an event of a stage or warm-up; photo: the attempt it is of; working_ns: working
         time at it, which stands still at the session's end."""
-        self._until(working_ns)
+        self.until(working_ns)
         match payload:
-            case DescriptionOpened():
-                self._open = payload.what == METHOD
-            case DescriptionClosed():
+            case events.DescriptionOpened():
+                self._open = payload.what == events.METHOD
+            case events.DescriptionClosed():
                 self._open = False
-            case PhotoShown():
+            case events.PhotoShown():
                 self._photo = photo
-            case PhotoJudged() | TrialEnded():
+            case events.PhotoJudged() | TrialEnded():
                 self._photo = None
             case PartEnded() | PartRestarted():
                 self._open, self._photo = False, None
 
-    def ended(self, working_ns: int) -> dict[Key, int]:
-        """`looked_at_ns` at the end of the session, which is at working time working_ns."""
-        self._until(working_ns)
-        return self.looked_at_ns
-
-    def _until(self, working_ns: int) -> None:
+    def until(self, working_ns: int) -> dict[Key, int]:
+        """`looked_at_ns` at a working time."""
         if self._open and self._photo is not None:
             spent = working_ns - self._before_ns
             self.looked_at_ns[self._photo] = self.looked_at_ns.get(self._photo, 0) + spent
         self._before_ns = working_ns
+        return self.looked_at_ns

@@ -12,8 +12,6 @@ from labapp.tasks.judging.machine import JudgingTask, WarmUpTask
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, WarmUpPart
 from labapp.tasks.judging.state import PhotoTrial
 
-FOLLOWS = "explanation"
-"""The strategy that goes by what it is shown."""
 TREE_RATE = 0.3
 """How often somebody who reads about a method looks at its whole tree before going on."""
 
@@ -31,11 +29,6 @@ class MethodReader(Actor[MethodPart]):
             participant.send(Next(), participant.pace.read_s)
 
 
-def _thought(strategy: str) -> str:
-    """What an answer goes by."""
-    return KNOWS if strategy in answering.KNOW else TRUSTS if strategy == FOLLOWS else GUESSES
-
-
 class Judge(Actor[JudgingPart | WarmUpPart]):
     """Answers about the photo, or the exercise, on the screen."""
 
@@ -45,6 +38,7 @@ class Judge(Actor[JudgingPart | WarmUpPart]):
 
     def act(self) -> None:
         participant, runner, part = self.participant, self.participant.runner, self.part
+        strategy = participant.strategy
         task = runner.machine.tasks[runner.state.index]
         trial: PhotoTrial | None = self.state.trial
         if trial is not None and trial.started_ns is None and isinstance(part, WarmUpPart):
@@ -56,12 +50,12 @@ class Judge(Actor[JudgingPart | WarmUpPart]):
         key = (part.id, trial.number, trial.attempt)
         if isinstance(task, WarmUpTask):
             rng = generator(*participant.seed, part.id, trial.number)
-            steps = answering.exercise_steps(task, trial, participant.strategy, rng)
-            participant.go_through(key, steps)
+            participant.go_through(key, answering.exercise_steps(task, trial, strategy, rng))
         elif isinstance(task, JudgingTask):
             if self._spoken != key:
                 self._spoken = key
-                participant.think_aloud(_thought(participant.strategy))
+                follows = TRUSTS if strategy == answering.FOLLOW else GUESSES
+                participant.think_aloud(KNOWS if strategy in answering.KNOW else follows)
             # By study too: whoever guesses in two of them guesses anew in each.
             rng = generator(*participant.seed, task.study, part.id, trial.number)
-            participant.go_through(key, answering.steps(task, trial, participant.strategy, rng))
+            participant.go_through(key, answering.steps(task, trial, strategy, rng))

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command
@@ -59,7 +59,6 @@ SCREENS: dict[JudgingTask, str] = {
     "path-first-step": "labapp.tasks.judging.screen.paths:FirstStepScreen",
 }
 """The screen of a stage; the introduction to its method previews it."""
-MARKS_OF_TEXT = re.compile(r"</?[a-z]+>")
 AnyPart = JudgingPart | MethodPart | WarmUpPart
 
 
@@ -80,13 +79,17 @@ class Judging(TaskType[AnyPart]):
     strategies = READS_EXPLANATIONS
 
     placeholders = performance.PLACEHOLDERS
-
     scored = ("photo.judged",)
 
     def shows_word(self, item: JudgingStages | MethodItem | WarmUpItem, key: str) -> bool:
+        own = None
         if isinstance(item, JudgingStages):
-            return of_stage(item.task, key)
-        return of_warm_up(key) if isinstance(item, WarmUpItem) else of_all(key)
+            own = item.task.partition("-")[0]
+        elif isinstance(item, WarmUpItem):
+            own = "warm-up"
+        name = key.removeprefix("judging_")
+        kinds = (kind for kind, among in _AMONG.items() if any(fnmatchcase(name, a) for a in among))
+        return next(kinds, None) in (None, own)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)
@@ -189,7 +192,7 @@ class Judging(TaskType[AnyPart]):
             return {}
 
         def say(number: int, rating: int) -> str:
-            answer = MARKS_OF_TEXT.sub("", words(f"judging_agreement_{rating}"))
+            answer = re.sub(r"</?[a-z]+>", "", words(f"judging_agreement_{rating}"))
             return words("judging_own_answer", number=number, answer=answer)
 
         return performance.values(part, result.performance, result.answers, say)
@@ -236,44 +239,33 @@ class MethodMachine(PagesMachine[MethodState]):
         return super().apply(state, event, payload)
 
 
-class _Fruits(NamedTuple):
-    """A drawing of fruits, and how the tree judged it."""
-
-    picture: str
-    steps: tuple[str, ...]
-    prediction: str
-    truth: str
-    first_wrong: int | None
-
-
-ATTRIBUTES = ("colour", "count", "shape")
-WORKED = _Fruits("yellow-skinny-3", ("colour_yellow", "shape_skinny"), "E", "E", None)
-EXERCISES = (
-    _Fruits("yellow-round-4", ("colour_green", "count_many"), "B", "D", 1),
-    _Fruits("green-round-2", ("colour_green", "count_few"), "A", "A", None),
-)
-
-
 def fruits(part_id: str, document: str) -> WarmUpPart:
     """The exercises with fruits. Pictures are named by colour, shape and number of the fruits."""
 
-    def exercise(number: int, fruits: _Fruits) -> Exercise:
-        return Exercise(
+    worked, *exercises = (
+        Exercise(
             id=f"exercise-{number}",
-            picture=fruits.picture,
-            steps=fruits.steps,
-            prediction=fruits.prediction,
-            truth=fruits.truth,
-            first_wrong=fruits.first_wrong,
-            attributes=ATTRIBUTES,
+            picture=picture,
+            steps=steps,
+            prediction=prediction,
+            truth=truth,
+            first_wrong=first_wrong,
+            attributes=("colour", "count", "shape"),
         )
-
+        for number, (picture, steps, prediction, truth, first_wrong) in enumerate(
+            (
+                ("yellow-skinny-3", ("colour_yellow", "shape_skinny"), "E", "E", None),
+                ("yellow-round-4", ("colour_green", "count_many"), "B", "D", 1),
+                ("green-round-2", ("colour_green", "count_few"), "A", "A", None),
+            )
+        )
+    )
     return WarmUpPart(
         id=part_id,
         title="Warm-up",
         document=document,
-        worked=exercise(0, WORKED),
-        exercises=tuple(exercise(n, fruit) for n, fruit in enumerate(EXERCISES, start=1)),
+        worked=worked,
+        exercises=tuple(exercises),
     )
 
 
@@ -298,27 +290,6 @@ _AMONG: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """By kind the words, behind `judging_`, that its screens alone show; all others are of all."""
-
-
-def of_stage(task: JudgingTask, key: str) -> bool:
-    """Whether a stage can show a word."""
-    return _kind(key) in (None, task.partition("-")[0])
-
-
-def of_warm_up(key: str) -> bool:
-    """Whether the warm-up can show a word."""
-    return _kind(key) in (None, "warm-up")
-
-
-def of_all(key: str) -> bool:
-    """Whether a word is of no kind."""
-    return _kind(key) is None
-
-
-def _kind(key: str) -> str | None:
-    name = key.removeprefix("judging_")
-    kinds = (kind for kind, among in _AMONG.items() if any(fnmatchcase(name, a) for a in among))
-    return next(kinds, None)
 
 
 class PhotoPictures(QuestionPictures[JudgingPart | WarmUpPart]):

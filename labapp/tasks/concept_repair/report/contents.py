@@ -24,7 +24,6 @@ from labapp.tasks.concept_repair.report.findings import RepairResults, findings
 from labapp.tasks.concept_repair.report.hypotheses import (
     SHARE_BOUND,
     SLOPE_BOUND,
-    Prediction,
     outcomes,
 )
 from labapp.tasks.concept_repair.report.measures import (
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 
 TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")
 """What it is worked out from."""
-NO_OIS = "the sets do not tell OIS of their models"
 NOTHING = {
     "harm": "nothing that is right is set where the answer is right, so that nothing can be harmed",
     "surprised": "simulated participants show nothing of it; what they say is coded by nobody",
@@ -76,13 +74,16 @@ def slopes(counted: Tables) -> Iterator[ComparedSlope]:
             for outcome, frame, column in every:
                 known = models[[*MODEL, "name", OIS]] if OIS in models else None
                 shown = frame[(frame["sample"] == sample) & frame[column].notna()]
+                why = NOTHING[column] if shown.empty else ""
+                if known is None:
+                    why = "the sets do not tell OIS of their models"
                 yield ComparedSlope(
                     name=f"{study}, {sample}: {outcome} by {PREDICTORS[OIS]} (H1)",
                     rises=True,
                     smallest=SLOPE_BOUND,
                     n_tests=len(every) if sample == MATCHED else 1,  # p of others is not corrected
                     rows=pd.DataFrame() if known is None else _rows(shown, column, known),
-                    why=NO_OIS if known is None else NOTHING[column] if shown.empty else "",
+                    why=why,
                 )
 
 
@@ -172,7 +173,6 @@ REPORT = ConceptRepairReport()
 
 
 Row = dict[str, Any]
-MIXED = "mixed logistic model"
 
 
 def rows(results: RepairResults) -> Iterator[Row]:
@@ -227,7 +227,7 @@ def _tests(results: RepairResults) -> Iterator[Row]:
             "quantity": test.outcome,
             "compared_with": test.term,
             "unit": test.unit,
-            "test": "paired t" if test.hypothesis == "H5" else MIXED,
+            "test": "paired t" if test.hypothesis == "H5" else "mixed logistic model",
             "n": test.n,
             "n_participants": test.n_people,
             "mean": test.estimate,
@@ -332,9 +332,8 @@ def models_table(results: RepairResults) -> Html:
         cells: list[object] = [two_lines(Verbatim(model["name"]), Verbatim(model["learner"]))]
         cells += [NONE if model[p] is None else decimal(model[p], 3) for p in predictors]
         cells += [f"{decimal(model[a], 1)} %" for a in ("task_accuracy", "concept_accuracy")]
-        cells += [
-            NONE if model[name] is None else f"{decimal(100 * model[name], 1)} %" for name in shares
-        ]
+        parts = (model[name] for name in shares)
+        cells += [NONE if share is None else f"{decimal(100 * share, 1)} %" for share in parts]
         cells += [_with_ends(means[name].loc[model["name"]], MEASURES[name]) for name in measures]
         rows.append(cells)
     columns = (
@@ -383,12 +382,10 @@ def _with_ends(row: pd.Series[Any], measure: Measure) -> object:
     if not n:
         return NONE
     factor, digits = (100.0, 0) if measure.share else (1.0, 2)
-    ends = (
-        f"{decimal(factor * low, digits)} to {decimal(factor * high, digits)}, n = {n}"
-        if np.isfinite(low)
-        else f"n = {n}"
-    )
-    return two_lines(decimal(factor * mean, digits), ends)
+    below = f"n = {n}"
+    if np.isfinite(low):
+        below = f"{decimal(factor * low, digits)} to {decimal(factor * high, digits)}, {below}"
+    return two_lines(decimal(factor * mean, digits), below)
 
 
 def correlations_table(results: RepairResults) -> Html:
@@ -403,12 +400,7 @@ def correlations_table(results: RepairResults) -> Html:
             if known.rho is None:
                 cells.append(two_lines(NONE, known.why))
                 continue
-            ends = (
-                NONE
-                if known.low is None or known.high is None
-                else f"{decimal(known.low, 2)} to {decimal(known.high, 2)}"
-            )
-            cells.append(two_lines(decimal(known.rho, 2), ends))
+            cells.append(two_lines(decimal(known.rho, 2), _ends(known.low, known.high)))
         rows.append(cells)
     return table(
         ("Spearman's ρ", *(PREDICTORS[name] for name in predictors)),
@@ -425,12 +417,10 @@ def tests_table(results: RepairResults) -> Html:
         (
             test.hypothesis,
             two_lines(f"{test.outcome} by {test.term}", test.sample),
-            _expected(test),
+            two_lines(test.expected, f"within ± {test.bound:g}") if test.bound else test.expected,
             NONE if test.estimate is None else two_lines(decimal(test.estimate, 2), test.unit),
-            NONE
-            if test.low is None or test.high is None
-            else f"{decimal(test.low, 2)} to {decimal(test.high, 2)}",
-            NONE if test.p is None else _p(test),
+            _ends(test.low, test.high),
+            _p(test.p) if test.p_holm is None else two_lines(_p(test.p), _p(test.p_holm)),
             two_lines(f"{test.n:,}", f"{test.n_people} / {test.n_models}"),
             two_lines(test.verdict or NONE, test.why) if test.why else test.verdict or NONE,
         )
@@ -455,15 +445,9 @@ def tests_table(results: RepairResults) -> Html:
     )
 
 
-def _expected(test: Prediction) -> object:
-    if test.bound is None:
-        return test.expected
-    return two_lines(test.expected, f"within ± {test.bound:g}")
+def _p(p: float | None) -> str:
+    return NONE if p is None else "< .001" if p < 0.001 else decimal(p, 3)
 
 
-def _p(test: Prediction) -> object:
-    assert test.p is not None
-    text = "< .001" if test.p < 0.001 else decimal(test.p, 3)
-    if test.p_holm is None:
-        return text
-    return two_lines(text, "< .001" if test.p_holm < 0.001 else decimal(test.p_holm, 3))
+def _ends(low: float | None, high: float | None) -> str:
+    return NONE if low is None or high is None else f"{decimal(low, 2)} to {decimal(high, 2)}"

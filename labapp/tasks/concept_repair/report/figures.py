@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from labapp.analysis.bootstrap import interval, weights
+from labapp.analysis.bootstrap import Interval, interval, weights
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, shortened
@@ -40,8 +40,8 @@ LOOKS = (
 """Of models alone: column, words, colour, line and mark."""
 
 
-def plates(results: RepairResults, prefix: str = "concept-repair") -> list[ReportFigure]:
-    """Every figure for which there are values; prefix: of their file names."""
+def plates(results: RepairResults) -> list[ReportFigure]:
+    """Every figure for which there are values."""
     makers = (by_purity, by_deviation, curves)
     with mpl.rc_context(style()):
         made = [drawn for make in makers if (drawn := make(results)) is not None]
@@ -50,7 +50,7 @@ def plates(results: RepairResults, prefix: str = "concept-repair") -> list[Repor
     people = count(results.participants, "simulated participant" if programs else "participant")
     for drawn in made:
         drawn.figure.set_label(f"{drawn.label} · {results.study}: {people}")
-    return [replace(drawn, name=f"{prefix}-{drawn.name}") for drawn in made]
+    return [replace(drawn, name=f"concept-repair-{drawn.name}") for drawn in made]
 
 
 def by_purity(results: RepairResults) -> ReportFigure | None:
@@ -103,17 +103,17 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
     foretold = results.rows.foretold()
     foretold = foretold[foretold["deviation_mean"].notna()]
     grids = results.rows.grids[results.rows.grids["deviation"].notna()]
-    panels: list[tuple[str, str, str, pd.DataFrame]] = []
-    if len(foretold):
-        made = foretold.assign(
-            x=foretold["deviation_mean"], hit=~foretold["foretold_correct"].astype(bool)
+    wrong = ~foretold["foretold_correct"].astype(bool)
+    foretold = foretold.assign(x=foretold["deviation_mean"], hit=wrong)
+    grids = grids.assign(x=grids["deviation"].abs(), hit=grids["ticked"].astype(bool))
+    panels = [
+        (title, x, y, rows)
+        for title, x, y, rows in (
+            ("Foretold wrongly", "mean |deviation| of the concept set", "% of answers", foretold),
+            ("Pairs ticked", "|deviation| of the pair", "% of pairs", grids),
         )
-        panels.append(
-            ("Foretold wrongly", "mean |deviation| of the concept set", "% of answers", made)
-        )
-    if len(grids):
-        made = grids.assign(x=grids["deviation"].abs(), hit=grids["ticked"].astype(bool))
-        panels.append(("Pairs ticked", "|deviation| of the pair", "% of pairs", made))
+        if len(rows)
+    ]
     if not panels:
         return None
     figure, axes = kit.panels(len(panels), 2, HEIGHT_IN)
@@ -136,23 +136,23 @@ def _binned(ax: Axes, rows: pd.DataFrame) -> None:
     few = rows["x"].nunique() <= BINS
     groups = rows["x"] if few else pd.qcut(rows["x"], BINS, labels=False, duplicates="drop")
     for _, own in rows.groupby(groups, sort=True):
-        by = own.groupby(list(PERSON), sort=True)["hit"].agg(["sum", "count"]).astype(float)
-        hits, n = by["sum"].to_numpy(), by["count"].to_numpy()
-        drawing = weights(len(by))
-        drawn = (drawing @ hits) / np.maximum(drawing @ n, 1) if len(drawing) else np.empty((0,))
-        share = interval(hits.sum() / n.sum(), drawn)
-        x = float(own["x"].mean())
+        share = _share(own, "hit")
+        x, y = float(own["x"].mean()), FULL * float(share.value)
         kit.vertical_interval(ax, x, share.low * FULL, share.high * FULL)
-        kit.points(ax, x, FULL * float(share.value), color=INK)
-        ax.annotate(
-            f"{len(own):,}",
-            (x, FULL * float(share.value)),
-            (5, 3),
-            textcoords="offset points",
-            fontsize=points_of(7.5),
-        )
+        kit.points(ax, x, y, color=INK)
+        number, size = f"{len(own):,}", points_of(7.5)
+        ax.annotate(number, (x, y), (5, 3), textcoords="offset points", fontsize=size)
     ax.set_ylim(-3, 103)
     kit.grid(ax)
+
+
+def _share(rows: pd.DataFrame, column: str) -> Interval:
+    """How many of the rows have a column, by a bootstrap over participants."""
+    by = rows.groupby(list(PERSON), sort=True)[column].agg(["sum", "count"]).astype(float)
+    hits, n = by["sum"].to_numpy(), by["count"].to_numpy()
+    drawing = weights(len(by))
+    drawn = (drawing @ hits) / np.maximum(drawing @ n, 1) if len(drawing) else np.empty((0,))
+    return interval(hits.sum() / n.sum(), drawn)
 
 
 def curves(results: RepairResults) -> ReportFigure | None:
@@ -165,12 +165,8 @@ def curves(results: RepairResults) -> ReportFigure | None:
         return None
     known = results.models.known
     figure, panels = kit.panels(len(known), ACROSS, HEIGHT_IN, sharey=True)
-    for ax, name, model in zip(
-        panels,
-        shortened(known["name"].tolist()),
-        known[[*MODEL]].itertuples(index=False),
-        strict=True,
-    ):
+    names, models = shortened(known["name"].tolist()), known[[*MODEL]].itertuples(index=False)
+    for ax, name, model in zip(panels, names, models, strict=True):
         _curve(ax, _of(alone, model), _of(repairs, model))
         ax.set_title(name, fontsize=points_of(9))
         ax.set_xlabel("concepts set")
@@ -211,11 +207,7 @@ def _curve(ax: Axes, alone: pd.DataFrame, repairs: pd.DataFrame) -> None:
     label: str | None = "people"
     for n_set in sorted(repairs["n_set_end"].astype(int).unique()):
         own = repairs[repairs["n_set_end"] == n_set]
-        by = own.groupby(list(PERSON), sort=True)["correct_end"].agg(["sum", "count"]).astype(float)
-        hits, n = by["sum"].to_numpy(), by["count"].to_numpy()
-        drawing = weights(len(by))
-        drawn = (drawing @ hits) / np.maximum(drawing @ n, 1) if len(drawing) else np.empty((0,))
-        share = interval(hits.sum() / n.sum(), drawn)
+        share = _share(own, "correct_end")
         x, y = n_set + 0.08, FULL * float(share.value)
         kit.vertical_interval(ax, x, share.low * FULL, share.high * FULL, ACCENT)
         kit.points(ax, x, y, color=ACCENT, markersize=6, label=label)

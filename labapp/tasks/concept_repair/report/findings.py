@@ -28,17 +28,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RepairResults:
-    """One study.
-
-    Attributes
-    ----------
-    study : its id.
-    rows : its rows that count.
-    models : its models, and what each participant did with them.
-    curves : its rows of the table `concept_curves`.
-    tests : what was expected, tested.
-    simulated : participants who are programs.
-    """
+    """One study. curves: its rows of the table `concept_curves`; tests: what was expected, tested;
+    simulated: participants who are programs."""
 
     study: str
     rows: Rows
@@ -89,11 +80,8 @@ def findings(counted: Tables) -> tuple[RepairResults, ...]:
     counted: `Tables.included()`. Random draws are seeded, so that the same tables give the same
     intervals.
     """
-    every = counted.small()["repairs"]
-    return tuple(
-        results_of(counted.of_study(study), study)
-        for study in sorted({str(name) for name in every["study"].dropna()})
-    )
+    studies = sorted({str(name) for name in counted.small()["repairs"]["study"].dropna()})
+    return tuple(results_of(counted.of_study(study), study) for study in studies)
 
 
 def results_of(counted: Tables, study: str) -> RepairResults:

@@ -55,7 +55,6 @@ EQUIVALENT, DIFFERS = "no more than the bound", "more than nothing"
 FEW_MODELS = "all models have the same value"
 FLAT = "it happened always, or never"
 FEW = "there are too few participants or values"
-UNFITTED = "the mixed logistic model could not be fitted"
 FAILED = "the effects have no finite value: in a part of the values it happened always, or never"
 
 
@@ -63,19 +62,12 @@ FAILED = "the effects have no finite value: in a part of the values it happened 
 class Prediction:
     """What was expected, tested.
 
-    Attributes
-    ----------
-    hypothesis : H1 to H5.
-    sample : of which pictures.
-    outcome, term : what was observed, and what it is tested on.
-    expected : what was said beforehand.
-    unit : of the estimate.
-    n, n_people, n_models : values, participants and models.
-    estimate, low, high : with the ends of its 95 % interval.
-    p, p_holm : two-sided; corrected over the outcomes of H1 in the primary sample, and of no other.
-    bound : what does not matter, of a prediction of nothing.
-    inside : whether the 90 % interval lies within it.
-    why : why there is no value, or what else is to be known.
+    hypothesis: H1 to H5. sample: of which pictures. outcome, term: what was observed, and what it
+    is tested on. expected: what was said beforehand. unit: of the estimate, whose 95 % interval
+    ends at low and high. n: values. p, p_holm: two-sided; corrected over the outcomes of H1 in the
+    primary sample, and of no other. bound: what does not matter, of a prediction of nothing;
+    inside: whether the 90 % interval lies within it. why: why there is no value, or what else is to
+    be known.
     """
 
     hypothesis: str
@@ -124,19 +116,12 @@ def tested(rows: Rows, models: Models) -> list[Prediction]:
 
 
 def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
-    expected: Expected = "rises"
     for name, frame, column in outcomes(rows):
         own = frame[frame["sample"] == sample]
         if sample == TRAPS and own.empty:
             continue
-        yield _slopes(
-            Prediction("H1", sample, name, PREDICTORS[OIS], expected),
-            own,
-            column,
-            [OIS],
-            models,
-            items=True,
-        )
+        test = Prediction("H1", sample, name, PREDICTORS[OIS], "rises")
+        yield _slopes(test, own, column, [OIS], models, items=True)
 
 
 def outcomes(rows: Rows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
@@ -158,43 +143,26 @@ def _second(rows: Rows, models: Models) -> Iterator[Prediction]:
         wrong=~foretold["foretold_correct"].astype(bool), size=foretold["deviation_mean"]
     )
     for sample in SAMPLES[:2]:
-        yield _slopes(
-            Prediction("H2", sample, "an answer foretold wrongly", "mean |deviation|", "rises"),
-            foretold[foretold["sample"] == sample],
-            "wrong",
-            ["size"],
-            models,
-            within=("concept",),
-        )
+        own = foretold[foretold["sample"] == sample]
+        test = Prediction("H2", sample, "an answer foretold wrongly", "mean |deviation|", "rises")
+        yield _slopes(test, own, "wrong", ["size"], models, within=("concept",))
     grids = rows.grids.assign(size=rows.grids["deviation"].abs(), picture=None)
-    yield _slopes(
-        Prediction("H2", "all", "a tick of the grid", "|deviation|", "rises"),
-        grids,
-        "ticked",
-        ["size"],
-        models,
-        within=("concept", "other"),
-    )
+    test = Prediction("H2", "all", "a tick of the grid", "|deviation|", "rises")
+    yield _slopes(test, grids, "ticked", ["size"], models, within=("concept", "other"))
 
 
 def _third(rows: Rows, models: Models) -> Iterator[Prediction]:
     harms = rows.while_right()
     harms = harms[harms["sample"] == MATCHED]
-    yield _slopes(
-        Prediction("H3", MATCHED, "a harm", PREDICTORS[COMMON], "nothing", bound=SLOPE_BOUND),
-        harms,
-        "harm",
-        [COMMON],
-        models,
-    )
-    for test in (
-        Prediction("H3", MATCHED, "a harm by a confirmation", PREDICTORS[OIS], "rises"),
-        Prediction(
-            "H3", MATCHED, "a harm by a correction", PREDICTORS[OIS], "nothing", bound=SLOPE_BOUND
-        ),
-    ):
-        own = harms[harms["change_kind"] == test.outcome.rpartition(" ")[2]]
-        yield _slopes(test, own, "harm", [OIS], models)
+    ois = PREDICTORS[OIS]
+    test = Prediction("H3", MATCHED, "a harm", PREDICTORS[COMMON], "nothing", bound=SLOPE_BOUND)
+    yield _slopes(test, harms, "harm", [COMMON], models)
+    own = harms[harms["change_kind"] == "confirmation"]
+    test = Prediction("H3", MATCHED, "a harm by a confirmation", ois, "rises")
+    yield _slopes(test, own, "harm", [OIS], models)
+    own = harms[harms["change_kind"] == "correction"]
+    test = Prediction("H3", MATCHED, "a harm by a correction", ois, "nothing", bound=SLOPE_BOUND)
+    yield _slopes(test, own, "harm", [OIS], models)
 
 
 def _fourth(rows: Rows, models: Models) -> Iterator[Prediction]:
@@ -205,14 +173,11 @@ def _fourth(rows: Rows, models: Models) -> Iterator[Prediction]:
 
 
 def _fifth(models: Models) -> Iterator[Prediction]:
-    success = Prediction(
-        "H5", MATCHED, "success", "less pure – purer model", "nothing", "0-1", bound=SHARE_BOUND
-    )
-    yield _paired(success, models, "success")
-    foresee = Prediction(
-        "H5", MATCHED, "foretold rightly", "less pure – purer model", "falls", "0-1"
-    )
-    yield _paired(foresee, models, "foresee")
+    term = "less pure – purer model"
+    test = Prediction("H5", MATCHED, "success", term, "nothing", "0-1", bound=SHARE_BOUND)
+    yield _paired(test, models, "success")
+    test = Prediction("H5", MATCHED, "foretold rightly", term, "falls", "0-1")
+    yield _paired(test, models, "foresee")
 
 
 def _slopes(
@@ -257,7 +222,7 @@ def _slopes(
     factors, remark = _factors(own, within)
     fitted = mixed_logistic.fit(y, design, factors)
     if fitted is None:
-        return replace(test, why=UNFITTED)
+        return replace(test, why="the mixed logistic model could not be fitted")
     if not fitted.finite(1):
         return replace(test, why=FAILED)
     mean, sd = float(fitted.mean[1]), float(fitted.sd[1])

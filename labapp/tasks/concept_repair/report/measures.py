@@ -48,16 +48,9 @@ PROMPTED_S = 10.0
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of what people do.
-
-    Attributes
-    ----------
-    title : as figures and tables call it.
-    unit : its unit.
-    meaning : how it is worked out, for the dictionary of columns and the definitions.
-    share : whether it is shown in percent.
-    rises : 1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said.
-    """
+    """A measure of what people do. title: as figures and tables call it; meaning: how it is worked
+    out, for the dictionary of columns and the definitions; share: whether it is shown in percent;
+    rises: 1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said."""
 
     title: str
     unit: str
@@ -163,14 +156,10 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
 class Rows:
     """The rows of the tables that count, of stages alone.
 
-    Attributes
-    ----------
-    repairs, changes, grids : DataFrame
-        Of `repairs`, `concept_changes` (with `surprised`, whether an utterance in the seconds after
-        it is coded so; NA where nobody finished coding the session) and `concept_grids`.
-    surprises : utterances coded as surprise that count, with their trial.
-    coded : the sessions of which somebody finished coding surprises: without the code in one of
-        them, nobody was surprised.
+    changes: with `surprised`, whether an utterance in the seconds after it is coded so; NA where
+    nobody finished coding the session. surprises: utterances coded so that count, with their trial.
+    coded: the sessions of which somebody finished coding surprises: without the code in one of
+    them, nobody was surprised.
     """
 
     repairs: pd.DataFrame
@@ -181,7 +170,6 @@ class Rows:
 
     @classmethod
     def of(cls, counted: Tables) -> Rows:
-        """counted: the tables of the sessions that count."""
         tables = counted.small()
         repairs = _counting(tables["repairs"])
         changes = _counting(tables["concept_changes"])
@@ -386,12 +374,9 @@ DRAWS = 2000
 class Models:
     """The models of one study.
 
-    Attributes
-    ----------
-    study : its id.
-    known : a row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
-        `concept_accuracy`, and a column a measure of `PREDICTORS` and of `SHARES`.
-    people : the rows of the table `concept_participants`.
+    known: a row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
+    `concept_accuracy`, and a column a measure of `PREDICTORS` and of `SHARES`. people: the rows of
+    the table `concept_participants`.
     """
 
     study: str
@@ -443,14 +428,12 @@ class Models:
         rows = self.of(sample).dropna(subset=[measure])
         scores = self.known.groupby("model", sort=False)[predictor].mean().dropna()
         names = [name for name in scores.index if (rows["model"] == name).any()]
-        table = rows[rows["model"].isin(names)].pivot_table(
-            index=list(PERSON), columns="model", values=measure
-        )
-        table = table.reindex(columns=names)
-        values = table.to_numpy(np.float64)
-        x = scores.reindex(names).to_numpy(np.float64)
         if len(names) < 3:
             return Correlation(measure, predictor, len(names), None, None, None, TOO_FEW)
+        met = rows[rows["model"].isin(names)]
+        table = met.pivot_table(index=list(PERSON), columns="model", values=measure)
+        values = table.reindex(columns=names).to_numpy(np.float64)
+        x = scores.reindex(names).to_numpy(np.float64)
         mean = np.nanmean(values, axis=0)
         rho = inference.spearman(mean, x)
         if rho.statistic is None:
@@ -509,9 +492,8 @@ def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
     """The models of a study. people: the table `concept_participants`."""
     rows = counted.small()["concept_models"]
     rows = rows[rows["study"] == study]
-    about = rows.drop_duplicates(list(MODEL))[
-        [*MODEL, "learner", "task_accuracy", "concept_accuracy"]
-    ]
+    columns = [*MODEL, "learner", "task_accuracy", "concept_accuracy"]
+    about = rows.drop_duplicates(list(MODEL))[columns]
     scored = rows[rows["measure"].isin([*PREDICTORS, *SHARES])]
     wide = scored.pivot_table(index=list(MODEL), columns="measure", values="value").reset_index()
     pairs = counted.small()["concept_purities"]
@@ -519,13 +501,10 @@ def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
     areas = own.groupby(list(MODEL))["purity"].mean().rename(AUC).reset_index()
     known = about.merge(wide.drop(columns=AUC, errors="ignore"), on=list(MODEL), how="left")
     known = known.merge(areas, on=list(MODEL), how="left")
-    known = known.sort_values(OIS if OIS in known else "model", kind="stable").reset_index(
-        drop=True
-    )
+    known = known.sort_values(OIS if OIS in known else "model", kind="stable", ignore_index=True)
     names = known["model"].astype(str)
     for apart in (known["stimuli"].astype(str), known["manifest_sha256"].astype(str).str[:8]):
         names = names.where(~names.duplicated(keep=False), names + ", " + apart)
     known = known.assign(name=names)
     known.columns.name = None
-    met = people[people["study"] == study]
-    return Models(study, known, met)
+    return Models(study, known, people[people["study"] == study])

@@ -50,12 +50,9 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class Form:
     """How the card is laid out.
 
-    Attributes
-    ----------
-    boxes : whether what a name can be told by is drawn, a box for each switch with a mark on the
-        side on which the switch stands then; else it is written in words.
-    lines : of a row: 2 for the name above what it can be told by, 1 for all in a line.
-    columns : of names.
+    boxes: whether what a name can be told by is drawn, a box for each switch with a mark on the
+    side on which the switch stands then; else it is written in words. lines: of a row: 2 for the
+    name above what it can be told by, 1 for all in a line. columns: of names.
     """
 
     boxes: bool
@@ -69,7 +66,6 @@ class Form:
 
     @property
     def px(self) -> int:
-        """How large its names are."""
         return theme.BODY_PX if self.lines == 2 else theme.SECONDARY_PX
 
     @property
@@ -108,12 +104,8 @@ class AnswerCard(Choice):
     same as now". chosen(place, device): the hand wants the answer in a row, from 0.
 
     Where the bars were before the last change is drawn as a line at their former end, as long as
-    that is the last change.
-
-    Attributes
-    ----------
-    shares, former : tuple of float
-        How probable the names are, and were before the last change; empty before there was one.
+    that is the last change. shares, former: how probable the names are, and were before the last
+    change; empty before there was one.
     """
 
     first_digit = None
@@ -134,7 +126,7 @@ class AnswerCard(Choice):
         self._hidden = False
         self._same = ""
         self._sides = [[_side(known, concept) for concept in concepts] for known in classes]
-        self._form, self._row = WORDS, WORDS.least_row
+        self.form, self._row = WORDS, WORDS.least_row
         names = [known.name for known in classes]
         self.show_options([*names, words("concept_same", name="")] if foretells else names)
         self.set_locked(True)
@@ -144,11 +136,6 @@ class AnswerCard(Choice):
         """How it can be laid out, the best first: boxes only where classes say what makes them."""
         known = any(side is not None for sides in self._sides for side in sides)
         return (WORDS, *BOXES) if known else (WORDS,)
-
-    @property
-    def form(self) -> Form:
-        """How it is laid out."""
-        return self._form
 
     def rows(self, form: Form) -> int:
         """How many names stand below each other."""
@@ -168,7 +155,7 @@ class AnswerCard(Choice):
         return ceil(max(of.horizontalAdvance(known.marks) for known in self._classes))
 
     def _bar_left(self, form: Form) -> int:
-        """Where bars begin, from the left edge of a column."""
+        """From the left edge of a column."""
         name, marks = self._name_width(form), self._marks_width(form)
         if form.lines == 1:
             return self._left_of(form) + name + marks + 2 * theme.SPACE_XS
@@ -213,7 +200,7 @@ class AnswerCard(Choice):
 
     def set_form(self, form: Form, wide: int, row: int) -> None:
         """Take so much room across, with rows of so many logical pixels."""
-        self._form, self._row = form, row
+        self.form, self._row = form, row
         self.setFixedSize(wide, self.needed_height(form, row))
         self.place_options()
         self.update()
@@ -240,17 +227,17 @@ class AnswerCard(Choice):
         return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
     def sizeHint(self) -> QSize:
-        return QSize(self.needed_width(self._form), self.needed_height(self._form, self._row))
+        return QSize(self.needed_width(self.form), self.needed_height(self.form, self._row))
 
     def box(self, index: int) -> QRectF:
-        form = self._form
+        form = self.form
         column, row = divmod(index, self.rows(form))
         wide = (self.width() - 2 - (form.columns - 1) * BETWEEN) / form.columns
         top = 1 + self.head_height(form) + row * self._row
         return QRectF(1 + column * (wide + BETWEEN), top, wide, self._row)
 
     def paint(self, painter: QPainter) -> None:
-        if self._form.boxes:
+        if self.form.boxes:
             self._paint_head(painter)
         p = self._colors
         best = max(range(len(self.shares)), key=self.shares.__getitem__, default=None)
@@ -264,10 +251,10 @@ class AnswerCard(Choice):
         if self._hidden:
             index, box = len(self._classes), self.box(len(self._classes))
             self._paint_ground(painter, index, box, strong=index == self.index)
-            painter.setFont(font(self._form.px, bold=self._form.bold and index == self.index))
+            painter.setFont(font(self.form.px, bold=self.form.bold and index == self.index))
             painter.setPen(color(p.ink))
             text = self._same_text(self._same)
-            inside = box.adjusted(self._left_of(self._form), 0, 0, 0)
+            inside = box.adjusted(self._left_of(self.form), 0, 0, 0)
             painter.drawText(inside, _LEFT | Qt.TextFlag.TextWordWrap, text)
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, p.accent)
@@ -275,14 +262,14 @@ class AnswerCard(Choice):
     def _paint_ground(self, painter: QPainter, index: int, box: QRectF, *, strong: bool) -> None:
         p = self._colors
         painter.setPen(pen(p.hairline))
-        if index % self.rows(self._form):
+        if index % self.rows(self.form):
             painter.drawLine(box.topLeft(), box.topRight())
         if strong or index == self._hover:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(brush(p.accent_soft if strong else p.track))
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), theme.RADIUS - 2, theme.RADIUS - 2)
         if self._hidden:
-            at = QPointF(box.left() + ROUND_WIDTH[self._form.lines] / 2, box.center().y())
+            at = QPointF(box.left() + ROUND_WIDTH[self.form.lines] / 2, box.center().y())
             painter.setPen(pen(p.accent if strong else p.secondary, 1.4))
             painter.setBrush(brush(p.accent if strong else p.card))
             painter.drawEllipse(at, 7.0, 7.0)
@@ -292,13 +279,13 @@ class AnswerCard(Choice):
                 painter.drawEllipse(at, 3.0, 3.0)
 
     def _boxes_left(self, box: QRectF) -> float:
-        form = self._form
+        form = self.form
         name = self._name_width(form) + theme.SPACE_XS if form.lines == 1 else 0
         return box.left() + self._left_of(form) + name
 
     def _paint_head(self, painter: QPainter) -> None:
         """The numbers of the switches above their boxes."""
-        form = self._form
+        form = self.form
         painter.setFont(font(theme.SECONDARY_PX))
         painter.setPen(color(self._colors.secondary))
         high, wide = self.head_height(form), form.box_step * 2 / 3
@@ -309,7 +296,7 @@ class AnswerCard(Choice):
                 painter.drawText(at, Qt.AlignmentFlag.AlignCenter, str(place + 1))
 
     def _paint_name(self, painter: QPainter, box: QRectF, index: int, *, strong: bool) -> None:
-        p, form, known = self._colors, self._form, self._classes[index]
+        p, form, known = self._colors, self.form, self._classes[index]
         upper = box.adjusted(self._left_of(form), 0, -theme.SPACE_XS, 0)
         lower = QRectF(upper)
         if form.lines == 2 and (known.marks or form.boxes):
@@ -332,7 +319,7 @@ class AnswerCard(Choice):
     ) -> None:
         """For each switch a box, marked on the side on which it stands; a dot where that is
         open."""
-        p, step = self._colors, self._form.box_step
+        p, step = self._colors, self.form.box_step
         wide, top = step * 2 / 3, middle - BOX_HEIGHT / 2
         for place, side in enumerate(sides):
             box = QRectF(left + place * step, top, wide, BOX_HEIGHT)
@@ -347,7 +334,7 @@ class AnswerCard(Choice):
             painter.fillRect(mark, brush(p.ink))
 
     def _paint_bar(self, painter: QPainter, box: QRectF, index: int, *, strong: bool) -> None:
-        p, form, share = self._colors, self._form, self.shares[index]
+        p, form, share = self._colors, self.form, self.shares[index]
         left = box.left() + self._bar_left(form)
         wide = box.right() - self._bar_right(form) - left
         half, under = box.height() / 2, form.lines == 1
@@ -396,16 +383,10 @@ _WRAPPED = int(Qt.TextFlag.TextWordWrap)
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """One way to stand, in logical pixels.
-
-    Attributes
-    ----------
-    form : of the card.
-    tight : whether words are small, and the card stands beside title and buttons, not below them.
-    side, card : of the picture, and of the card across.
-    top, room : the height of title and instruction, and what they leave of it.
-    card_room : the height that there is for the card and what belongs to it.
-    fits : whether switches and card are in view.
+    """One way to stand, in logical pixels. tight: whether words are small, and the card stands
+    beside title and buttons, not below them; side, card: of the picture, and of the card across;
+    top, room: the height of title and instruction, and what they leave of it; card_room: the height
+    that there is for the card and what belongs to it; fits: whether switches and card are in view.
     """
 
     form: Form
@@ -416,11 +397,6 @@ class Arrangement:
     room: int
     card_room: int
     fits: bool
-
-    @property
-    def gap(self) -> int:
-        """Between the columns."""
-        return _GAP[self.tight]
 
 
 class Board(QWidget):
@@ -469,9 +445,9 @@ class Board(QWidget):
         for button in (self.undo, *self.sure):
             button.setProperty("touch", True)
             button.hide()
-        timed = (time,) if time is not None else ()
-        for widget in (self.picture, *timed, self.switches, self.undo, self.card, *self.sure):
-            widget.setParent(self)
+        for widget in (self.picture, time, self.switches, self.undo, self.card, *self.sure):
+            if widget is not None:
+                widget.setParent(self)
         self._placed: Arrangement | None = None
         self._foretelling = False
 
@@ -610,9 +586,8 @@ class Board(QWidget):
         return title + theme.SPACE_XS + _text_height(self._instruction, theme.SECONDARY_PX, wide)
 
     def _place(self, plan: Arrangement) -> None:
-        """Put everything in its place."""
         self._placed = plan
-        tight, gap = plan.tight, plan.gap
+        tight, gap = plan.tight, _GAP[plan.tight]
         middle = self.switches.needed_width(tight)
         block = plan.side + middle + plan.card + 2 * gap
         spread = len(self.switches.switches) - 1
@@ -634,7 +609,10 @@ class Board(QWidget):
         wide = plan.side + gap + middle
         place = QRect(x, top, wide if tight else block, plan.top)
         y = self._place_top(place, tight)
-        self._place_picture(plan, x, y)
+        self.picture.set_side(plan.side)
+        self.picture.setGeometry(x, y, plan.side, plan.side)
+        if self.time is not None:
+            self.time.setGeometry(x, y + plan.side + _S, plan.side, self.time.height())
         self._place_switches(plan, QRect(x + plan.side + gap, y, middle, 0), between)
         self._place_card(plan, QRect(x + wide + gap, top if tight else y, plan.card, 0), row)
         if tight:
@@ -642,7 +620,6 @@ class Board(QWidget):
         self.show_buttons(self._foretelling)
 
     def _place_top(self, place: QRect, tight: bool) -> int:
-        """Title and instruction; returns where what is below them begins."""
         title = QRect(place)
         if tight:
             title.setWidth(place.width() - self._beside_title)
@@ -655,12 +632,6 @@ class Board(QWidget):
         self.help_text.setVisible(helped)
         self.help_text.setGeometry(place.adjusted(0, high + theme.SPACE_XS, 0, 0))
         return place.y() + place.height() + (theme.SPACE_XS if tight else _S)
-
-    def _place_picture(self, plan: Arrangement, x: int, y: int) -> None:
-        self.picture.set_side(plan.side)
-        self.picture.setGeometry(x, y, plan.side, plan.side)
-        if self.time is not None:
-            self.time.setGeometry(x, y + plan.side + _S, plan.side, self.time.height())
 
     def _place_keys(self, plan: Arrangement, places: Sequence[QRect], bottom: int) -> None:
         """What the keys and boxes mean, or in less room the boxes, in the first place where there
@@ -712,7 +683,6 @@ class Board(QWidget):
 
 
 def _margin(tight: bool) -> int:
-    """Logical pixels above and below."""
     return theme.SPACE_XS if tight else theme.SPACE_XL
 
 

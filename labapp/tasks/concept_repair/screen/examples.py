@@ -3,8 +3,8 @@ else in them differs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
@@ -60,13 +60,6 @@ class Example(QWidget):
         self.others.setProperty("role", "secondary")
         self.others.setWordWrap(True)
 
-    def needed_side(self, lines: int) -> int:
-        """Logical pixels that its words need below a picture, in so many lines."""
-        sides = (
-            broken_width(label.text(), lines, theme.BODY_PX, bold=False) for label in self.words
-        )
-        return max(sides)
-
     def place(self, side: int, lines: int, others: int) -> None:
         """Show pictures of so many logical pixels, with words in so many lines, and in `others`
         lines what else differs."""
@@ -94,8 +87,7 @@ def beside(lines: int) -> int:
     return (1 + lines) * _line() + 2 * theme.SPACE_XS
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(NamedTuple):
     """How examples stand: so many in a row, with pictures of `side` logical pixels and words in so
     many lines."""
 
@@ -114,16 +106,16 @@ class ExampleSheet(QWidget):
             example.setParent(self)
         self._others = OTHER_LINES * any(bool(each.others.text()) for each in self.examples)
 
-    def _beside(self, lines: int) -> int:
-        return beside(lines + self._others)
-
     def _needed_side(self, lines: int) -> int:
-        return max(LEAST_SIDE, *(example.needed_side(lines) for example in self.examples))
+        """Logical pixels that all words need below their pictures, in so many lines."""
+        texts = [label.text() for example in self.examples for label in example.words]
+        widths = (broken_width(text, lines, theme.BODY_PX, bold=False) for text in texts)
+        return max(LEAST_SIDE, *widths)
 
     def _side(self, columns: int, lines: int, wide: int, high: int) -> int:
         rows = ceil(len(self.examples) / columns)
         across = ((wide + GAP) // columns - GAP - BETWEEN) // 2
-        down = (high + theme.SPACE_L) // rows - theme.SPACE_L - self._beside(lines)
+        down = (high + theme.SPACE_L) // rows - theme.SPACE_L - beside(lines + self._others)
         return min(across, down, MOST_SIDE)
 
     def arranged(self, wide: int, high: int) -> Sheet:
@@ -148,7 +140,8 @@ class ExampleSheet(QWidget):
     def minimumSizeHint(self) -> QSize:
         least = self._least(self.width())
         rows = ceil(len(self.examples) / least.columns)
-        high = rows * (least.side + self._beside(least.lines) + theme.SPACE_L) - theme.SPACE_L
+        high = rows * (least.side + beside(least.lines + self._others) + theme.SPACE_L)
+        high -= theme.SPACE_L
         return QSize(2 * least.side + BETWEEN, high)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -4,6 +4,7 @@ model seems to see?"""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import permutations
 from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -26,7 +27,6 @@ from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metr
 
 LEAST_CELL, MOST_CELL = 44, 64
 HEAD_HEIGHT = 32
-TICK_MARK = "✓"
 _STEPS = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),
@@ -50,19 +50,16 @@ class TickGrid(Choice):
     def __init__(self, names: Iterable[str], words: Strings, palette: theme.Palette) -> None:
         super().__init__(palette, words("concept_grid_title"), several=True)
         self._names = tuple(names)
-        count = len(self._names)
-        self.pairs = [(i, j) for i in range(count) for j in range(count) if i != j]
+        self.pairs = list(permutations(range(len(self._names)), 2))
         self._corner = words("concept_grid_corner")
         self._across = words("concept_grid_across")
         self._group.idPressed.disconnect(self._pressed)
         self._group.idClicked.connect(self._pressed)
         bold = metrics(bold=True)
-        self._rows_width = ceil(
-            max(bold.horizontalAdvance(word) for word in (*self._names, self._corner))
-        )
+        self._widest = ceil(max(map(bold.horizontalAdvance, self._names)))
+        self._rows_width = max(self._widest, ceil(bold.horizontalAdvance(self._corner)))
         self._rows_width += theme.SPACE_L
-        widest = max(bold.horizontalAdvance(name) for name in self._names)
-        self._wide = max(MOST_CELL, ceil(widest) + theme.SPACE_L)
+        self._wide = max(MOST_CELL, self._widest + theme.SPACE_L)
         self._high = LEAST_CELL
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_options(
@@ -81,21 +78,17 @@ class TickGrid(Choice):
     def fit(self, wide: int, high: int) -> None:
         """Take no more room than this, where it can."""
         count = len(self._names)
-        widest = max(metrics(bold=True).horizontalAdvance(name) for name in self._names)
-        least = max(LEAST_CELL, ceil(widest) + theme.SPACE_S)
+        least = max(LEAST_CELL, self._widest + theme.SPACE_S)
         self._wide = min(max((wide - self._rows_width - 2) // count, least), 2 * MOST_CELL)
         self._high = min(max((high - 2 * HEAD_HEIGHT - 2) // count, LEAST_CELL), MOST_CELL)
         self.setFixedSize(self.sizeHint())
         self.place_options()
 
     def sizeHint(self) -> QSize:
-        count = len(self._names)
-        return QSize(
-            self._rows_width + count * self._wide + 2, 2 * HEAD_HEIGHT + count * self._high + 2
-        )
+        wide = self._rows_width + len(self._names) * self._wide + 2
+        return QSize(wide, 2 * HEAD_HEIGHT + len(self._names) * self._high + 2)
 
     def cell(self, row: int, column: int) -> QRectF:
-        """Where a cell is."""
         return QRectF(
             1 + self._rows_width + column * self._wide,
             1 + 2 * HEAD_HEIGHT + row * self._high,
@@ -160,7 +153,7 @@ class TickGrid(Choice):
         if on:
             painter.setFont(font(theme.TITLE_PX, bold=True))
             painter.setPen(color(p.accent))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, TICK_MARK)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "✓")
 
 
 class GridScreen(Screen):
@@ -174,8 +167,8 @@ class GridScreen(Screen):
         assert isinstance(task, ConceptGridTask)
         self._task = task
         self._stage = stage_words(session, part)
-        self.title, self.text = PlainLabel(words("concept_grid_title")), PlainLabel()
-        self.text.setText(words("concept_grid_text"))
+        self.title = PlainLabel(words("concept_grid_title"))
+        self.text = PlainLabel(words("concept_grid_text"))
         self.keys = PlainLabel(words("concept_grid_keys"))
         for label, role in ((self.title, "title"), (self.text, ""), (self.keys, "secondary")):
             label.setProperty("role", role)
@@ -213,7 +206,6 @@ class GridScreen(Screen):
 
     @property
     def trial(self) -> Grid | None:
-        """What was ticked."""
         state = self.state
         return state.trial if isinstance(state, GridState) else None
 

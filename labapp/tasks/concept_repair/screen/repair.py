@@ -7,13 +7,14 @@ What is true of a picture, of which type it is and how pure the model is, is now
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from labapp.clock import NS
-from labapp.stimuli.interventions import AS_IT_IS, ON
+from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,
@@ -82,11 +83,8 @@ class RepairScreen(Screen):
             )
 
     def _instruction(self) -> str:
-        words, part = self.session.words, self.part
-        lines = [words(TEXTS[part.instruction])]
-        if part.think_aloud:
-            lines.append(words("concept_think_aloud"))
-        return " ".join(lines)
+        words, text = self.session.words, self.session.words(TEXTS[self.part.instruction])
+        return f"{text} {words('concept_think_aloud')}" if self.part.think_aloud else text
 
     def set_column_width(self, width: int) -> None:
         """The board has its own margins."""
@@ -97,15 +95,11 @@ class RepairScreen(Screen):
         column.setContentsMargins(side, 0, side, 0)
 
     def _titles(self) -> tuple[str, ...]:
-        """Everything that the title can say in this part."""
-        foretells = any(item.foresee for item in self.part.items)
-        changes = [
-            Change(concept, to)
-            for concept in range(len(self.part.repaired.concepts))
-            for to in (AS_IT_IS, AS_IT_IS + 1, ON)
-        ]
-        foretold = (self._title_of(change) for change in changes if foretells)
-        return (self._title_of(None), *foretold)
+        titles = [self._title_of(None)]
+        if any(item.foresee for item in self.part.items):
+            changes = product(range(len(self.part.repaired.concepts)), (AS_IT_IS, OFF, ON))
+            titles += (self._title_of(Change(*change)) for change in changes)
+        return tuple(titles)
 
     def _title_of(self, change: Change | None) -> str:
         words = self.session.words
@@ -119,7 +113,6 @@ class RepairScreen(Screen):
 
     @property
     def trial(self) -> Repair | None:
-        """The picture on the screen and what was done with it."""
         state = self.state
         return state.trial if isinstance(state, RepairState) else None
 
@@ -156,7 +149,8 @@ class RepairScreen(Screen):
             self.reminded = False
             self._heard = ()
             self.picture.show_picture(self.images.image(item.picture))
-            self.switches.show_beliefs(item.beliefs)
+            for switch, belief in zip(self.switches.switches, item.beliefs, strict=True):
+                switch.show_belief(belief)
             self.wish = "content"
         able, hidden = self._able(trial), trial.phase == "foretelling"
         settable = able and self._task.can_set(trial)
@@ -227,7 +221,7 @@ class RepairScreen(Screen):
         missing = self._missing(trial) if able else ""
         given = self.part.instruction == "foresight"
         return Foot(
-            left=words("concept_give_up") if able and self._task.can_give_up(trial) else "",
+            left=words("concept_give_up") if able and self._task.can_set(trial) else "",
             leaves=True,
             right=words("concept_next" if given else "concept_done"),
             enabled=able,

@@ -100,7 +100,8 @@ class ConceptSwitch(Choice):
         if tight:
             model = max(caption, *(broken_width(word, 2, px, bold=False) for word in words))
         else:
-            model = max(caption, *map(self._model_width, words))
+            sizes = [(word, self._model_px(word)) for word in words]
+            model = max(caption, *(metrics(px, bold=True).horizontalAdvance(w) for w, px in sizes))
         room = 2 * theme.SPACE_XS + 2
         return tuple(max(LEAST_WIDTH, ceil(wide) + room) for wide in (left, model, right))
 
@@ -117,13 +118,8 @@ class ConceptSwitch(Choice):
         long = metrics(bold=True).horizontalAdvance(word) > LONG_WORD
         return theme.SECONDARY_PX if long else theme.BODY_PX
 
-    @classmethod
-    def _model_width(cls, word: str) -> float:
-        return metrics(cls._model_px(word), bold=True).horizontalAdvance(word)
-
     @property
     def model_word(self) -> str:
-        """What the model sees, in a word."""
         return self._concept.on if believed(self._belief) else self._concept.off
 
     def show_belief(self, belief: float) -> None:
@@ -147,21 +143,10 @@ class ConceptSwitch(Choice):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
-        if (
-            event.modifiers() & COMMANDS
-            or event.isAutoRepeat()
-            or key
-            in (
-                Qt.Key.Key_Home,
-                Qt.Key.Key_End,
-            )
-        ):
-            event.ignore()
-        elif key in _ROWS:
+        pressed = not event.modifiers() & COMMANDS and not event.isAutoRepeat()
+        if pressed and key in _ROWS:
             self.left_for.emit(_ROWS[key])
-        elif self.locked:
-            event.ignore()
-        elif key in SETS or event.text() == "0":
+        elif pressed and not self.locked and (key in SETS or event.text() == "0"):
             self.ask(SETS.get(key, MIDDLE), "keyboard")
         else:
             event.ignore()
@@ -195,7 +180,6 @@ class ConceptSwitch(Choice):
             painter.drawRoundedRect(box.adjusted(2, 2, -2, -2), theme.RADIUS - 2, theme.RADIUS - 2)
         centre = Qt.AlignmentFlag.AlignCenter
         tone = p.accent if on else p.secondary if self.locked else p.ink
-        px = MEASURES[self._tight].words
         if index == MIDDLE and not self._tight:
             upper, lower = box.adjusted(0, 4, 0, -box.height() / 2), box.adjusted(0, 20, 0, -2)
             painter.setFont(font(theme.SECONDARY_PX))
@@ -205,13 +189,10 @@ class ConceptSwitch(Choice):
             painter.setPen(color(tone))
             painter.drawText(lower, centre, self.model_word)
             return
-        word, is_set = (
-            self._words_of.get(self.states[index], self.model_word),
-            on and index != MIDDLE,
-        )
-        painter.setFont(font(px, bold=on and not self._tight))
+        word = self._words_of.get(self.states[index], self.model_word)
+        painter.setFont(font(MEASURES[self._tight].words, bold=on and not self._tight))
         painter.setPen(color(tone))
-        text = f"{SET_MARK} {word}" if is_set else word
+        text = f"{SET_MARK} {word}" if on and index != MIDDLE else word
         inside = box.adjusted(theme.SPACE_XS, 0, -theme.SPACE_XS, 0)
         painter.drawText(inside, centre | Qt.TextFlag.TextWordWrap, text)
 
@@ -264,12 +245,12 @@ class SwitchPanel(QWidget):
             name.setAlignment(middle | Qt.AlignmentFlag.AlignLeft)
             for widget in (number, name, switch):
                 widget.setParent(self)
-            switch.chosen.connect(self._wants(row))
+            switch.chosen.connect(
+                lambda place, device, row=row, states=switch.states: self.wanted.emit(
+                    row, states[place], device
+                )
+            )
             switch.left_for.connect(lambda step, row=row: self.go_to(row + step))
-
-    def _wants(self, concept: int) -> Callable[[int, str], None]:
-        states = self.switches[concept].states
-        return lambda place, device: self.wanted.emit(concept, states[place], device)
 
     def _option_widths(self, tight: bool) -> list[int]:
         needed = (switch.needed_widths(tight) for switch in self.switches)
@@ -282,7 +263,6 @@ class SwitchPanel(QWidget):
         return ceil(max(map(metrics().horizontalAdvance, texts))) + 2
 
     def needed_width(self, tight: bool) -> int:
-        """Logical pixels across."""
         gap = theme.SPACE_XS if tight else theme.SPACE_S
         names = self._number_width + self._name_width(tight) + 2 * gap
         return names + sum(self._option_widths(tight)) + 2
@@ -319,11 +299,6 @@ class SwitchPanel(QWidget):
         if 0 <= concept < len(self.switches) and not self.switches[concept].locked:
             self.switches[concept].setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def show_beliefs(self, beliefs: Sequence[float]) -> None:
-        """Show how sure the model is of each concept."""
-        for switch, belief in zip(self.switches, beliefs, strict=True):
-            switch.show_belief(belief)
-
     def show_states(
         self, states: Sequence[int], pending: tuple[int, int] | None, *, locked: bool, remind: bool
     ) -> None:
@@ -331,9 +306,8 @@ class SwitchPanel(QWidget):
         set now; remind: what is not set is marked as missing."""
         for concept, (switch, state) in enumerate(zip(self.switches, states, strict=True)):
             chosen = pending is not None and pending[0] == concept
-            shown = pending[1] if pending is not None and chosen else state
             switch.set_locked(locked)
-            switch.show_state(shown, pending=chosen)
+            switch.show_state(pending[1] if pending and chosen else state, pending=chosen)
             if self._ticks:
                 mark = SET_MARK if state != AS_IT_IS else "▸" if remind else ""
                 text = f"{mark}{concept + 1}"
@@ -378,12 +352,10 @@ class TimeLeft(Picture):
 
     @property
     def text(self) -> str:
-        """What stands there now."""
         return self._text_of(ceil(self._share() * self._limit_s))
 
     @property
     def needed_width(self) -> int:
-        """Logical pixels of its words."""
         text = self._text_of(ceil(self._limit_s))
         return ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(text)) + 2
 

@@ -44,7 +44,6 @@ class Findings:
 
     @property
     def all(self) -> list[Result]:
-        """Together."""
         studies = [result for results in self.by_study.values() for result in results]
         return [*studies, *self.between, *self.pooled]
 

@@ -33,19 +33,16 @@ if TYPE_CHECKING:
 
 
 DEFINITIONS = {
-    "Judged explanations": (
-        "Accuracy: photos answered rightly / photos judged, of each session. Distinction: the "
-        "correct class; with the last two steps of a tree, both answered as the model does; "
-        "chance is one of the classes to choose from, there one of the four ends. Agreement: 3 and "
-        "4 say that the prediction is correct, 1 and 2 that it is not; chance is half. t tests "
-        "are two-sided, two-sample ones with equal variances. The interval clustered by set takes "
-        "sessions that saw the same photos as alike (cluster-robust variance, t with one degree of "
-        "freedom less than there are sets); it is one of the logit of the share, transformed back, "
-        "and so stays between 0 and 100 % (Korn and Graubard 1999). The score that was "
-        "told splits the photos in halves by the ratings, ties by lot; without the lot it is the "
-        "mean over all ways to break the ties. "
-        "All of it is in the table statistics."
-    ),
+    "Judged explanations": "Accuracy: photos answered rightly / photos judged, of each session. "
+    "Distinction: the correct class; with the last two steps of a tree, both answered as the model "
+    "does; chance is one of the classes to choose from, there one of the four ends. Agreement: 3 "
+    "and 4 say that the prediction is correct, 1 and 2 that it is not; chance is half. t tests are "
+    "two-sided, two-sample ones with equal variances. The interval clustered by set takes sessions "
+    "that saw the same photos as alike (cluster-robust variance, t with one degree of freedom less "
+    "than there are sets); it is one of the logit of the share, transformed back, and so stays "
+    "between 0 and 100 % (Korn and Graubard 1999). The score that was told splits the photos in "
+    "halves by the ratings, ties by lot; without the lot it is the mean over all ways to break the "
+    "ties. All of it is in the table statistics."
 }
 
 
@@ -200,15 +197,9 @@ def _told(groups: Sequence[Group]) -> str:
 
 
 def _place(back: int | None) -> str:
-    """A step of a path, counted back from its last."""
     if back is None:
         return "none"
-    if back == 0:
-        return "last"
-    return f"last but {_BACK[back - 1] if back <= len(_BACK) else back}"
-
-
-_BACK = ("one", "two", "three")
+    return f"last but {({1: 'one', 2: 'two', 3: 'three'}).get(back, back)}" if back else "last"
 
 
 def _about_lengths(groups: Sequence[Group]) -> Iterator[Html]:
@@ -272,16 +263,11 @@ def overview(result: Findings) -> Html:
 
 
 def _chances(results: Sequence[Result]) -> str:
-    """What guessing gets, of the accuracies that are there."""
     result = []
     for name, of in (("", {paper.DISTINCTION, paper.OUTPUT}), ("agreement ", {paper.AGREEMENT})):
-        chances = {
-            outcome.against
-            for outcome in results
-            if outcome.of.name in of and outcome.against is not None
-        }
-        if chances:
-            result.append(name + " or ".join(f"{chance:.3g} %" for chance in sorted(chances)))
+        against = {outcome.against for outcome in results if outcome.of.name in of}
+        if chances := sorted(chance for chance in against if chance is not None):
+            result.append(name + " or ".join(f"{chance:.3g} %" for chance in chances))
     return ", ".join(result)
 
 
@@ -289,12 +275,8 @@ def _cell(group: Group, name: str, results: Sequence[Result], best: float) -> ob
     own = [result for result in results if result.of.study == group.name and result.of.name == name]
     if not own:
         return NONE
-    star = (
-        "*"
-        if any(outcome.test == "one-sample t" and outcome.significant for outcome in own)
-        else ""
-    )
-    text = f"{_spread(own[0].mean, own[0].sd, '%')}{star}"
+    differs = any(outcome.test == "one-sample t" and outcome.significant for outcome in own)
+    text = f"{_spread(own[0].mean, own[0].sd, '%')}{'*' if differs else ''}"
     return two_lines(strong(text) if own[0].mean == best else text, own[0].of.published or NONE)
 
 
@@ -308,20 +290,16 @@ def result_table(results: Sequence[Result], text: str, *, several: bool = False)
         rows.setdefault((result.of, result.compared_with), []).append(result)
     merged: list[list[object]] = []
     for (of, other), own in rows.items():
-        if other is None and all(outcome.test == MEAN for outcome in own):
-            tests: object = NONE
-        else:
-            tests = _tests(own)
-        what: object = two_lines(of.name, of.study.split(" + ")[0]) if several else of.name
+        only_mean = other is None and all(outcome.test == MEAN for outcome in own)
         first = own[0]
         merged.append(
             [
-                what,
+                two_lines(of.name, of.study.split(" + ")[0]) if several else of.name,
                 of.unit,
                 first.n,
                 _spread(first.mean, first.sd, of.unit),
                 _against(own, of.unit),
-                tests,
+                NONE if only_mean else _tests(own),
                 of.published or NONE,
             ]
         )

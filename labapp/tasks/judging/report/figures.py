@@ -3,7 +3,7 @@ as files. Marks differ by shape and fill, so that they can be told apart in grey
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
@@ -45,15 +45,15 @@ TITLES = {
 
 def plates(counted: Tables, groups: Sequence[Group]) -> list[ReportFigure]:
     """Every figure for which there are values; counted: the tables of the sessions that count."""
-    makers: tuple[Callable[[], ReportFigure | None], ...] = (
-        lambda: accuracies(groups),
-        lambda: by_rank(groups),
-        lambda: beliefs(groups),
-        lambda: trade_offs(counted, groups),
-        lambda: understanding(counted, groups),
-    )
     with mpl.rc_context(style()):
-        return [plate for make in makers if (plate := make()) is not None]
+        plates = (
+            accuracies(groups),
+            by_rank(groups),
+            beliefs(groups),
+            trade_offs(counted, groups),
+            understanding(counted, groups),
+        )
+    return [plate for plate in plates if plate is not None]
 
 
 _READ = (
@@ -65,10 +65,9 @@ _READ = (
 
 def _lengths(groups: Sequence[Group]) -> str:
     """How long the explanations are beside the paper's, where they differ."""
-    told = [
+    return "".join(
         f" In {group.name}: {group.length_sentence}" for group in groups if group.length_sentence
-    ]
-    return "".join(told)
+    )
 
 
 def accuracies(groups: Sequence[Group]) -> ReportFigure | None:
@@ -124,10 +123,6 @@ def _names(ax: Axes, rows: Sequence[tuple[str, int]]) -> None:
     kit.rows(ax, [f"{name}, n = {n}" for name, n in rows], beyond=0.55, above=0.55)
 
 
-def _sessions(group: Group) -> int:
-    return int(group.photos.groupby(WHO).ngroups)
-
-
 def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
     """Mean rating of rows by the model's rank (Figure 4)."""
     shown = [(group, means) for group in groups if len(means := rank_means(group)) > 1]
@@ -137,7 +132,6 @@ def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
     longest = max(int(means.index.max()) for _, means in shown)
     for (line, mark), (group, means) in zip(cycle(kit.LINES), shown, strict=False):
         ratings = int(group.ratings["rank"].notna().sum())
-        label = f"{group.name}, {ratings} ratings"
         ax.plot(
             means.index,
             means.to_numpy(),
@@ -146,7 +140,7 @@ def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
             color=INK if line == "-" else ACCENT,
             linewidth=1.4,
             markersize=6,
-            label=label,
+            label=f"{group.name}, {ratings} ratings",
         )
     ax.set_ylim(0.9, 4.1)
     ax.set_yticks([1, 2, 3, 4], ["1 not similar", "2", "3", "4 similar"])
@@ -157,11 +151,9 @@ def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
     ax.legend(frameon=False, loc="upper right", fontsize=points_of(8))
     caption = (
         "Mean over all ratings of rows of a rank. A falling line: people agree with the model."
-    )
-    caption += _lengths([group for group, _ in shown])
-    return ReportFigure(
-        "judging-ratings-by-rank", figure, "Mean rating by the model's rank", caption
-    )
+    ) + _lengths([group for group, _ in shown])
+    label = "Mean rating by the model's rank"
+    return ReportFigure("judging-ratings-by-rank", figure, label, caption)
 
 
 def beliefs(groups: Sequence[Group]) -> ReportFigure | None:
@@ -178,7 +170,7 @@ def beliefs(groups: Sequence[Group]) -> ReportFigure | None:
             values = plain(per_session(group.photos[chosen], "agreement"))
             _strip(ax, place, values, _printed(group, f"belief, {kind}"))
         ax.axvline(NEUTRAL, color=INK, linewidth=1.2, ls="--")
-        _names(ax, [(group.name, _sessions(group)) for group in shown])
+        _names(ax, [(group.name, group.photos.groupby(WHO).ngroups) for group in shown])
         ax.set_title(f"{kind[0].upper()}{kind[1:]}" + (" photos" if kind == "all" else ""))
         ax.set_xlim(0.9, 4.1)
         ax.set_xticks([1, 2, 3, 4])
@@ -231,15 +223,10 @@ def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
     kit.columns(ax, ["low", "medium", "high"])
     ax.set_ylim(48, 102)
     kit.grid(ax)
-    ax.set_title(_folded(group.name), fontsize=points_of(8))
+    first, _, rest = group.name.partition("-")  # on two lines, so that all titles have one height
+    ax.set_title(f"{first}-\n{rest}", fontsize=points_of(8))
     counts = [f"{some.size}" for some in values]  # sliders that nobody touched are left out
     ax.set_xlabel(f"risk, n = {', '.join(counts if len(set(counts)) > 1 else counts[:1])}")
-
-
-def _folded(name: str) -> str:
-    """A name on two lines, so that long ones fit and all titles have one height."""
-    first, _, rest = name.partition("-")
-    return f"{first}-\n{rest}"
 
 
 def understanding(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
@@ -260,9 +247,8 @@ def understanding(counted: Tables, groups: Sequence[Group]) -> ReportFigure | No
         ax.set_xlim(0.8, 5.2)
         ax.set_xticks(range(1, 6))
         ax.set_xlabel("1 very poor – 5 very good")
-    return ReportFigure(
-        "judging-understanding", figure, "Understanding as rated, at three times", _READ
-    )
+    label = "Understanding as rated, at three times"
+    return ReportFigure("judging-understanding", figure, label, _READ)
 
 
 def _one_a_study(groups: Sequence[Group]) -> list[Group]:

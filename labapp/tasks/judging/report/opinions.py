@@ -71,10 +71,8 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         of = _least(study, design, risk)
         yield summary(of, values)
         if accuracy is not None:
-            one_sample = inference.one_sample(values, accuracy)
-            yield result_of(of, values, one_sample, against=accuracy, ours=True)
-            one_sample = inference.signed_rank(values, accuracy)
-            yield result_of(of, values, one_sample, against=accuracy, ours=True)
+            for test in (inference.one_sample, inference.signed_rank):
+                yield result_of(of, values, test(values, accuracy), against=accuracy, ours=True)
         asked = submitted(own, f"{risk}_risk")
         share = 100.0 * not_touched(asked[asked["kind"] == "slider"]).astype(np.float64)
         name = f"least accuracy, {risk} risk, not answered"
@@ -84,8 +82,7 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         of = _least(study, design, "low")
         than = ("high risk", high)
         yield result_of(of, low, inference.paired(low, high), other=than, ours=True)
-        one_sample = inference.signed_rank(low - high)
-        yield result_of(of, low, one_sample, other=than, ours=True)
+        yield result_of(of, low, inference.signed_rank(low - high), other=than, ours=True)
 
 
 def _least(study: str, design: str, risk: str) -> Quantity:

@@ -63,18 +63,7 @@ class Length:
 
     @property
     def about(self) -> str:
-        """In words."""
         return f"about {self.number}" if self.rough else f"{self.number}"
-
-
-def _studies(values: dict[str, dict[str, Published]]) -> dict[tuple[str, str], Published]:
-    return {(design, name): row for design, some in values.items() for name, row in some.items()}
-
-
-def _sd(
-    mean: float, sd: float, p: float | None = None, *, significant: bool | None = None
-) -> Published:
-    return Published(mean, sd, p, significant)
 
 
 DISTINCTION, OUTPUT, AGREEMENT = "distinction", "output prediction", "agreement"
@@ -90,26 +79,26 @@ DECREASE = "p = 0.006"
 
 _VALUES = {
     "gradcam-distinction": {
-        DISTINCTION: _sd(27.8, 16.3, significant=False),
-        OUTPUT: _sd(34.6, 19.0),
+        DISTINCTION: Published(27.8, 16.3, significant=False),
+        OUTPUT: Published(34.6, 19.0),
         "duration": Published(7),
     },
     "gradcam-distinction-labels": {DISTINCTION: Published(45.4), OUTPUT: Published(53.2)},
     "bagnet-distinction": {
-        DISTINCTION: _sd(42.0, 15.7, significant=True),
-        OUTPUT: _sd(56.0, 16.4),
+        DISTINCTION: Published(42.0, 15.7, significant=True),
+        OUTPUT: Published(56.0, 16.4),
         "duration": Published(7.4),
     },
     "bagnet-distinction-labels": {DISTINCTION: Published(32.0), OUTPUT: Published(36.8)},
     "protopnet-distinction": {
-        DISTINCTION: _sd(54.5, 30.3, significant=True),
+        DISTINCTION: Published(54.5, 30.3, significant=True),
         "similarity, chosen": Published(2.9, significant=True),
         "similarity, others": Published(2.1),
         "similarity by rank": Published(-0.25, p=0.49),
         "duration": Published(10.9),
     },
     "protopnet-agreement": {
-        AGREEMENT: _sd(60.0, 18.3, significant=True),
+        AGREEMENT: Published(60.0, 18.3, significant=True),
         "similarity, chosen": Published(2.9, significant=True),
         "similarity, others": Published(2.0),
         "similarity by rank": Published(-0.52, p=0.12),
@@ -119,7 +108,7 @@ _VALUES = {
         "duration": Published(16.4),
     },
     "prototree-distinction": {
-        DISTINCTION: _sd(33.8, 15.9, significant=True),
+        DISTINCTION: Published(33.8, 15.9, significant=True),
         "duration": Published(10.8),
     },
     "prototree-agreement": {
@@ -132,12 +121,12 @@ _VALUES = {
         "belief, model wrong": Published(2.7, significant=True),
         "duration": Published(10.1),
     },
-    "prototree-agreement-tree": {AGREEMENT: _sd(52.8, 19.9, 0.33)},
+    "prototree-agreement-tree": {AGREEMENT: Published(52.8, 19.9, 0.33)},
     POOLED: {
-        UNDERSTANDING[0]: _sd(3.8, 0.9),
-        UNDERSTANDING[1]: _sd(3.8, 0.9),
-        UNDERSTANDING[2]: _sd(3.6, 1.0),
-        "ml experience": _sd(2.6, 1.1),
+        UNDERSTANDING[0]: Published(3.8, 0.9),
+        UNDERSTANDING[1]: Published(3.8, 0.9),
+        UNDERSTANDING[2]: Published(3.6, 1.0),
+        "ml experience": Published(2.6, 1.1),
         "warm-up": Published(86.5),
     },
 }
@@ -180,9 +169,9 @@ PEOPLE = {
 """Percent by item and option, over all studies; the empty option: not reported."""
 
 VALUES = {
-    **_studies(_VALUES),
+    **{(design, name): row for design, some in _VALUES.items() for name, row in some.items()},
     **{
-        (design, f"least accuracy, {risk} risk"): _sd(*value)
+        (design, f"least accuracy, {risk} risk"): Published(*value)
         for design, (_, row) in _TRADE_OFF.items()
         for risk, value in zip(RISKS, row, strict=True)
     },
@@ -193,7 +182,7 @@ VALUES = {
         for design, (own, _) in _TRADE_OFF.items()
     },
     **{
-        (design, name): _sd(*value)
+        (design, name): Published(*value)
         for design, row in _UNDERSTANDING.items()
         for name, value in zip(UNDERSTANDING, row, strict=True)
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from labapp.analysis.inference import SIGNIFICANT, SMALLEST, Outcome, Values, mean, sd
@@ -59,7 +59,7 @@ class Result:
     def row(self) -> dict[str, Any]:
         """The columns of the table of statistics."""
         of = self.of
-        values = {name: getattr(self, name) for name in _OWN}
+        own = [field.name for field in fields(self) if field.name != "of"]
         return {
             "study": of.study,
             "design": of.design,
@@ -69,14 +69,8 @@ class Result:
             "published": of.published or None,
             "why": of.why or None,
             "significant": self.significant,
-            **values,
+            **{name: getattr(self, name) for name in own},
         }
-
-
-_OWN = (
-    *("test", "ours", "n", "mean", "sd", "compared_with", "n_2", "mean_2", "sd_2", "against"),
-    *("statistic", "df", "p", "low", "high"),
-)
 
 
 def summary(of: Quantity, values: Values, *, ours: bool = False) -> Result:
@@ -94,27 +88,21 @@ def result_of(
     other: tuple[str, Values] | None = None,
 ) -> Result:
     """A test of values, against a number or another group (its name and its values)."""
-    name, more = (None, None) if other is None else other
-    return Result(
-        of,
-        outcome.test,
-        ours,
-        values.size,
-        mean(values),
-        sd(values),
-        name,
-        None if more is None else more.size,
-        None if more is None else mean(more),
-        None if more is None else sd(more),
-        against,
-        outcome.statistic,
-        outcome.df,
-        outcome.p,
-        outcome.low,
-        outcome.high,
+    made = replace(
+        summary(of, values, ours=ours),
+        test=outcome.test,
+        against=against,
+        statistic=outcome.statistic,
+        df=outcome.df,
+        p=outcome.p,
+        low=outcome.low,
+        high=outcome.high,
     )
+    if other is None:
+        return made
+    name, more = other
+    return replace(made, compared_with=name, n_2=more.size, mean_2=mean(more), sd_2=sd(more))
 
 
 def of_item(results: Sequence[Result], *items: int) -> list[Result]:
-    """Those that belong to some items."""
     return [result for result in results if result.of.item in items]

@@ -68,7 +68,7 @@ def noted(text: str, *groups: Group, also: str = "") -> str:
     if not text:
         return text
     labels = any(group.labels and group.invented for group in groups)
-    remarks = dict.fromkeys(group.length_remark for group in groups)
+    remarks = dict.fromkeys(remark(group.design, group.lengths) for group in groups)
     told = [*([paper.KNOWN_OBJECTS] * labels), *filter(None, (*remarks, also))]
     return f"{text} ({'; '.join(told)})" if told else text
 
@@ -158,11 +158,9 @@ def steps(group: Group) -> Iterator[Result]:
         return
     verdicts = plain(per_session(group.warm_up, "right_verdict", 100.0))
     if verdicts.size:
-        published = paper.published(paper.POOLED, "warm-up")
+        published = str(paper.published(paper.POOLED, "warm-up"))
         name = "warm-up, prediction rightly judged"
-        yield summary(
-            Quantity(group.name, group.design, 4, name, PERCENT, str(published)), verdicts
-        )
+        yield summary(Quantity(group.name, group.design, 4, name, PERCENT, published), verdicts)
         mistakes = plain(per_session(group.warm_up, "right_mistake", 100.0))
         of = quantity(group, 4, "warm-up, first mistake found", PERCENT)
         yield summary(replace(of, why=""), mistakes, ours=True)  # its tree is another one
@@ -266,13 +264,11 @@ def against_model(group: Group) -> Iterator[Result]:
 
 def _own_correlations(rated: pd.DataFrame, with_what: str) -> Values:
     """Spearman's rho of every session whose ratings vary."""
-    result = []
-    for _, own in rated.groupby(WHO, sort=True):
-        other = own[with_what].to_numpy(dtype=np.float64)
-        rho = inference.spearman(_ratings(own), other).statistic
-        if rho is not None:
-            result.append(rho)
-    return np.array(result, dtype=np.float64)
+    rhos = (
+        inference.spearman(_ratings(own), own[with_what].to_numpy(dtype=np.float64)).statistic
+        for _, own in rated.groupby(WHO, sort=True)
+    )
+    return np.array([rho for rho in rhos if rho is not None], dtype=np.float64)
 
 
 def belief(group: Group) -> Iterator[Result]:
@@ -290,10 +286,8 @@ def belief(group: Group) -> Iterator[Result]:
         yield result_of(of, ratings, inference.one_sample(ratings, NEUTRAL), against=NEUTRAL)
         own = plain(per_session(some, "agreement"))
         of = quantity(group, 7, f"belief, {kind}, by session", RATING, "-")
-        one_sample = inference.one_sample(own, NEUTRAL)
-        yield result_of(of, own, one_sample, against=NEUTRAL, ours=True)
-        one_sample = inference.signed_rank(own, NEUTRAL)
-        yield result_of(of, own, one_sample, against=NEUTRAL, ours=True)
+        for test in (inference.one_sample, inference.signed_rank):
+            yield result_of(of, own, test(own, NEUTRAL), against=NEUTRAL, ours=True)
 
 
 def forced_score(group: Group) -> Iterator[Result]:
@@ -363,17 +357,11 @@ class Group:
 
     @cached_property
     def lengths(self) -> Mapping[int, int]:
-        """See `labapp.tasks.judging.report.statistics.lengths`."""
         return lengths(self.task, self.photos, self.ratings)
 
     @property
-    def length_remark(self) -> str:
-        """Beside a number of the paper; empty where explanations are as long as there."""
-        return remark(self.design, self.lengths)
-
-    @property
     def length_sentence(self) -> str:
-        """The same in a sentence."""
+        """Of explanations that are longer or shorter than the paper's; empty for others."""
         return sentence(self.design, self.task, self.lengths)
 
     @property
@@ -393,12 +381,11 @@ def groups_of(counted: Tables) -> list[Group]:
     keys = ["study", "method", "task", "labels"]
     for key, photos in judged[judged["task"].isin(TASKS)].groupby(keys, sort=True):
         study, method, task, labels = str(key[0]), str(key[1]), str(key[2]), bool(key[3])
-        design = design_of(method, task, labels=labels)
         result.append(
             Group(
                 study=study,
                 name=study,
-                design=design,
+                design=design_of(method, task, labels=labels),
                 method=method,
                 task=task,
                 labels=labels,
@@ -409,7 +396,11 @@ def groups_of(counted: Tables) -> list[Group]:
                 stages=_same(stages, keys, key),
             )
         )
-    return [_named(group, result) for group in result]
+    several = Counter(group.study for group in result)
+    return [
+        replace(group, name=f"{group.study}, {group.design}") if several[group.study] > 1 else group
+        for group in result
+    ]
 
 
 def _same(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[object]) -> pd.DataFrame:
@@ -417,12 +408,6 @@ def _same(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[object]) ->
     for name, value in zip(keys, values, strict=True):
         chosen &= (frame[name] == value).fillna(False).to_numpy(dtype=bool)
     return frame[chosen]
-
-
-def _named(group: Group, others: Sequence[Group]) -> Group:
-    if sum(other.study == group.study for other in others) == 1:
-        return group
-    return replace(group, name=f"{group.study}, {group.design}")
 
 
 def per_session(frame: pd.DataFrame, column: str, factor: float = 1.0) -> pd.Series[float]:
@@ -456,14 +441,12 @@ def lengths(task: str, photos: pd.DataFrame, ratings: pd.DataFrame) -> Mapping[i
     prototypes), the shortest first; empty for other explanations. What several people judged counts
     once. photos, ratings: as in `Group`."""
     if task.startswith("path"):
-        once = photos.drop_duplicates(["set", "photo"])["n_steps"].dropna()
-        counts = Counter(int(n) for n in once)
+        counts = photos.drop_duplicates(["set", "photo"])["n_steps"].dropna()
     elif task.startswith("prototype"):
-        rows = ratings.groupby(["set", "photo", "of"])["prototype"].nunique()
-        counts = Counter(int(n) for n in rows)
+        counts = ratings.groupby(["set", "photo", "of"])["prototype"].nunique()
     else:
-        counts = Counter()
-    return {n: counts[n] for n in sorted(counts)}
+        return {}
+    return dict(sorted(Counter(map(int, counts)).items()))
 
 
 def remark(design: str, here: Mapping[int, int]) -> str:
@@ -513,7 +496,7 @@ def of_set(manifest: Manifest) -> str:
         task = "prototype-agreement"
     else:
         return ""
-    here = {n: counts[n] for n in sorted(counts)}
+    here = dict(sorted(counts.items()))
     beside = sentence(paper.design_of(manifest.method.name, task, labels=False), task, here)
     what = "steps of a path" if manifest.kind == "path" else "rows of a class"
     return beside or f"Shown: {_range(here)} {what}."

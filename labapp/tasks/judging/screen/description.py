@@ -14,8 +14,9 @@ A page shows below or beside its text what it names like a picture: `![](correct
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -24,11 +25,10 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from labapp import discovery
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
-from labapp.plugins.part import PlannedPart
-from labapp.tasks.judging.events import TREE, Judge, JudgementMade, OpenSpecies
-from labapp.tasks.judging.machine import answered
-from labapp.tasks.judging.plan import JudgingPart, MethodPart, PlannedPhoto, questions
-from labapp.tasks.judging.screen.photos import WIDEST, DescribedScreen, JudgingScreen
+from labapp.tasks.judging.events import TREE, Judge, OpenSpecies
+from labapp.tasks.judging.machine import answered, with_answer
+from labapp.tasks.judging.plan import JudgingPart, MethodPart, questions
+from labapp.tasks.judging.screen.photos import WIDEST, DescribedScreen, JudgingScreen, filled
 from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.tasks.judging.task import SCREENS
@@ -55,44 +55,36 @@ class Description(Opened):
         self._open_tree = open_tree
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._inside: QWidget | None = None
+        self.inside: Pages | WholeTree | None = None
         self._column = QVBoxLayout(self)
 
     @property
     def page_shown(self) -> int:
-        return (self._inside.tabs.index or 0) if isinstance(self._inside, Pages) else 0
+        return (self.inside.tabs.index or 0) if isinstance(self.inside, Pages) else 0
 
     def turn_to(self, page: int) -> None:
-        if isinstance(self._inside, Pages) and page < len(self._inside.pages):
-            self._inside.turn_to(page)
-
-    @property
-    def inside(self) -> QWidget | None:
-        """The description or the tree that is shown."""
-        return self._inside
+        if isinstance(self.inside, Pages) and page < len(self.inside.pages):
+            self.inside.turn_to(page)
 
     def show_what(self, what: str) -> None:
         """Show the description, or the tree."""
-        if self.what != what:
-            self.what = what
-            closes = "judging_close_tree" if what == TREE else "judging_close_description"
-            self.close_words = self.session.words(closes)
-            if self._inside is not None:
-                self._column.removeWidget(self._inside)
-                self._inside.hide()  # it goes a moment later, and would lie over the new one
-                self._inside.deleteLater()
-            self._inside = self._made(what)
-            self._column.addWidget(self._inside)
-
-    def _made(self, what: str) -> QWidget:
-        part = self._part
-        tree = part.explained.tree
+        if self.what == what:
+            return
+        self.what = what
+        closes = "judging_close_tree" if what == TREE else "judging_close_description"
+        self.close_words = self.session.words(closes)
+        if self.inside is not None:
+            self._column.removeWidget(self.inside)
+            self.inside.hide()  # it goes a moment later, and would lie over the new one
+            self.inside.deleteLater()
+        part, tree = self._part, self._part.explained.tree
         if what == TREE and tree is not None:
-            return WholeTree(self.session, tree)
-        assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
-        made = Pages(self.session, part, self.session.parts)
-        made.tree.clicked.connect(self._open_tree)
-        return made
+            self.inside = WholeTree(self.session, tree)
+        else:
+            assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
+            self.inside = Pages(self.session, part)
+            self.inside.tree.clicked.connect(self._open_tree)
+        self._column.addWidget(self.inside)
 
     key_places = (ZoomView,)
 
@@ -100,9 +92,7 @@ class Description(Opened):
         return not event.modifiers() & COMMANDS and event.key() in KEYS
 
     def entrance(self) -> QWidget | None:
-        """What takes the keyboard."""
-        inside = self._inside
-        return inside.entrance() if isinstance(inside, Pages | WholeTree) else None
+        return None if self.inside is None else self.inside.entrance()
 
     def resizeEvent(self, event: object) -> None:
         side = max(theme.SPACE_XL, (self.width() - WIDEST) // 2)
@@ -112,9 +102,7 @@ class Description(Opened):
 class Pages(QWidget):
     """The description and the worked examples, one at a time."""
 
-    def __init__(
-        self, session: SessionView, part: JudgingPart, parts: Sequence[PlannedPart]
-    ) -> None:
+    def __init__(self, session: SessionView, part: JudgingPart) -> None:
         super().__init__()
         words = session.words
         told = [shown_of(page) for page in session.pages(part.description, part.values)]
@@ -125,7 +113,7 @@ class Pages(QWidget):
             ("correct", "judging_example_correct"),
             ("incorrect", "judging_example_incorrect"),
         ):
-            if made := example_page(session, part, parts, name):
+            if made := example_page(session, part, name):
                 self.pages.append(made)
                 names.append(words(key))
         self.tabs = Views(names, session.palette, " / ".join(names))
@@ -138,16 +126,8 @@ class Pages(QWidget):
         self.stack = PageStack()
         for page in self.pages:
             self.stack.addWidget(page)
-        head = QHBoxLayout()
-        head.setSpacing(theme.SPACE_L)
-        head.addWidget(self.tabs)
-        head.addWidget(self.tree)
-        head.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_L)
-        column.addLayout(head)
-        column.addWidget(self.stack, 1)
+        head = filled(QHBoxLayout(), theme.SPACE_L, self.tabs, self.tree, 1)
+        filled(QVBoxLayout(self), theme.SPACE_L, head, (self.stack, 1))
 
     def turn_to(self, page: int) -> None:
         """Show a page, from 0."""
@@ -155,15 +135,12 @@ class Pages(QWidget):
         self.stack.setCurrentIndex(page)
 
     def entrance(self) -> QWidget | None:
-        """What takes the keyboard."""
         return self.tabs if not self.tabs.isHidden() else self.pages[0].entrance()
 
 
-def example_page(
-    session: SessionView, part: JudgingPart, parts: Sequence[PlannedPart], name: str
-) -> WorkedExample | None:
+def example_page(session: SessionView, part: JudgingPart, name: str) -> WorkedExample | None:
     """A worked example as the introduction to the same stimuli has it; None where none does."""
-    for other in parts:
+    for other in session.parts:
         if not isinstance(other, MethodPart) or other.explained.stimuli != part.explained.stimuli:
             continue
         photo = other.correct if name == "correct" else other.incorrect
@@ -196,20 +173,12 @@ class WholeTree(QWidget):
         self.whole.clicked.connect(self.view.fit)
         hint = PlainLabel(words("judging_tree_hint"))
         hint.setProperty("role", "secondary")
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_S)
-        for button in (self.larger, self.smaller, self.whole):
-            row.addWidget(button)
+        row = filled(QHBoxLayout(), theme.SPACE_S, self.larger, self.smaller, self.whole)
         row.addSpacing(theme.SPACE_M)
         row.addWidget(hint, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_M)
-        column.addLayout(row)
-        column.addWidget(self.view, 1)
+        filled(QVBoxLayout(self), theme.SPACE_M, row, (self.view, 1))
 
     def entrance(self) -> QWidget:
-        """What takes the keyboard."""
         return self.view
 
 
@@ -230,10 +199,7 @@ class TextPage(QWidget):
         self.text = MarkdownView()
         self.text.show_text(text)
         self.button = button
-        column = QVBoxLayout()
-        column.setSpacing(theme.SPACE_L)
-        column.addStretch(1)
-        column.addWidget(self.text, 100)
+        column = filled(QVBoxLayout(), theme.SPACE_L, 1, (self.text, 100))
         if button is not None:
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(2)
@@ -245,7 +211,6 @@ class TextPage(QWidget):
         self.text.setMinimumWidth(min(text_width(), 600))
 
     def entrance(self) -> QWidget | None:
-        """What takes the keyboard."""
         return self.button or (self.text if self.text.focusPolicy() else None)
 
 
@@ -257,14 +222,9 @@ class PreviewPage(QWidget):
         self.tried = screen
         self.text = MarkdownView()
         self.text.show_text(text)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_M)
-        column.addWidget(self.text)
-        column.addWidget(screen, 100)
+        filled(QVBoxLayout(self), theme.SPACE_M, self.text, (screen, 100))
 
     def entrance(self) -> QWidget | None:
-        """What takes the keyboard."""
         return self.tried.entrance()
 
 
@@ -272,8 +232,6 @@ class MethodScreen(DescribedScreen, PagedScreen):
     def __init__(self, session: SessionView, part: MethodPart) -> None:
         super().__init__(session, part, session.pages(part.document, part.values))
         self._part = part
-        self._screen_of: Callable[[SessionView, JudgingPart], JudgingScreen]
-        self._screen_of = discovery.load(SCREENS[part.task])
         self._made: dict[int, QWidget] = {}
         self.stack = PageStack()
         self.column(WIDEST).addWidget(self.stack)
@@ -295,7 +253,7 @@ class MethodScreen(DescribedScreen, PagedScreen):
         examples = {"correct": part.correct, "incorrect": part.incorrect}
         if (photo := examples.get(shown)) is not None:
             return WorkedExample(session, part.task, part.explained, photo, text)
-        if shown == "preview" and (tried := rehearsal(session, part, self._screen_of)):
+        if shown == "preview" and (tried := rehearsal(session, part)):
             return PreviewPage(text, tried)
         if shown == TREE and part.explained.tree is not None:
             button = Button(session.words("judging_whole_tree"))
@@ -334,59 +292,23 @@ class Rehearsal(JudgingScreen):
         match command:
             case Judge():
                 for payload in answered(questions(self.part.task, self.photo), trial, command):
-                    trial = _with(trial, payload)
+                    trial = with_answer(trial, payload)
             case OpenSpecies(option):
                 trial = replace(trial, option=option)
         self.rehearsed = replace(self.rehearsed, trial=trial)
         self.render_state()
 
 
-def _with(trial: PhotoTrial, payload: object) -> PhotoTrial:
-    """The trial with an answer given or taken back."""
-    if not isinstance(payload, JudgementMade):
-        return trial
-    answers = {name: value for name, value in trial.answers.items() if name != payload.question}
-    if payload.value is not None:
-        answers[payload.question] = payload.value
-    return replace(trial, answers=answers)
-
-
-def rehearsal(
-    session: SessionView,
-    part: MethodPart,
-    screen: Callable[[SessionView, JudgingPart], JudgingScreen],
-) -> JudgingScreen | None:
-    """The screen of the part's task on its example; None where the set has none.
-
-    screen: the class of the task's screen.
-    """
+def rehearsal(session: SessionView, part: MethodPart) -> JudgingScreen | None:
+    """The screen of the part's task on its example; None where the set has none."""
     photo = part.correct
     if photo is None:
         return None
-    assert isinstance(screen, type)
-    made_of = type("Rehearsed", (Rehearsal, screen), {"rehearsed": _fresh()})
-    made: JudgingScreen = made_of(session, _stage(part, _as_in_task(photo)))
-    made.planned = part  # the part that runs while it is tried out
-    made.render_state()
-    return made
-
-
-def _fresh() -> JudgingState:
-    return JudgingState(Pauses(), trial=PhotoTrial(1, started_ns=0))
-
-
-def _as_in_task(photo: PlannedPhoto) -> PlannedPhoto:
-    """Without the steps that are left to the participant."""
-    if photo.final is None:
-        return photo
-    first = photo.final.first.prototype
-    place = next((n for n, row in enumerate(photo.rows) if row.prototype == first), None)
-    return photo.model_copy(update={"rows": photo.rows[:place]})
-
-
-def _stage(part: MethodPart, photo: PlannedPhoto) -> JudgingPart:
-    """A stage of one photo that is in no plan."""
-    return JudgingPart(
+    if photo.final is not None:  # without the steps that are left to the participant
+        first = photo.final.first.prototype
+        steps = takewhile(lambda row: row.prototype != first, photo.rows)
+        photo = photo.model_copy(update={"rows": tuple(steps)})
+    stage = JudgingPart(
         id=part.id,
         title=part.title,
         number=1,
@@ -401,3 +323,9 @@ def _stage(part: MethodPart, photo: PlannedPhoto) -> JudgingPart:
         time_limit_s=None,
         think_aloud=False,
     )
+    rehearsed = JudgingState(Pauses(), trial=PhotoTrial(1, started_ns=0))
+    bases = (Rehearsal, discovery.load(SCREENS[part.task]))
+    made: JudgingScreen = type("Rehearsed", bases, {"rehearsed": rehearsed})(session, stage)
+    made.planned = part  # the part that runs while it is tried out
+    made.render_state()
+    return made

@@ -8,37 +8,23 @@ left, rows of region and prototype on the right.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, floor
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from labapp.tasks.judging import plan
 from labapp.tasks.judging.events import OpenSpecies
-from labapp.tasks.judging.plan import (
-    ABSENT,
-    AFTER_ABSENT,
-    AFTER_PRESENT,
-    AGREEMENT,
-    DISTINCTION,
-    DISTINCTION_CONFIDENCE,
-    FIRST,
-    FIRST_STEP,
-    SIMILARITY,
-    JudgingPart,
-    PlannedPhoto,
-    PlannedRow,
-    Question,
-    Rows,
-    applies,
-    questions,
-)
 from labapp.tasks.judging.screen.photos import (
     AGREEMENTS,
     CONFIDENCES,
     WIDEST,
     JudgingScreen,
     columns,
+    filled,
+    label,
     row_of,
     similarity_key,
 )
@@ -59,33 +45,44 @@ LEFT_SHARE = 0.33
 LARGEST_PHOTO, LEAST_PHOTO = 620.0, 96.0
 
 
+MISSING_OF_ROWS = {
+    plan.AGREEMENT: "judging_missing_agreement",
+    plan.DISTINCTION: "judging_missing_species",
+    plan.DISTINCTION_CONFIDENCE: "judging_missing_confidence",
+}
+MISSING_OF_PATHS = {
+    plan.FIRST: "judging_missing_q1",
+    plan.AFTER_ABSENT: "judging_missing_q2_absent",
+    plan.AFTER_PRESENT: "judging_missing_q2_present",
+    plan.DISTINCTION_CONFIDENCE: "judging_missing_q3",
+    plan.FIRST_STEP: "judging_missing_first_step",
+    plan.AGREEMENT: "judging_missing_agreement",
+}
+
+
 class RatedScreen(JudgingScreen):
     """Rows that are rated, on the right; on the left the photo, which gives way to what the pointer
     is over, larger, as the photo stands in every row; below it what is asked in the end.
 
-    task: what is to be done with the rows; empty where they are only looked at.
+    task: what is to be done with the rows; empty where they are only looked at. missing_keys: the
+    words for a question that is missing and about no row.
     """
 
-    def __init__(self, session: SessionView, part: JudgingPart, task: str) -> None:
+    missing_keys = MISSING_OF_ROWS
+
+    def __init__(self, session: SessionView, part: plan.JudgingPart, task: str) -> None:
         super().__init__(session, part)
         self.rows = self.make_rows()
         self.rows.rated.connect(self._rate)
-        self.above = PlainLabel()
-        self.above.setProperty("role", "strong")
+        self.above = label("", "strong")
         self.above.setIndent(MISSING_WIDTH)
-        self.task = PlainLabel(task)
-        self.key = PlainLabel(similarity_key(session))
-        self.keys = PlainLabel(session.words("judging_keys_rate"))
-        for label in (self.key, self.keys):
-            label.setProperty("role", "secondary")
-        for label in (self.above, self.task, self.key, self.keys):
-            label.setWordWrap(True)
+        self.task, self.key = label(task), label(similarity_key(session), "secondary")
+        self.keys = label(session.words("judging_keys_rate"), "secondary")
         if not task:  # shown before it is in its window, a label would be a window of its own
-            for label in (self.task, self.key, self.keys):
-                label.hide()
+            for line in (self.task, self.key, self.keys):
+                line.hide()
 
     def make_rows(self) -> RowList:
-        """The list of rows."""
         return RowList(columns(self.session), self.session.palette, self.enlarger)
 
     def lay_out(self, over_rows: Sequence[QWidget], below: Sequence[QWidget] = ()) -> None:
@@ -94,28 +91,14 @@ class RatedScreen(JudgingScreen):
         self._below = tuple(below) or tuple(self.asked.values())
         self._over_rows = tuple(over_rows)
         self._left = QWidget()
-        left = QVBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.SPACE_S)
-        left.addWidget(self.above)
         place = QHBoxLayout()
         place.addSpacing(MISSING_WIDTH)
         place.addWidget(self.enlarger)
         place.addStretch(1)
-        left.addLayout(place)
-        for widget in self._below:
-            left.addWidget(widget)
-        left.addStretch(1)
-        right = QVBoxLayout()
-        right.setSpacing(theme.SPACE_S)
-        for widget in (*over_rows, self.task, self.key):
-            right.addWidget(widget)
-        right.addWidget(self.rows, 1)
-        right.addWidget(self.keys)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XL)
-        row.addWidget(self._left)
-        row.addLayout(right, 1)
+        filled(QVBoxLayout(self._left), theme.SPACE_S, self.above, place, *self._below, 1)
+        above = (*over_rows, self.task, self.key)
+        right = filled(QVBoxLayout(), theme.SPACE_S, *above, (self.rows, 1), self.keys)
+        row = filled(QHBoxLayout(), theme.SPACE_XL, self._left, (right, 1))
         self.column(WIDEST).addLayout(row)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -129,7 +112,6 @@ class RatedScreen(JudgingScreen):
         return handled
 
     def _fit(self) -> None:
-        """The photo as large as the questions below it leave room for."""
         wide = min(self.width() - 2 * theme.SPACE_XL, WIDEST)
         left = max(LEFT_LEAST, self.asked_width, floor(wide * LEFT_SHARE))
         self._left.setFixedWidth(left)
@@ -148,16 +130,15 @@ class RatedScreen(JudgingScreen):
 
     def numbers(self) -> tuple[int, ...]:
         """The numbers, in the plan, of the rows that are shown."""
-        raise NotImplementedError
+        return tuple(range(1, len(self.photo.rows) + 1))
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         image = self.images.image(photo.photo)
         self.enlarger.rest(image, None, self.session.words("judging_photo"))
         self.show_rows(photo)
         self._fit()
 
-    def show_rows(self, photo: PlannedPhoto) -> None:
-        """Show the rows that are looked at."""
+    def show_rows(self, photo: plan.PlannedPhoto) -> None:
         planned = [photo.rows[number - 1] for number in self.numbers()]
         self.rows.show_rows([row_of(self.images, photo, row) for row in planned])
 
@@ -167,17 +148,17 @@ class RatedScreen(JudgingScreen):
         asked = [row.choice for row in self.asked.values()]
         return [*self._over_rows, *ratings, *asked] if ratings else ()
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         super().show_answers(trial, missing)
         lacking = {question.row for question in missing}
         for number, view in zip(self.numbers(), self.rows.shown, strict=True):
-            view.show_rating(trial.answers.get(SIMILARITY.format(number)))
+            view.show_rating(trial.answers.get(plan.SIMILARITY.format(number)))
             view.mark_missing(number in lacking)
 
     def _rate(self, place: int, value: int, device: str) -> None:
         """A row is rated; by keyboard the next one has the turn."""
         numbers = self.numbers()
-        self.judge(SIMILARITY.format(numbers[place - 1]), value, device)
+        self.judge(plan.SIMILARITY.format(numbers[place - 1]), value, device)
         if device == "keyboard" and self.session.part is self.planned:
             self.after_row(place)
 
@@ -189,7 +170,7 @@ class RatedScreen(JudgingScreen):
     def go_to_first_asked(self) -> None:
         next(iter(self.asked.values())).entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def go_to(self, question: Question) -> None:
+    def go_to(self, question: plan.Question) -> None:
         if question.row is None:
             super().go_to(question)
         elif question.row in self.numbers():
@@ -203,70 +184,58 @@ class RatedScreen(JudgingScreen):
     def entrance(self) -> QWidget | None:
         return self.rows.shown[0].rating if self.rows.shown else super().entrance()
 
-    def missing_words(self, missing: Sequence[Question]) -> list[str]:
+    def missing_words(self, missing: Sequence[plan.Question]) -> list[str]:
         words = self.session.words
         count = sum(question.row is not None for question in missing)
         texts = [words("judging_missing_rows", count=count)] if count else []
-        return texts + [words(self.missing_key(key)) for key in missing if key.row is None]
-
-    def missing_key(self, question: Question) -> str:
-        """The key of the words for a question that is missing and about no row."""
-        return MISSING_OF_PROTOTYPES[question.id]
+        return texts + [words(self.missing_keys[key.id]) for key in missing if key.row is None]
 
 
-MISSING_OF_PROTOTYPES = {
-    AGREEMENT: "judging_missing_agreement",
-    DISTINCTION: "judging_missing_species",
-    DISTINCTION_CONFIDENCE: "judging_missing_confidence",
-}
+class BelievedScreen(RatedScreen):
+    """It says what the model predicts and asks whether one believes it."""
 
-
-ORDERS: dict[Rows, str] = {"sorted": "judging_sorted", "shuffled": "judging_shuffled"}
-"""What is said of the order of the rows."""
-
-
-class PrototypeAgreementScreen(RatedScreen):
-    """What the model predicts, why, and whether one believes it."""
-
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
-        super().__init__(session, part, session.words("judging_q_rows"))
-        words = session.words
+    def ask_agreement(self) -> None:
+        words = self.session.words
         row = QuestionRow(
             words("judging_q_agreement"),
             [words(key) for key in AGREEMENTS],
-            session.palette,
+            self.session.palette,
             strong=True,
             upright=True,
         )
-        # The first of four options is the answer 4.
-        row.answered.connect(lambda place, device: self.judge(AGREEMENT, 5 - place, device))
-        self.asked[AGREEMENT] = row
-        self.note = PlainLabel()
-        self.note.setProperty("role", "secondary")
-        self.note.setWordWrap(True)
-        self.lay_out((self.note,))
+        self.ask(plan.AGREEMENT, row)
 
-    def numbers(self) -> tuple[int, ...]:
-        return tuple(range(1, len(self.photo.rows) + 1))
+    def place_of(self, question: str, answer: int) -> int:
+        """Of the agreement the first of four options is the answer 4."""
+        return 5 - answer if question == plan.AGREEMENT else answer
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
-        species = self.part.explained.names[photo.prediction]
-        words = self.session.words
-        self.above.setText(words("judging_predicts", name=species))
-        order = words(ORDERS[self.part.rows])
-        self.note.setText(f"{words('judging_all_from', name=species)} {order}")
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
+        name = self.part.explained.names[photo.prediction]
+        self.above.setText(self.session.words("judging_predicts", name=name))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
-        super().show_answers(trial, missing)
-        value = trial.answers.get(AGREEMENT)
-        self.asked[AGREEMENT].show_answer(None if value is None else 5 - value)
+
+class PrototypeAgreementScreen(BelievedScreen):
+    """Every row of the predicted class is rated."""
+
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
+        super().__init__(session, part, session.words("judging_q_rows"))
+        self.ask_agreement()
+        self.note = label("", "secondary")
+        self.lay_out((self.note,))
+
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
+        words = self.session.words
+        species = self.part.explained.names[photo.prediction]
+        order = words("judging_sorted" if self.part.rows == "sorted" else "judging_shuffled")
+        self.note.setText(f"{words('judging_all_from', name=species)} {order}")
+        super().show_photo(photo)
 
 
 class PrototypeDistinctionScreen(RatedScreen):
     """The rows of four species, one species at a time, and which one is the right one."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, session.words("judging_q_pairs"))
         words, palette = session.words, session.palette
         of = max(len(photo.options) for photo in part.photos)
@@ -277,6 +246,8 @@ class PrototypeDistinctionScreen(RatedScreen):
             for n in range(1, of + 1)
         ]
         self._question = "judging_q_species" if birds else "judging_q_class"
+        if not birds:
+            self.missing_keys = MISSING_OF_ROWS | {plan.DISTINCTION: "judging_missing_distinction"}
         self._option = 0
         self.tabs = ClassTabs(
             self.names,
@@ -286,7 +257,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         )
         self.tabs.opened.connect(lambda option: self.send(OpenSpecies(option)))
         self.ask(
-            DISTINCTION,
+            plan.DISTINCTION,
             QuestionRow(
                 words(self._question, next=words("judging_next_photo")),
                 self.names,
@@ -295,7 +266,7 @@ class PrototypeDistinctionScreen(RatedScreen):
             ),
         )
         self.ask(
-            DISTINCTION_CONFIDENCE,
+            plan.DISTINCTION_CONFIDENCE,
             QuestionRow(
                 words("judging_q_confidence"),
                 [words(key) for key in CONFIDENCES],
@@ -312,14 +283,14 @@ class PrototypeDistinctionScreen(RatedScreen):
     def numbers(self) -> tuple[int, ...]:
         return self.photo.rows_of(self._option) if self._option else ()
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         trial = self.trial
         self._option = trial.option if trial is not None else 1
-        asked = self.asked[DISTINCTION]
+        asked = self.asked[plan.DISTINCTION]
         asked.label.setText(self.session.words(self._question, next=self.onward))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         photo = self.photo
         if trial.option != self._option:
             self._option = trial.option
@@ -330,7 +301,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         counts, marked = [], []
         for option in range(1, len(photo.options) + 1):
             rows = photo.rows_of(option)
-            done = sum(SIMILARITY.format(row) in trial.answers for row in rows)
+            done = sum(plan.SIMILARITY.format(row) in trial.answers for row in rows)
             counts.append((done, len(rows)))
             marked.append(any(row in lacking for row in rows))
         self.tabs.show_state(trial.option, counts, marked)
@@ -345,80 +316,51 @@ class PrototypeDistinctionScreen(RatedScreen):
         else:
             self.go_to_first_asked()
 
-    def go_to(self, question: Question) -> None:
+    def go_to(self, question: plan.Question) -> None:
         if question.row is not None and question.row not in self.numbers():
             of = self.photo.rows[question.row - 1].of
             self.send(OpenSpecies(self.photo.options.index(of or "") + 1))
         super().go_to(question)
 
-    def missing_key(self, question: Question) -> str:
-        if question.id == DISTINCTION and self.part.explained.classes_are != "species":
-            return "judging_missing_distinction"
-        return super().missing_key(question)
 
-
-OPEN = (FIRST, AFTER_ABSENT, AFTER_PRESENT)
-MISSING = {
-    FIRST: "judging_missing_q1",
-    AFTER_ABSENT: "judging_missing_q2_absent",
-    AFTER_PRESENT: "judging_missing_q2_present",
-    DISTINCTION_CONFIDENCE: "judging_missing_q3",
-    FIRST_STEP: "judging_missing_first_step",
-    AGREEMENT: "judging_missing_agreement",
-}
-DIGITS = 2
-"""Of a similarity between 0 and 1."""
-WAYS = 4
 EDGE = 1
 """Of a card, in logical pixels."""
 
 
-def path_columns(words: Strings, *, rating: bool = False, similarity: bool = False) -> Columns:
+def path_columns(
+    session: SessionView, *, rating: bool = False, similarity: bool = False
+) -> Columns:
     """The columns of a path. rating: each step is rated; similarity: the model's is told."""
+    words = session.words
     decision = words("judging_decision")
-    return Columns(
-        photo=words("judging_photo"),
-        region=words("judging_region"),
+    return replace(
+        columns(session, rating=rating),
         joint=words("judging_compared_to"),
-        prototype=words("judging_prototype"),
-        prototype_photo=words("judging_prototype_photo"),
         row=words("judging_step", number="{number}"),
         step=words("judging_step_column"),
         decision=f"{decision} · {words('judging_similarity')}" if similarity else decision,
-        rating=words("judging_similarity") if rating else "",
-        ratings=("1", "2", "3", "4") if rating else (),
     )
 
 
-def decision_words(words: Strings, row: PlannedRow, *, similarity: bool = False) -> str:
-    """What the model decided at a step, and by which similarity."""
-    text = words("judging_present" if row.present else "judging_absent")
-    if not similarity or row.similarity is None:
-        return text
-    number = words.number(f"{row.similarity:.{DIGITS}f}")
-    return f"{text}\n{number}"
-
-
 def path_rows(
-    words: Strings, images: Images, photo: PlannedPhoto, *, similarity: bool = False
+    words: Strings, images: Images, photo: plan.PlannedPhoto, *, similarity: bool = False
 ) -> list[Row]:
-    """The steps of a photo's path."""
-    return [
-        row_of(
-            images,
-            photo,
-            row,
-            step=words("judging_step", number=number),
-            decision=decision_words(words, row, similarity=similarity),
-        )
-        for number, row in enumerate(photo.rows, start=1)
-    ]
+    """The steps of a photo's path, with the similarity that decided them where it is told."""
+    rows = []
+    for number, row in enumerate(photo.rows, start=1):
+        decision = words("judging_present" if row.present else "judging_absent")
+        if similarity and row.similarity is not None:
+            decision += f"\n{words.number(f'{row.similarity:.2f}')}"
+        step = words("judging_step", number=number)
+        rows.append(row_of(images, photo, row, step=step, decision=decision))
+    return rows
 
 
 class PathScreen(RatedScreen):
     """A path beside its photo. task: what is to be done with its steps; empty for nothing."""
 
     rows: PathList
+    missing_keys = MISSING_OF_PATHS
     tells_similarity = False
     _turn: Sequence[QWidget] = ()
 
@@ -426,12 +368,12 @@ class PathScreen(RatedScreen):
         """The path is looked at before anything is answered."""
         return self._turn
 
-    def show_rows(self, photo: PlannedPhoto) -> None:
+    def entrance(self) -> QWidget | None:
+        return self._turn[0] if self._turn else super().entrance()
+
+    def show_rows(self, photo: plan.PlannedPhoto) -> None:
         words = self.session.words
         self.rows.show_rows(path_rows(words, self.images, photo, similarity=self.tells_similarity))
-
-    def numbers(self) -> tuple[int, ...]:
-        return tuple(range(1, len(self.photo.rows) + 1))
 
     def near(self) -> Sequence[PhotoView]:
         return self.rows.near()
@@ -444,93 +386,60 @@ class PathScreen(RatedScreen):
         self.keys.setText(text)
         self.keys.show()
 
-    def missing_key(self, question: Question) -> str:
-        return MISSING[question.id]
 
-
-class BelievedScreen(PathScreen):
-    """Besides the path it is asked whether one believes the prediction."""
-
-    def ask_agreement(self) -> None:
-        words = self.session.words
-        row = QuestionRow(
-            words("judging_q_agreement"),
-            [words(key) for key in AGREEMENTS],
-            self.session.palette,
-            strong=True,
-            upright=True,
-        )
-        # The first of four options is the answer 4.
-        row.answered.connect(lambda place, device: self.judge(AGREEMENT, 5 - place, device))
-        self.asked[AGREEMENT] = row
-
-    def show_photo(self, photo: PlannedPhoto) -> None:
-        name = self.part.explained.names[photo.prediction]
-        self.above.setText(self.session.words("judging_predicts", name=name))
-        super().show_photo(photo)
-
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
-        super().show_answers(trial, missing)
-        value = trial.answers.get(AGREEMENT)
-        self.asked[AGREEMENT].show_answer(None if value is None else 5 - value)
-
-
-class PathAgreementScreen(BelievedScreen):
+class PathAgreementScreen(BelievedScreen, PathScreen):
     """Every step is rated."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, session.words("judging_q_rows"))
         self.ask_agreement()
         self.lay_out(())
 
     def make_rows(self) -> PathList:
-        columns = path_columns(self.session.words, rating=True)
+        columns = path_columns(self.session, rating=True)
         return PathList(columns, self.session.palette, self.enlarger)
 
 
-class FirstStepScreen(BelievedScreen):
+class FirstStepScreen(BelievedScreen, PathScreen):
     """Which step is the first that one disagrees with."""
 
     tells_similarity = True
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, "")
         self.first = QuestionRow(
             session.words("judging_q_first_step"), ("1",), session.palette, strong=True, lines=2
         )
-        self.ask(FIRST_STEP, self.first)
+        self.ask(plan.FIRST_STEP, self.first)
         self.ask_agreement()
         self.lay_out(())
         self._turn = [self.rows.area, *(row.choice for row in self.asked.values())]
 
     def make_rows(self) -> PathList:
-        columns = path_columns(self.session.words, similarity=True)
+        columns = path_columns(self.session, similarity=True)
         return PathList(columns, self.session.palette, self.enlarger)
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         steps = [f"{number}" for number in self.numbers()]
         self.first.choice.show_texts([*steps, self.session.words("judging_agree_with_all")])
         self.tell_keys(len(steps))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         super().show_answers(trial, missing)
-        self.rows.mark_step(trial.answers.get(FIRST_STEP))
-
-    def entrance(self) -> QWidget:
-        """The path first: it is to be looked at before anything is answered."""
-        return self.rows.area
+        self.rows.mark_step(trial.answers.get(plan.FIRST_STEP))
 
 
 class PathDistinctionScreen(PathScreen):
     """The first steps, then two that the participant decides: which species they lead to is the
     answer."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, "")
         words = session.words
         self._first: int | None = None
-        self.steps = dict(zip(OPEN, self.rows.open, strict=True))
+        asked = (plan.FIRST, plan.AFTER_ABSENT, plan.AFTER_PRESENT)
+        self.steps = dict(zip(asked, self.rows.open, strict=True))
         for name, step in self.steps.items():
             step.answered.connect(lambda place, device, name=name: self.judge(name, place, device))
         confidence = QuestionRow(
@@ -541,7 +450,7 @@ class PathDistinctionScreen(PathScreen):
             lines=2,
             px=theme.SECONDARY_PX,
         )
-        self.ask(DISTINCTION_CONFIDENCE, confidence)
+        self.ask(plan.DISTINCTION_CONFIDENCE, confidence)
         self.key_of_species = SpeciesKey(words("judging_predicted"))
         self.above.hide()
         self.lay_out((), (self.key_of_species, confidence))
@@ -552,7 +461,7 @@ class PathDistinctionScreen(PathScreen):
     def make_rows(self) -> PathList:
         words = self.session.words
         return PathList(
-            path_columns(words),
+            path_columns(self.session),
             self.session.palette,
             self.enlarger,
             headings=(words("judging_first_steps"), words("judging_final_steps")),
@@ -564,15 +473,11 @@ class PathDistinctionScreen(PathScreen):
             options=(words("judging_absent"), words("judging_present")),
         )
 
-    def entrance(self) -> QWidget:
-        """The path first: it is to be looked at before anything is answered."""
-        return self.rows.area
-
     @property
     def asked_width(self) -> int:
         return max(super().asked_width, self.key_of_species.needed_width)
 
-    def show_photo(self, photo: PlannedPhoto) -> None:
+    def show_photo(self, photo: plan.PlannedPhoto) -> None:
         final = photo.final
         assert final is not None, "a plan of this task has the final steps"
         words = self.session.words
@@ -601,13 +506,13 @@ class PathDistinctionScreen(PathScreen):
         )
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
         super().show_answers(trial, missing)
         lacking = {question.id for question in missing}
-        first = trial.answers.get(FIRST)
-        for question in questions(self.part.task, self.photo):
+        first = trial.answers.get(plan.FIRST)
+        for question in plan.questions(self.part.task, self.photo):
             if question.id in self.steps:
-                on_way = applies(question, trial.answers)
+                on_way = plan.applies(question, trial.answers)
                 step = self.steps[question.id]
                 step.show_answer(
                     trial.answers.get(question.id),
@@ -615,7 +520,7 @@ class PathDistinctionScreen(PathScreen):
                     faint=first is not None and not on_way,
                 )
                 step.mark_missing(question.id in lacking)
-        after = AFTER_ABSENT if first == ABSENT else AFTER_PRESENT
+        after = plan.AFTER_ABSENT if first == plan.ABSENT else plan.AFTER_PRESENT
         if first != self._first:
             self._first = first
             if first is not None:  # what it leads to may stand below what is in sight
@@ -624,7 +529,7 @@ class PathDistinctionScreen(PathScreen):
         place = None if first is None or second is None else 2 * (first - 1) + second - 1
         self.key_of_species.show_place(place)
 
-    def go_to(self, question: Question) -> None:
+    def go_to(self, question: plan.Question) -> None:
         step = self.steps.get(question.id)
         if step is None:
             super().go_to(question)
@@ -644,13 +549,9 @@ class SpeciesKey(QWidget):
         row.addWidget(card)
         head = PlainLabel(title)
         head.setProperty("role", "heading")
-        column = QVBoxLayout(card)
+        self.lines = [PlainLabel() for _ in range(4)]
+        column = filled(QVBoxLayout(card), theme.SPACE_XS, head, *self.lines)
         column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(head)
-        self.lines = [PlainLabel() for _ in range(WAYS)]
-        for line in self.lines:
-            column.addWidget(line)
         self._place: int | None = None
 
     @property
@@ -661,14 +562,13 @@ class SpeciesKey(QWidget):
         return MISSING_WIDTH + 2 * theme.SPACE_M + ceil(longest) + 2 * EDGE
 
     def show_lines(self, lines: Sequence[str]) -> None:
-        """Say where each of the four ways leads."""
-        for label, text in zip(self.lines, lines, strict=True):
-            label.setText(text)
+        for line, text in zip(self.lines, lines, strict=True):
+            line.setText(text)
 
     def show_place(self, place: int | None) -> None:
         """Show which way was taken, from 0."""
         if place == self._place:
             return
         self._place = place
-        for number, label in enumerate(self.lines):
-            restyle(label, "role", "chosen" if number == place else "")
+        for number, line in enumerate(self.lines):
+            restyle(line, "role", "chosen" if number == place else "")

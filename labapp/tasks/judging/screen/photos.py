@@ -8,15 +8,16 @@ with prototypes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events.commands import Next
 from labapp.tasks.judging.events import METHOD, TREE, CloseDescription, Judge, OpenDescription
+from labapp.tasks.judging.machine import missing
 from labapp.tasks.judging.plan import (
     ExplainedModel,
     JudgingPart,
@@ -24,7 +25,6 @@ from labapp.tasks.judging.plan import (
     PlannedPhoto,
     PlannedRow,
     Question,
-    applies,
     questions,
 )
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
@@ -32,6 +32,7 @@ from labapp.ui.images import Images
 from labapp.ui.participant.screen import Opened, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.choice import COMMANDS, Choice
+from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.photo_view import PhotoView
@@ -66,6 +67,34 @@ WIDEST = 1760
 """Wider than other screens: pictures as large as there is room for."""
 
 
+Box = TypeVar("Box", bound=QBoxLayout)
+Laid = QWidget | QLayout
+
+
+def filled(box: Box, spacing: int, *items: Laid | tuple[Laid, int] | int) -> Box:
+    """A box without margins with these items, in their order; a number with an item is its stretch,
+    one alone an empty stretch."""
+    box.setContentsMargins(0, 0, 0, 0)
+    box.setSpacing(spacing)
+    for entry in items:
+        item, stretch = entry if isinstance(entry, tuple) else (entry, 0)
+        if isinstance(item, QWidget):
+            box.addWidget(item, stretch)
+        elif isinstance(item, QLayout):
+            box.addLayout(item, stretch)
+        else:
+            box.addStretch(item)
+    return box
+
+
+def label(text: str = "", role: str = "") -> PlainLabel:
+    """Words that go on in the next line where there is no more room."""
+    made = PlainLabel(text)
+    made.setWordWrap(True)
+    made.setProperty("role", role)
+    return made
+
+
 class DescribedScreen(Screen):
     """A screen over which the description of its method can be opened, or the whole tree."""
 
@@ -84,7 +113,6 @@ class DescribedScreen(Screen):
         return self._described if what else None
 
     def open_tree(self) -> None:
-        """Show the whole tree."""
         self.send(OpenDescription(TREE))
 
     def close_opened(self) -> None:
@@ -123,13 +151,11 @@ class JudgingScreen(DescribedScreen):
 
     @property
     def photo(self) -> PlannedPhoto:
-        """The photo on the screen, as planned."""
         trial = self.trial
         return self.part.photos[trial.number - 1 if trial is not None else 0]
 
     @property
     def last(self) -> bool:
-        """Whether it is the last one."""
         trial = self.trial
         return trial is not None and trial.number == self.part.trials
 
@@ -139,28 +165,24 @@ class JudgingScreen(DescribedScreen):
         return self.session.words("continue" if self.last else "judging_next_photo")
 
     def missing(self) -> tuple[Question, ...]:
-        """The questions still to be answered, in their order."""
         trial = self.trial
-        if trial is None:
-            return ()
-        return tuple(
-            question
-            for question in questions(self.part.task, self.photo)
-            if applies(question, trial.answers) and question.id not in trial.answers
-        )
+        return () if trial is None else missing(questions(self.part.task, self.photo), trial)
 
     def show_photo(self, photo: PlannedPhoto) -> None:
-        """Show another photo."""
         raise NotImplementedError
 
     def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
         """Show the answers; missing: what is to be marked as missing."""
         for name, row in self.asked.items():
-            row.show_answer(trial.answers.get(name))
+            answer = trial.answers.get(name)
+            row.show_answer(None if answer is None else self.place_of(name, answer))
             row.mark_missing(any(question.id == name for question in missing))
 
+    def place_of(self, question: str, answer: int) -> int:
+        """The place of an answer among the options, from 1, and so the answer at a place."""
+        return answer
+
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
-        """What is missing, in words."""
         raise NotImplementedError
 
     def go_to(self, question: Question) -> None:
@@ -168,7 +190,6 @@ class JudgingScreen(DescribedScreen):
         self.asked[question.id].entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def judge(self, question: str, value: int, device: str) -> None:
-        """Answer a question of the photo."""
         self.send(Judge(question, value, device))
 
     @property
@@ -177,8 +198,10 @@ class JudgingScreen(DescribedScreen):
         return max(row.needed_width for row in self.asked.values())
 
     def ask(self, name: str, row: QuestionRow) -> QuestionRow:
-        """Have a question answered by this widget, the options counted from 1."""
-        row.answered.connect(lambda place, device: self.judge(name, place, device))
+        """Have a question answered by this widget."""
+        row.answered.connect(
+            lambda place, device: self.judge(name, self.place_of(name, place), device)
+        )
         self.asked[name] = row
         return row
 
@@ -210,27 +233,27 @@ class JudgingScreen(DescribedScreen):
         return words("judging_method_description" if outside else "judging_model_description")
 
     def foot(self) -> Foot:
-        missing, words = self.missing(), self.session.words
+        lacking, words = self.missing(), self.session.words
         note = ""
-        if missing:
-            note = words("answer_missing", items=", ".join(self.missing_words(missing)))
+        if lacking:
+            note = words("answer_missing", items=", ".join(self.missing_words(lacking)))
         return Foot(
             right=self.onward,
             enabled=self.trial is not None,
-            ready=not missing,
+            ready=not lacking,
             note=note,
-            warn=bool(missing) and self.reminded,
+            warn=bool(lacking) and self.reminded,
         )
 
     def right(self) -> None:
-        missing = self.missing()
-        if not missing:
+        lacking = self.missing()
+        if not lacking:
             self.send(Next())
             return
         self.reminded = True
         self.render_state()
         self.altered.emit()
-        self.go_to(missing[0])
+        self.go_to(lacking[0])
 
     def help(self) -> None:
         """Open the description of the method, or close it."""
@@ -258,9 +281,9 @@ class JudgingScreen(DescribedScreen):
             return False
         place = self.key_place
         if not (isinstance(place, Choice) and isValid(place) and place.isVisible()):
-            if not (missing := self.missing()):
+            if not (lacking := self.missing()):
                 return False
-            self.go_to(missing[0])
+            self.go_to(lacking[0])
         return self.give_key(event, self.key_place)
 
     def entrance(self) -> QWidget | None:

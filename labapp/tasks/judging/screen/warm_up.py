@@ -13,8 +13,7 @@ yellow ones. It is drawn and not a picture, since its words are the study's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from itertools import chain
 from math import ceil
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -23,7 +22,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -38,15 +36,16 @@ from labapp.tasks.judging.plan import (
     Exercise,
     Question,
     WarmUpPart,
+    attribute_of,
     exercise_questions,
 )
-from labapp.tasks.judging.screen.photos import AGREEMENTS
+from labapp.tasks.judging.screen.photos import AGREEMENTS, filled, label
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen, restyle
@@ -56,6 +55,7 @@ from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 LEFT_WIDTH, PHOTO_WIDTH = 540, 190
 FEEDBACK_LINES = 3
 SURE = 4
+"""The answer to the question that has no right one, in the worked example."""
 TREE_WORDS = {
     "colour": "judging_attribute_colour",
     "count": "judging_attribute_count",
@@ -102,30 +102,18 @@ class ExercisePanel(QWidget):
         self.exercise = exercise
         self.asked = {question.id: question for question in exercise_questions(exercise)}
         texts = tree_texts(words)
-        self.title = _label("", "title")
-        self.photo = FruitPicture(palette, words("judging_photo"), PHOTO_WIDTH)
-        self.photo.show_fruits(exercise.picture)
-        self.tree = FruitTree(palette, texts, words("judging_fruits_step"))
-        self.tree.show_path(exercise.steps)
+        self.title = label("", "title")
+        self.photo = FruitPicture(palette, words("judging_photo"), exercise.picture)
+        self.tree = FruitTree(palette, texts, words("judging_fruits_step"), exercise.steps)
         fruit = texts[exercise.prediction]
-        self._left = QWidget()
-        self._left.setFixedWidth(LEFT_WIDTH)
-        layout = QVBoxLayout()
-        layout.setSpacing(theme.SPACE_S)
-        layout.addWidget(self.title)
-        layout.addWidget(_label(words("judging_predicts", name=fruit), "strong"))
-        layout.addWidget(_label(words("judging_path_marked"), "secondary"))
-        layout.addStretch(1)
-        above = QHBoxLayout()
-        above.setSpacing(theme.SPACE_XL)
-        above.addWidget(self.photo, 0, Qt.AlignmentFlag.AlignTop)
-        above.addLayout(layout, 1)
-        left = QVBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.SPACE_M)
-        left.addLayout(above)
-        left.addWidget(self.tree)
-        left.addStretch(1)
+        on_left = QWidget()
+        on_left.setFixedWidth(LEFT_WIDTH)
+        predicts = label(words("judging_predicts", name=fruit), "strong")
+        marked = label(words("judging_path_marked"), "secondary")
+        beside = filled(QVBoxLayout(), theme.SPACE_S, self.title, predicts, marked, 1)
+        above = filled(QHBoxLayout(), theme.SPACE_XL, self.photo, (beside, 1))
+        above.setAlignment(self.photo, Qt.AlignmentFlag.AlignTop)
+        filled(QVBoxLayout(on_left), theme.SPACE_M, above, self.tree, 1)
         attributes = [texts[attribute] for attribute in exercise.asked]
         self.rows = {
             VERDICT: QuestionRow(
@@ -149,64 +137,38 @@ class ExercisePanel(QWidget):
             ),
         }
         self.feedback = Feedback()
-        right = QVBoxLayout()
-        right.setSpacing(theme.SPACE_L)
-        for asked in self.rows.values():
-            right.addWidget(asked)
         told = QHBoxLayout()
         told.addSpacing(MISSING_WIDTH)
         told.addWidget(self.feedback)
-        right.addLayout(told)
-        right.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XXL)
-        row.addWidget(self._left)
-        row.addLayout(right, 1)
+        right = filled(QVBoxLayout(), theme.SPACE_L, *self.rows.values(), told, 1)
+        filled(QHBoxLayout(self), theme.SPACE_XXL, on_left, (right, 1))
 
-    def value_of(self, question: str, place: int) -> int:
-        """The answer at a place of a question's options, from 1."""
-        asked = self.asked[question]
-        if question == MISTAKE:
-            return asked.last if place == 1 else place - 1
-        return asked.first + asked.last - place
-
-    def place_of(self, question: str, value: int | None) -> int | None:
-        """The place of an answer, from 1."""
-        asked = self.asked[question]
-        if value is None:
-            return None
-        if question == MISTAKE:
-            return 1 if value == asked.last else value + 1
-        return asked.first + asked.last - value
+    def options(self, question: str) -> Sequence[int]:
+        """The answers to a question, in the order of its options."""
+        first, last = self.asked[question].first, self.asked[question].last
+        return (last, *range(first, last)) if question == MISTAKE else range(last, first - 1, -1)
 
     def show_answers(self, answers: Mapping[str, int], *, locked: bool) -> None:
         for name, row in self.rows.items():
-            row.show_answer(self.place_of(name, answers.get(name)))
+            answer = answers.get(name)
+            row.show_answer(None if answer is None else self.options(name).index(answer) + 1)
             row.choice.set_locked(locked)
 
     def mark_missing(self, missing: set[str]) -> None:
         for name, row in self.rows.items():
             row.mark_missing(name in missing)
 
-    def _reason(self) -> str:
-        return self._words(REASONS[self.exercise.id])
-
     def show_solved(self) -> None:
         """As a worked example: with its right answers, and why they are."""
-        right = {
-            name: question.right
-            for name, question in self.asked.items()
-            if question.right is not None
-        }
-        self.show_answers(right | {AGREEMENT: SURE}, locked=True)
-        self.feedback.tell(self._reason())
+        right = {name: question.right or SURE for name, question in self.asked.items()}
+        self.show_answers(right, locked=True)
+        self.feedback.tell(self._words(REASONS[self.exercise.id]))
 
     def show_feedback(self, right: bool) -> None:
         """Say whether what was handed in is right, and why."""
         head = self._words("judging_feedback_right" if right else "judging_feedback_wrong")
         mark, tone = (RIGHT_MARK, "good") if right else (WRONG_MARK, "alarm")
-        self.feedback.tell(self._reason(), f"{mark} {head}", tone)
+        self.feedback.tell(self._words(REASONS[self.exercise.id]), f"{mark} {head}", tone)
 
 
 class Feedback(QFrame):
@@ -215,14 +177,10 @@ class Feedback(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.head, self.text = _label("", "strong"), _label("", "")
+        self.head, self.text = label("", "strong"), label()
         self.head.hide()
-        column = QVBoxLayout(self)
+        column = filled(QVBoxLayout(self), theme.SPACE_XS, self.head, self.text, 1)
         column.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.head)
-        column.addWidget(self.text)
-        column.addStretch(1)
         lines = (FEEDBACK_LINES + 1) * ceil(metrics(bold=True).lineSpacing())
         self.setFixedHeight(lines + theme.SPACE_XS + 2 * theme.SPACE_M + 2)
         policy = self.sizePolicy()
@@ -232,7 +190,6 @@ class Feedback(QFrame):
         self.hide()
 
     def tell(self, text: str, head: str = "", tone: str = "") -> None:
-        """Say something, under a head in a tone."""
         self.text.setText(text)
         self.head.setText(head)
         self.head.setVisible(bool(head))
@@ -250,11 +207,10 @@ class Explanation(QWidget):
         self.text = MarkdownView()
         self.text.show_text(page)
         self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(theme.SPACE_XXL)
-        self._row.addWidget(self.text, 1, Qt.AlignmentFlag.AlignTop)
-        self._row.addWidget(self.tree, 1, Qt.AlignmentFlag.AlignTop)
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row = filled(row, theme.SPACE_XXL, (self.text, 1), (self.tree, 1))
+        for widget in (self.text, self.tree):
+            row.setAlignment(widget, Qt.AlignmentFlag.AlignTop)
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -289,12 +245,11 @@ class WarmUpScreen(Screen):
             for name, row in panel.rows.items():
                 row.answered.connect(
                     lambda place, device, name=name, panel=panel: self.send(
-                        Judge(name, panel.value_of(name, place), device)
+                        Judge(name, panel.options(name)[place - 1], device)
                     )
                 )
         self._before: list[QWidget] = [*self.explanations, self.worked]
-        self._begun = False
-        self._page = 0
+        self._begun, self._page = False, 0
         column = self.column()
         column.addStretch(1)
         for page in (*self._before, *self.panels):
@@ -322,7 +277,6 @@ class WarmUpScreen(Screen):
 
     @property
     def page(self) -> QWidget:
-        """What is on the screen."""
         trial = self._trial()
         if self._introduces or trial is None:
             return self._before[min(self._page, len(self._before) - 1)]
@@ -421,14 +375,6 @@ class WarmUpScreen(Screen):
         return self.panels[trial.number - 1].rows[missing[0].id].entrance()
 
 
-def _label(words: str, role: str) -> QLabel:
-    label = PlainLabel(words)
-    label.setWordWrap(True)
-    if role:
-        label.setProperty("role", role)
-    return label
-
-
 # Stimuli look the same in every theme: body, its shaded side, outline.
 COLOURS = {
     "green": ("#7DB955", "#5E9A3C", "#3F6B28"),
@@ -457,8 +403,6 @@ LIES: dict[str, dict[int, tuple[tuple[float, float], ...]]] = {
 SIZES = {"round": (0.78, 0.62, 0.46, 0.44, 0.38), "skinny": (0.62, 0.5, 0.38, 0.35, 0.33)}
 """How large each of so many is, as a share of the picture's height."""
 UNIT = 100.0
-PROPORTION = 0.72
-"""Height of the picture to its width."""
 
 
 def parts_of(picture: str) -> tuple[str, str, int]:
@@ -473,26 +417,15 @@ def parts_of(picture: str) -> tuple[str, str, int]:
 
 
 class FruitPicture(Picture):
-    """Fruits in a frame. name: what it is called for who hears the screen."""
+    """Fruits in a frame. name: what it is called for who hears the screen; picture: see
+    `parts_of`."""
 
-    def __init__(self, palette: theme.Palette, name: str, width: int) -> None:
+    def __init__(self, palette: theme.Palette, name: str, picture: str) -> None:
         super().__init__()
         self._colors = palette
-        self._picture = ""
+        self.picture = picture
         self.setAccessibleName(name)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setFixedSize(QSize(width, round(width * PROPORTION)))
-
-    @property
-    def picture(self) -> str:
-        """Which picture is shown."""
-        return self._picture
-
-    def show_fruits(self, picture: str) -> None:
-        """Show a picture by its name."""
-        if picture != self._picture:
-            self._picture = picture
-            self.update()
+        self.setFixedSize(PHOTO_WIDTH, round(PHOTO_WIDTH * 0.72))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -501,19 +434,16 @@ class FruitPicture(Picture):
         painter.setBrush(brush(GROUND))
         frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(frame, theme.RADIUS, theme.RADIUS)
-        if self._picture:
-            paint_fruits(painter, frame, self._picture)
+        paint_fruits(painter, frame, self.picture)
         painter.end()
 
 
 def paint_fruits(painter: QPainter, area: QRectF, picture: str) -> None:
-    """Paint the fruits of a picture into an area."""
     colour, shape, number = parts_of(picture)
     size = area.height() * SIZES[shape][number - 1]
     for place, (x, y) in enumerate(LIES[shape][number]):
         painter.save()
-        at = QPointF(area.left() + x * area.width(), area.top() + y * area.height())
-        painter.translate(at)
+        painter.translate(area.left() + x * area.width(), area.top() + y * area.height())
         painter.scale(size / UNIT, size / UNIT)
         # A little turned, each another way: they lie there, nobody put them in line.
         painter.rotate((-14, 9, 17, -8, 4)[place])
@@ -525,98 +455,64 @@ def _paint_round(painter: QPainter, tones: tuple[str, str, str]) -> None:
     body, shade, rim = tones
     painter.setPen(pen(STEM, 5))
     painter.drawLine(QPointF(0, -34), QPointF(4, -50))
+    leaf = QPainterPath(QPointF(3, -44))
+    leaf.quadTo(QPointF(16, -60), QPointF(32, -50))
+    leaf.quadTo(QPointF(20, -38), QPointF(3, -44))
     painter.setPen(pen(rim, 2))
     painter.setBrush(brush(LEAF))
-    painter.drawPath(_leaf())
+    painter.drawPath(leaf)
     painter.setBrush(brush(body))
     painter.drawEllipse(QPointF(0, 4), 40.0, 39.0)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(brush(shade))
-    painter.drawPath(_round_shade())
-    _shine(painter, QRectF(-24, -22, 14, 20), 30)
-
-
-def _paint_skinny(painter: QPainter, tones: tuple[str, str, str]) -> None:
-    body, shade, rim = tones
-    painter.setPen(pen(STEM, 6))
-    painter.drawLine(QPointF(-62, -18), QPointF(-72, -28))
-    painter.setPen(pen(rim, 2))
-    painter.setBrush(brush(body))
-    painter.drawPath(_pod(30))
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(brush(shade))
-    painter.drawPath(_pod_shade())
-    painter.setBrush(brush(rim))
-    painter.drawEllipse(QPointF(63, -18), 4.0, 4.0)
-
-
-def _shine(painter: QPainter, where: QRectF, turned: float) -> None:
-    painter.save()
-    painter.translate(where.center())
-    painter.rotate(turned)
-    painter.setOpacity(0.55)
-    painter.setBrush(brush(SHINE))
-    painter.drawEllipse(QPointF(0, 0), where.width() / 2, where.height() / 2)
-    painter.restore()
-
-
-@cache
-def _leaf() -> QPainterPath:
-    path = QPainterPath(QPointF(3, -44))
-    path.quadTo(QPointF(16, -60), QPointF(32, -50))
-    path.quadTo(QPointF(20, -38), QPointF(3, -44))
-    return path
-
-
-@cache
-def _round_shade() -> QPainterPath:
-    """The lower right rim, between two circles."""
+    # The shaded lower right rim lies between two circles.
     whole, lit = QPainterPath(), QPainterPath()
     whole.addEllipse(QPointF(0, 4), 38.5, 37.5)
     lit.addEllipse(QPointF(-7, -3), 39.0, 38.0)
-    return whole.subtracted(lit)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(brush(shade))
+    painter.drawPath(whole.subtracted(lit))
+    painter.translate(-17, -12)
+    painter.rotate(30)
+    painter.setOpacity(0.55)
+    painter.setBrush(brush(SHINE))
+    painter.drawEllipse(QPointF(0, 0), 7.0, 10.0)
 
 
-@cache
-def _pod(depth: float) -> QPainterPath:
-    """A long fruit, bent like a banana; depth: how low its belly hangs."""
-    path = QPainterPath(QPointF(-64, -20))
-    path.cubicTo(QPointF(-40, depth + 12), QPointF(40, depth + 12), QPointF(65, -20))
-    path.cubicTo(QPointF(34, 2), QPointF(-34, 2), QPointF(-58, -24))
-    path.closeSubpath()
-    return path
-
-
-@cache
-def _pod_shade() -> QPainterPath:
-    path = QPainterPath(QPointF(-60, -15))
-    path.cubicTo(QPointF(-38, 40), QPointF(38, 40), QPointF(63, -17))
-    path.cubicTo(QPointF(36, 28), QPointF(-36, 28), QPointF(-60, -15))
-    return path
+def _paint_skinny(painter: QPainter, tones: tuple[str, str, str]) -> None:
+    """A long fruit, bent like a banana."""
+    body, shade, rim = tones
+    painter.setPen(pen(STEM, 6))
+    painter.drawLine(QPointF(-62, -18), QPointF(-72, -28))
+    pod = QPainterPath(QPointF(-64, -20))
+    pod.cubicTo(QPointF(-40, 42), QPointF(40, 42), QPointF(65, -20))
+    pod.cubicTo(QPointF(34, 2), QPointF(-34, 2), QPointF(-58, -24))
+    pod.closeSubpath()
+    painter.setPen(pen(rim, 2))
+    painter.setBrush(brush(body))
+    painter.drawPath(pod)
+    below = QPainterPath(QPointF(-60, -15))
+    below.cubicTo(QPointF(-38, 40), QPointF(38, 40), QPointF(63, -17))
+    below.cubicTo(QPointF(36, 28), QPointF(-36, 28), QPointF(-60, -15))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(brush(shade))
+    painter.drawPath(below)
+    painter.setBrush(brush(rim))
+    painter.drawEllipse(QPointF(63, -18), 4.0, 4.0)
 
 
 NODE_H, NODE_PAD = 34.0, 14.0
 STRONG = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """From one node to another, by the answer that leads there."""
-
-    answer: str
-    start: str
-    end: str
-
-
-EDGES = (
-    Edge("colour_green", "colour", "count"),
-    Edge("colour_red", "colour", "C"),
-    Edge("colour_yellow", "colour", "shape"),
-    Edge("count_few", "count", "A"),
-    Edge("count_many", "count", "B"),
-    Edge("shape_round", "shape", "D"),
-    Edge("shape_skinny", "shape", "E"),
-)
+EDGES = {
+    "colour_green": "count",
+    "colour_red": "C",
+    "colour_yellow": "shape",
+    "count_few": "A",
+    "count_many": "B",
+    "shape_round": "D",
+    "shape_skinny": "E",
+}
+"""The node that each answer leads to."""
 PLACES = {
     "colour": (0.5, 0.09),
     "count": (0.2, 0.5),
@@ -628,83 +524,67 @@ PLACES = {
     "E": (0.92, 0.91),
 }
 """Of each node, as shares of the drawing."""
-LABEL_AT = 0.66
-"""How far along its line an answer stands: where the lines of two answers are well apart."""
 
 
 class FruitTree(Picture):
-    """texts: what stands at each node and answer, by its name."""
+    """texts: what stands at each node and answer, by its name; answers: of the path that is drawn
+    strong."""
 
-    def __init__(self, palette: theme.Palette, texts: Mapping[str, str], name: str) -> None:
+    def __init__(
+        self,
+        palette: theme.Palette,
+        texts: Mapping[str, str],
+        name: str,
+        answers: Sequence[str] = (),
+    ) -> None:
         super().__init__()
         self._colors = palette
         self._texts = texts
-        self._name = name
-        self._answers: tuple[str, ...] = ()
+        self._taken = {answer: end for answer, end in EDGES.items() if answer in answers}
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setMinimumSize(
-            500, 200
-        )  # so that no answer lies over another, and no node over the edge
+        self.setMinimumSize(500, 200)  # no answer lies over another, and no node over the edge
         self.setAccessibleName(name)
+        if answers:
+            told = ("colour", *chain.from_iterable(self._taken.items()))
+            self.setAccessibleDescription(" → ".join(texts[key] for key in told))
 
     @property
     def path(self) -> tuple[str, ...]:
         """The nodes of the path that is drawn strong, from the root to its fruit."""
-        ends = [edge.end for edge in EDGES if edge.answer in self._answers]
-        return ("colour", *ends) if ends else ()
-
-    def show_path(self, answers: Sequence[str]) -> None:
-        """Mark the path of these answers."""
-        self._answers = tuple(answers)
-        listed = " → ".join(self._texts[key] for key in self._told())
-        self.setAccessibleDescription(listed)
-        self.update()
-
-    def _told(self) -> list[str]:
-        """The path with its answers between its nodes."""
-        told = ["colour"]
-        for edge in EDGES:
-            if edge.answer in self._answers:
-                told += [edge.answer, edge.end]
-        return told
+        return ("colour", *self._taken.values()) if self._taken else ()
 
     def sizeHint(self) -> QSize:
         return QSize(520, 330)
 
-    def _centre(self, node: str) -> QPointF:
-        x, y = PLACES[node]
-        return QPointF(x * self.width(), y * self.height())
-
     def _box(self, node: str) -> QRectF:
         wide = metrics(bold=True).horizontalAdvance(self._texts[node]) + 2 * NODE_PAD
-        at = self._centre(node)
-        left = min(max(at.x() - wide / 2, 2.0), self.width() - wide - 2)
-        return QRectF(left, at.y() - NODE_H / 2, wide, NODE_H)
+        x, y = PLACES[node]
+        left = min(max(x * self.width() - wide / 2, 2.0), self.width() - wide - 2)
+        return QRectF(left, y * self.height() - NODE_H / 2, wide, NODE_H)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        strong = [edge for edge in EDGES if edge.answer in self._answers]
-        for edge in (*(edge for edge in EDGES if edge not in strong), *strong):
-            self._paint_edge(painter, edge, taken=edge in strong)
-        path = self.path
+        for answer in sorted(EDGES, key=self._taken.__contains__):  # those taken lie on top
+            self._paint_edge(painter, answer, taken=answer in self._taken)
         for node in PLACES:
-            self._paint_node(painter, node, taken=node in path)
+            self._paint_node(painter, node, taken=node in self.path)
         painter.end()
 
-    def _paint_edge(self, painter: QPainter, edge: Edge, *, taken: bool) -> None:
+    def _paint_edge(self, painter: QPainter, answer: str, *, taken: bool) -> None:
         p = self._colors
-        start, end = self._box(edge.start).center(), self._box(edge.end).center()
+        start = self._box(attribute_of(answer)).center()
+        end = self._box(EDGES[answer]).center()
         painter.setPen(pen(p.accent, STRONG) if taken else pen(p.secondary, 1.2))
         painter.drawLine(start, end)
-        words = self._texts[edge.answer]
+        words = self._texts[answer]
         wide = metrics(theme.SECONDARY_PX, taken).horizontalAdvance(words) + theme.SPACE_M
-        at = start + (end - start) * LABEL_AT
-        label = QRectF(at.x() - wide / 2, at.y() - 10, wide, 20)
-        painter.fillRect(label, brush(p.ground))
+        at = start + (end - start) * 0.66  # where the lines of two answers are well apart
+        area = QRectF(at.x() - wide / 2, at.y() - 10, wide, 20)
+        painter.fillRect(area, brush(p.ground))
         painter.setFont(font(theme.SECONDARY_PX, taken))
         painter.setPen(color(p.accent if taken else p.secondary))
-        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, words)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, words)
 
     def _paint_node(self, painter: QPainter, node: str, *, taken: bool) -> None:
         p, box = self._colors, self._box(node)

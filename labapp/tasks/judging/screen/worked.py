@@ -7,6 +7,7 @@ says what the colours of heatmaps mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import floor
 
 import numpy as np
@@ -33,7 +34,9 @@ from labapp.tasks.judging.screen.photos import (
     WIDEST,
     JudgingScreen,
     columns,
+    filled,
     heatmap,
+    label,
     row_of,
 )
 from labapp.ui import theme
@@ -84,16 +87,9 @@ class WorkedExample(QWidget):
             self.explanation = rows_of(session, session.images, task, photo, self.enlarger)
         self._left = QWidget()
         left = QVBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.SPACE_S)
-        left.addWidget(self.text, 50)
-        left.addWidget(self.enlarger, 0, Qt.AlignmentFlag.AlignLeft)
-        left.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XL)
-        row.addWidget(self._left)
-        row.addWidget(self.explanation, 1)
+        filled(left, theme.SPACE_S, (self.text, 50), self.enlarger, 1)
+        left.setAlignment(self.enlarger, Qt.AlignmentFlag.AlignLeft)
+        filled(QHBoxLayout(self), theme.SPACE_XL, self._left, (self.explanation, 1))
 
     def minimumSizeHint(self) -> QSize:
         """With the smallest photo, however large it is now: a page that has become smaller would
@@ -104,7 +100,6 @@ class WorkedExample(QWidget):
         return QSize(LEFT_LEAST + theme.SPACE_XL + right.width(), max(left, right.height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The photo as large as the text leaves room for."""
         super().resizeEvent(event)
         left = max(LEFT_LEAST, floor(self.width() * self._share))
         self._left.setFixedWidth(left)
@@ -113,7 +108,6 @@ class WorkedExample(QWidget):
         self.enlarger.set_side(max(LEAST_PHOTO, min(left, high, LARGEST_PHOTO)))
 
     def entrance(self) -> QWidget | None:
-        """What takes the keyboard: what can be scrolled."""
         return self.explanation.area if isinstance(self.explanation, RowList) else None
 
 
@@ -123,9 +117,8 @@ def rows_of(
     """The rows that led to the prediction: nothing is rated, and the keyboard can scroll them."""
     if task.startswith("path"):
         similarity = task == "path-first-step"
-        made: RowList = PathList(
-            path_columns(session.words, similarity=similarity), session.palette, enlarger
-        )
+        path = path_columns(session, similarity=similarity)
+        made: RowList = PathList(path, session.palette, enlarger)
         made.show_rows(path_rows(session.words, images, photo, similarity=similarity))
         return made
     made = RowList(columns(session, rating=False), session.palette, enlarger)
@@ -188,7 +181,6 @@ class Heatmaps(QWidget):
         return QSize(ACROSS * LEAST_PHOTO + (ACROSS - 1) * GAP, high)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Pictures as large as there is room for, all of one size."""
         super().resizeEvent(event)
         high = self.height() - self._beside()
         side = floor(min((self.width() - GAP) / ACROSS, high / self._rows, LARGEST_PHOTO))
@@ -220,11 +212,8 @@ class Captioned(QWidget):
         self.caption = PlainLabel(caption)
         self.caption.setProperty("role", role)
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.view, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self.caption)
+        column = filled(QVBoxLayout(self), theme.SPACE_XS, self.view, self.caption)
+        column.setAlignment(self.view, Qt.AlignmentFlag.AlignHCenter)
 
 
 def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | None:
@@ -232,18 +221,12 @@ def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | 
     words = session.words
     if not explained.colour_map:
         return None
-    signed = explained.scale == "signed"
-    if signed:
-        ends = words("judging_bar_signed_low"), words("judging_bar_signed_high")
-    else:
-        ends = words("judging_bar_positive_low"), words("judging_bar_positive_high")
-    return HeatmapBar(
-        masking.table(explained.colour_map),
-        session.palette,
-        *ends,
-        middle=words("judging_bar_signed_middle") if signed else "",
-        remark=words("judging_bar_same"),
-    )
+    low, high, middle = words("judging_bar_positive_low"), words("judging_bar_positive_high"), ""
+    if explained.scale == "signed":
+        low, high = words("judging_bar_signed_low"), words("judging_bar_signed_high")
+        middle = words("judging_bar_signed_middle")
+    table, remark = masking.table(explained.colour_map), words("judging_bar_same")
+    return HeatmapBar(table, session.palette, low, high, middle=middle, remark=remark)
 
 
 class HeatmapScreen(JudgingScreen):
@@ -260,12 +243,9 @@ class HeatmapScreen(JudgingScreen):
         ]
         for place in (self.photo_place, *self.heatmaps):
             self.enlarger.watch(place.view, place.view.accessibleName())
-        self.label, self.marks = PlainLabel(), PlainLabel()
-        self.label.setProperty("role", "title")
-        self.marks.setProperty("role", "secondary")
+        self.label, self.marks = label("", "title"), label("", "secondary")
         self._told = ((part.labels, self.label), (bool(part.explained.marks), self.marks))
         for there, line in self._told:
-            line.setWordWrap(True)
             if not there:
                 line.hide()
         numbers = [f"{n}" for n in range(1, of + 1)]
@@ -291,53 +271,31 @@ class HeatmapScreen(JudgingScreen):
             grid.addWidget(place, index // ACROSS, 1 + index % ACROSS)
         if self._bar is not None:
             grid.addWidget(self._bar, grid.rowCount(), 1, 1, ACROSS)
-        left = QVBoxLayout()
-        left.setSpacing(theme.SPACE_XS)
-        left.addStretch(1)
-        left.addWidget(self.label)
-        left.addWidget(self.marks)
+        left = filled(QVBoxLayout(), theme.SPACE_XS, 1, self.label, self.marks)
         left.addSpacing(theme.SPACE_S if self.part.labels else 0)
         left.addLayout(grid)
         left.addStretch(1)
         answers = QWidget()
         self._wide = max(ANSWERS_LEAST, self.asked_width)
         answers.setFixedWidth(self._wide)
-        right = QVBoxLayout(answers)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(theme.SPACE_M)
-        right.addStretch(1)
-        right.addWidget(self.asked[OUTPUT])
-        right.addWidget(self.asked[OUTPUT_CONFIDENCE])
-        if recall := self._recall():
-            right.addWidget(recall)
+        output = (self.asked[OUTPUT], self.asked[OUTPUT_CONFIDENCE])
+        right = filled(QVBoxLayout(answers), theme.SPACE_M, 1, *output)
+        if self.part.explained.scale == "signed":
+            # Its heatmaps are what the model decides by (paper 003: BagNet).
+            recall = self.session.words(
+                "judging_q_output_recall",
+                method=self.part.explained.method,
+                hot=self.part.values.get("hot", ""),
+            )
+            right.addWidget(_secondary(recall))
         right.addSpacing(theme.SPACE_L)
         right.addWidget(self.asked[DISTINCTION])
         right.addWidget(self.asked[DISTINCTION_CONFIDENCE])
         right.addSpacing(theme.SPACE_S)
-        right.addWidget(
-            _secondary(self.session.words("judging_keys_choose", last=len(self.heatmaps)))
-        )
+        keys = self.session.words("judging_keys_choose", last=len(self.heatmaps))
+        right.addWidget(_secondary(keys))
         right.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XXL)
-        row.addStretch(1)
-        row.addLayout(left)
-        row.addWidget(answers)
-        row.addStretch(1)
-        self.column(WIDEST).addLayout(row)
-
-    def _recall(self) -> QLabel | None:
-        """How the model decides, where its heatmaps are what it decides by (paper 003: BagNet)."""
-        if self.part.explained.scale != "signed":
-            return None
-        values = self.part.values
-        return _secondary(
-            self.session.words(
-                "judging_q_output_recall",
-                method=self.part.explained.method,
-                hot=values.get("hot", ""),
-            )
-        )
+        self.column(WIDEST).addLayout(filled(QHBoxLayout(), theme.SPACE_XXL, 1, left, answers, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -366,12 +324,9 @@ class HeatmapScreen(JudgingScreen):
     def show_photo(self, photo: PlannedPhoto) -> None:
         explained, words = self.part.explained, self.session.words
         self.photo_place.view.show_picture(self.images.image(photo.photo))
-        for index, place in enumerate(self.heatmaps):
-            there = index < len(photo.heatmaps)
-            heat = photo.heatmaps[index] if there else None
-            place.view.show_picture(
-                None if heat is None else heatmap(self.images, photo.photo, heat, explained)
-            )
+        heats = [heatmap(self.images, photo.photo, heat, explained) for heat in photo.heatmaps]
+        for place, heat in zip_longest(self.heatmaps, heats):
+            place.view.show_picture(heat)
         if self.part.labels:
             name, marks = explained.names[photo.truth], explained.marks.get(photo.truth, "")
             self.label.setText(words("judging_this_is", name=name))
@@ -384,15 +339,9 @@ class HeatmapScreen(JudgingScreen):
 
 
 def _secondary(text: str) -> QLabel:
-    made = PlainLabel(text)
-    made.setProperty("role", "secondary")
-    made.setWordWrap(True)
+    made = label(text, "secondary")
     made.setIndent(MISSING_WIDTH)
     return made
-
-
-HEIGHT = 14
-LEAST_WIDTH = 120
 
 
 class ColourStrip(QWidget):
@@ -402,8 +351,8 @@ class ColourStrip(QWidget):
         super().__init__()
         self._colors = palette
         self._image: QImage = image_of(table[np.newaxis, :, :])
-        self.setFixedHeight(HEIGHT)
-        self.setMinimumWidth(LEAST_WIDTH)
+        self.setFixedHeight(14)
+        self.setMinimumWidth(120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -427,31 +376,26 @@ class HeatmapBar(Picture):
         low: str,
         high: str,
         *,
-        middle: str = "",
-        remark: str = "",
+        middle: str,
+        remark: str,
     ) -> None:
         super().__init__()
         listed = " – ".join(text for text in (low, middle, high) if text)
         self.setAccessibleName(f"{listed}. {remark}")
         words = QHBoxLayout()
         words.setSpacing(theme.SPACE_S)
-        sides = (
-            Qt.AlignmentFlag.AlignLeft,
-            Qt.AlignmentFlag.AlignHCenter,
-            Qt.AlignmentFlag.AlignRight,
-        )
         # The remark stands where the middle has no words of its own, else below.
-        for text, side in zip((low, middle or remark, high), sides, strict=True):
-            label = PlainLabel(text)
-            label.setProperty("role", "secondary")
-            label.setAlignment(side)
-            words.addWidget(label, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(ColourStrip(table, palette))
-        column.addLayout(words)
-        if middle and remark:
+        for text, side in (
+            (low, Qt.AlignmentFlag.AlignLeft),
+            (middle or remark, Qt.AlignmentFlag.AlignHCenter),
+            (high, Qt.AlignmentFlag.AlignRight),
+        ):
+            line = PlainLabel(text)
+            line.setProperty("role", "secondary")
+            line.setAlignment(side)
+            words.addWidget(line, 1)
+        column = filled(QVBoxLayout(self), theme.SPACE_XS, ColourStrip(table, palette), words)
+        if middle:
             below = PlainLabel(remark)
             below.setProperty("role", "secondary")
             below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
