@@ -1,8 +1,5 @@
-"""A session in memory: the real runner, machine and pictures, a virtual clock, and no disk.
-
-Sessions that are paused, broken off, skipped and left without an answer, and what the tables say of
-them. Machines that are looked at while they decide and apply.
-"""
+"""A session in memory: the real runner, machine and pictures, a virtual clock, and no disk. It can
+be paused, broken off, skipped and left without an answer, and its machines are watched."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from cProfile import Profile
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any, cast
 
@@ -183,12 +179,10 @@ class Rehearsal:
         return machine
 
     def of_task(self, part: PlannedPart | None) -> bool:
-        """Whether a part is of the task that is checked."""
         return part is not None and registry.task_type_of(part) is self.task_type
 
     @property
     def in_task(self) -> bool:
-        """Whether a part of the task runs."""
         return self.of_task(self.runner.part)
 
     def start(self) -> None:
@@ -232,28 +226,17 @@ class Rehearsal:
     def crash(self, after_s: float) -> None:
         """The program is killed, and started again after so long: what is known is what the events
         say."""
-        live = self.runner.state
         self.driver.stop()
         self.clock.set_ns(self.clock.now_ns() + round(after_s * 1e9))
-        replayed = self.machine().fold(self.events)
-        if replayed != live:
-            self.notes.add(self._differs(live.part_state, replayed.part_state))
+        self.replays()
         self.start()
-
-    def _differs(self, live: Any, replayed: Any) -> str:
-        return (
-            f"A replay gives another state than the session had, in {self.place}: {_short(live)} "
-            f"became {_short(replayed)}. Let `apply` make the whole state from the events."
-        )
 
     @property
     def place(self) -> str:
-        """The part that runs."""
         part = self.runner.part
         return "no part" if part is None else repr(part.id)
 
     def take(self, step: Command | str) -> None:
-        """One step of a random course."""
         match step:
             case "crash":
                 self.crash(1.0)
@@ -281,7 +264,11 @@ class Rehearsal:
         """Note it where the events do not give the state that the session has."""
         live, replayed = self.runner.state, self.machine().fold(self.events)
         if replayed != live:
-            self.notes.add(self._differs(live.part_state, replayed.part_state))
+            self.notes.add(
+                f"A replay gives another state than the session had, in {self.place}: "
+                f"{_short(live.part_state)} became {_short(replayed.part_state)}. Let `apply` make "
+                "the whole state from the events."
+            )
 
     def wait(self, seconds: float) -> None:
         """Let session time pass; the participant acts meanwhile."""
@@ -327,7 +314,6 @@ def _short(state: Any) -> str:
 
 AWAY_S = 5_000.0
 """How long nobody works; no question of a simulated participant takes nearly as long."""
-DURATION = seconds("duration_s", "working time of a trial")
 
 
 def check_interruptions(
@@ -412,7 +398,8 @@ def _shown(task_type: TaskType[Any], session: Rehearsal) -> bool:
 
 def _counted(tables: TaskTables, rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
     """Table and name of each column of working time that holds as long as nobody worked."""
-    looked_at: dict[str, Sequence[Column]] = {"trials": (DURATION,), **tables.own}
+    duration = seconds("duration_s", "working time of a trial")
+    looked_at: dict[str, Sequence[Column]] = {"trials": (duration,), **tables.own}
     for name, places in tables.added.items():
         added = (column for columns in places.values() for column in columns)
         looked_at[name] = (*looked_at.get(name, ()), *added)
@@ -451,15 +438,6 @@ stand still: whoever asks would ask for ever."""
 
 class Fault(Exception):
     """What has to be mended, in a sentence. The check ends with the first one."""
-
-
-@dataclass
-class Idle:
-    """How often a command led to nothing in the same state, one time after the other."""
-
-    times: int = 0
-    command: Command | None = None
-    state: Any = None
 
 
 class Notes:
@@ -522,9 +500,11 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
     """The same machine, looked at. part: the id of its part. It stays of its class, for screens and
     simulated participants ask for that."""
     cls = type(machine)
-    idle = Idle()
+    # How often in a row a command led to nothing in a state; that command; that state.
+    idle: tuple[int, Command | None, Any] = (0, None, None)
 
     def decide(self: Any, state: Any, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
+        nonlocal idle
         before, own = repr(state), _own(self)
         with seen() as did:
             events = cls.decide(self, state, command, now_ns)
@@ -549,9 +529,9 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
                 f"`decide` answers {name} in {part!r} otherwise when it is asked again: draw from "
                 "`labapp.study.assignment.generator` with the session's seed, made anew each time."
             )
-        same = not events and idle.command == command and idle.state is state
-        idle.times, idle.command, idle.state = (idle.times + 1 if same else 0), command, state
-        if idle.times > PATIENCE:
+        same = not events and idle[1] == command and idle[2] is state
+        idle = (idle[0] + 1 if same else 0, command, state)
+        if idle[0] > PATIENCE:
             raise Fault(
                 f"{part!r} is asked for {name} again and again, and `decide` answers it with "
                 "nothing: let `wants_begin`, `next_deadline` and the `due` of its pictures ask for "

@@ -117,9 +117,6 @@ def steps(
     yield Step(Next())
 
 
-Float64 = NDArray[np.float64]
-
-
 @dataclass(frozen=True, slots=True)
 class Match:
     """choice: from 0. sure: how much nearer it is than the next best, 0..1. sense: how clearly the

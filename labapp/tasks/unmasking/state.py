@@ -29,7 +29,6 @@ class StimulusTrial:
 
     @property
     def due(self) -> bool:
-        """Still to be put on the screen."""
         return self.painted_ns is None and self.outcome is None and not self.interrupted
 
     @property
@@ -58,5 +57,4 @@ class UnmaskingState:
         return self.highest
 
     def again(self, attempt: int) -> UnmaskingState:
-        """The stage from its beginning."""
         return UnmaskingState(self.pauses, base=attempt, highest=attempt)

@@ -1,9 +1,5 @@
-"""What the report has of reconstruction, with and without a target (paper 000).
-
-What the marks and times of calibrations suggest, see `labapp.analysis.calibration`.
-
-The metrics of stages of reconstruction, as reports show them.
-"""
+"""What the report has of reconstruction, with and without a target (paper 000). What the marks and
+times of calibrations suggest is worked out in `labapp.analysis.calibration`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""What people do as more and more is shown: confidence, reaction time and accuracy.
-
-Source: paper 004, section 4.1, figures 3 to 6.
-
-Annotations as arrays by participant, image, method and mask.
+"""What people do as more and more is shown: confidence, reaction time and accuracy (paper 004,
+section 4.1, figures 3 to 6), from annotations as arrays by participant, image, method and mask.
 """
 
 from __future__ import annotations
@@ -70,8 +67,9 @@ def accuracy(cells: Cells) -> pd.DataFrame:
 def times(cells: Cells) -> pd.DataFrame:
     """Figure 5: mean and median of the reaction times (ms) that count; see `Found.times`."""
     frame = by_mask(cells.percents, cells.methods)
+    _, _, methods, masks = cells.where
     places = product(range(len(cells.methods)), range(len(cells.percents)))
-    chosen = [cells.at(method, mask) for method, mask in places]
+    chosen: list[Bool] = [(methods == method) & (masks == mask) for method, mask in places]
     return pd.concat([frame, of_times(cells, chosen)], axis=1)
 
 
@@ -90,10 +88,7 @@ def of_times(cells: Cells, chosen: list[Bool]) -> pd.DataFrame:
                 **_scalars(middle, "median", "median_low", "median_high"),
             }
         )
-    return pd.DataFrame(rows, columns=list(OF_TIMES))
-
-
-OF_TIMES = ("n", "mean", "mean_low", "mean_high", "median", "median_low", "median_high")
+    return pd.DataFrame(rows)
 
 
 def _mean(drawing: Float64, owner: Int64, values: Float64) -> Interval:
@@ -176,12 +171,7 @@ class Cells:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Participants, images, methods, masks."""
-        return (
-            len(self.participants),
-            len(self.images),
-            len(self.methods),
-            len(self.percents),
-        )
+        return len(self.participants), len(self.images), len(self.methods), len(self.percents)
 
     def sums(self, values: Float64 | Bool, *, of: Bool | None = None) -> Float64:
         """Sums of values, one an annotation: float64, shape (participants, images, methods, masks).
@@ -199,11 +189,6 @@ class Cells:
     def counts(self) -> Float64:
         """How many annotations there are, shape as `sums`."""
         return self.sums(np.ones(len(self.ms)))
-
-    def at(self, method: int, mask: int) -> Bool:
-        """The annotations of a method and a mask: bool, shape (annotations,)."""
-        chosen: Bool = (self.where[2] == method) & (self.where[3] == mask)
-        return chosen
 
 
 def places_of(group: Group, rows: pd.DataFrame) -> tuple[Int64, Int64, Int64]:

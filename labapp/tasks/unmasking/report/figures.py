@@ -1,10 +1,5 @@
-"""The report's figures of the unmasking study (paper 004, Figures 3 to 9), for a page and as files.
-
-Figures 3 to 6 are of people, 7 of the model, 8 and 9 of both; `figures_fits` has what is ours.
-
-Panels that several figures of the unmasking study have: by the percentage shown, a line a method.
-
-What the figures of the unmasking study share: an axis of percentages shown, and a line a method.
+"""The report's figures of the unmasking study (paper 004, Figures 3 to 9), for a page and as files:
+3 to 6 are of people, 7 of the model, 8 and 9 of both; fitted functions are ours.
 
 Methods differ by line and mark as well as by colour, and their lightness differs: they can be told
 apart in grey print.
@@ -24,11 +19,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
+from labapp.report.page import count
+from labapp.tasks.unmasking.report import fits
 from labapp.tasks.unmasking.report.published import PAPER
 from labapp.tasks.unmasking.report.results import (
     AGREED,
@@ -47,13 +43,12 @@ from labapp.tasks.unmasking.report.sections import (
     INTERVAL,
     OVER_IMAGES,
     annotations_of,
-    images,
     of_people,
     timed_of,
 )
 
 BAR = 0.68
-"""Width of a bar, as a share of the least distance between two masks."""
+"""Width of a bar, as a share of the least distance between two masks on the logarithmic axis."""
 ROW, UPRIGHT_ROW = 7.5, 15.0
 """Between the numbers above the bars, in percent of the axis; and where they stand upright."""
 
@@ -98,7 +93,9 @@ def confidence(result: Found, prefix: str) -> ReportFigure | None:
 def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
     """A bar a mask, of labels below and "I don't know" above, with the interval between them."""
     shown = counts["percent"].to_numpy(float)
-    left, right = bar_edges(list(shown), BAR)
+    steps = np.diff(np.log(np.sort(shown)))
+    half = BAR * (float(steps.min()) if steps.size else 0.3) / 2
+    left, right = float(np.exp(-half)), float(np.exp(half))
     lefts, spans = shown * left, shown * (right - left)
     share = counts["share"].to_numpy(float) * 100
     ax.bar(lefts, share, spans, align="edge", color="#97A3AF", edgecolor=INK, linewidth=0.8)
@@ -122,43 +119,36 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
     )
     for height, column in ((row, "labels"), (2 * row, "dont_know")):
         for at, n in zip(shown, counts[column], strict=True):
-            turned = 90 if upright else 0
             ax.text(
                 at,
                 100 + height,
                 f"{n:,}",
                 ha="center",
                 va="center",
-                rotation=turned,
+                rotation=90 if upright else 0,
                 fontsize=points_of(7.5 if upright else 8.5),
             )
 
 
 def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 4: the share of labels by mask and method."""
-    return _one(
-        result,
-        result.labels_by_method,
-        f"{prefix}-4-confidence-by-method",
-        f"Confidence by mask and method ({PAPER}, Figure 4)",
-        "% of annotations that are a label",
-        "Annotations in which a class was named; the others are “I don't know”.",
-    )
-
-
-def _one(
-    result: Found, frame: pd.DataFrame, name: str, label: str, unit: str, caption: str
-) -> ReportFigure | None:
-    """A panel of shares by mask, a line a method."""
+    frame = result.labels_by_method
     if frame.empty or not (frame["n"] > 0).any():
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
     lines(ax, result, frame, "share", "low", "high", 100.0)
     percents(ax, result.group.percents)
-    share(ax, unit)
+    share(ax, "% of annotations that are a label")
     ax.set_title("A class was named, by method")
     legend(figure, ax)
-    return plate_of(result, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
+    return plate_of(
+        result,
+        f"{prefix}-4-confidence-by-method",
+        figure,
+        f"Confidence by mask and method ({PAPER}, Figure 4)",
+        "Annotations in which a class was named; the others are “I don't know”. "
+        f"{AT_EACH_MASK} {INTERVAL}",
+    )
 
 
 def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
@@ -193,18 +183,13 @@ def accuracy(result: Found, prefix: str) -> ReportFigure | None:
     frame = result.accuracy
     if frame.empty or not (frame["n"] > 0).any():
         return None
+    counts = frame["n_labels"].dropna()
+    least, most = int(counts.min()), int(counts.max())
+    few = f"{least:,} at the least, {most:,} at the most" if least < most else f"{most:,} each"
     figure, (left, right) = two(result)
     lines(left, result, frame, "share", "low", "high", 100.0)
-    lines(
-        right,
-        result,
-        frame,
-        "share_of_labels",
-        "labels_low",
-        "labels_high",
-        100.0,
-        counted="n_labels",
-    )
+    own = ("share_of_labels", "labels_low", "labels_high")
+    lines(right, result, frame, *own, 100.0, counted="n_labels")
     share(left, "% of all annotations")
     share(right, "% of labels", guess=100 / len(result.group.classes))
     left.set_title("“I don't know” is not correct, as published")
@@ -216,14 +201,8 @@ def accuracy(result: Found, prefix: str) -> ReportFigure | None:
         figure,
         f"Annotation accuracy by mask and method ({PAPER}, Figure 6)",
         f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the right, "
-        f"few labels stand behind the small masks: {_few(frame)}. {INTERVAL}",
+        f"few labels stand behind the small masks: {few}. {INTERVAL}",
     )
-
-
-def _few(frame: pd.DataFrame) -> str:
-    counts = frame["n_labels"].dropna()
-    least, most = int(counts.min()), int(counts.max())
-    return f"{least:,} at the least, {most:,} at the most" if least < most else f"{most:,} each"
 
 
 TITLES = {LABEL: "A class is named", CORRECT: "The true class is named"}
@@ -267,9 +246,9 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         if not np.isfinite(threshold):
             continue
         look = axes_look(place)
-        rise = expit(float(fit["slope"]) * (np.log(x) - np.log(threshold)))
-        guess, lapse = float(fit["guess"]), float(fit["lapse"])
-        curve(ax, look, x, 100 * (guess + (1 - guess - lapse) * rise))
+        slope, guess, lapse = (float(fit[name]) for name in ("slope", "guess", "lapse"))
+        y = 100 * fits.share(x, threshold, slope, guess, lapse)
+        ax.plot(x, y, ls=look.line, color=look.colour, linewidth=1.5, zorder=2)
         if fit["why"]:
             continue  # the threshold means nothing; the table says why
         below = -3.0 - 2.4 * place % 7.2
@@ -355,7 +334,7 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
         figure,
         f"The model on the masked images, no human in the loop ({PAPER}, Figure 7)",
         f"n: images. Dashed: the model on the whole images. {OVER_IMAGES}",
-        of=images(int(frame["n"].max())),
+        of=count(int(frame["n"].max()), "image"),
     )
 
 
@@ -373,7 +352,8 @@ def ranks(result: Found, prefix: str) -> ReportFigure | None:
         if own["rank"].notna().any():
             lines(ax, result, own, "rank", "low", "high")
         else:
-            nothing(ax, _no_ranks(who))
+            missing = {MODEL: "no outputs of the model\non masked images"}
+            nothing(ax, missing.get(who, "no annotations"))
         ax.set_title(title)
         _best_on_top(ax, result)
     legend(figure, third if third.get_legend_handles_labels()[0] else second)
@@ -410,16 +390,10 @@ def _overall(ax: Axes, result: Found) -> None:
 
 
 def _best_on_top(ax: Axes, result: Found) -> None:
-    count = len(result.group.methods)
-    ax.set_ylim(count + 0.45, 0.85)
-    ax.set_yticks(range(1, count + 1))
+    last = len(result.group.methods)
+    ax.set_ylim(last + 0.45, 0.85)
+    ax.set_yticks(range(1, last + 1))
     kit.grid(ax)
-
-
-def _no_ranks(who: str) -> str:
-    if who == MODEL:
-        return "no outputs of the model\non masked images"
-    return "no annotations"
 
 
 def bias(result: Found, prefix: str) -> ReportFigure | None:
@@ -458,9 +432,8 @@ def _wrong_images(shares: pd.DataFrame) -> str:
         counts = counts[counts > 0]
         if not counts.empty:
             least, most = int(counts.min()), int(counts.max())
-            result.append(
-                f"{name} {images(most) if least == most else f'{least} to {images(most)}'}"
-            )
+            some = count(most, "image")
+            result.append(f"{name} {some if least == most else f'{least} to {some}'}")
     return ", ".join(result)
 
 
@@ -529,25 +502,35 @@ def lines(
     counted: str = "n",
     join: bool = True,
 ) -> None:
-    """A line a method of a column by mask; low, high: columns of its interval, where there are
-    any; counted: the column of what a value is of, which the legend says; join: with a line."""
+    """Marks of each method by mask, of a column; a value that is missing leaves a gap. low, high:
+    columns of its interval, where there are any; counted: the column of what a value is of, which
+    the legend says; join: with a line."""
     methods = result.group.methods
     for place, (shift, method) in enumerate(zip(centred(len(methods)), methods, strict=True)):
         own = frame[frame["method"] == method].sort_values("percent")
-        ends = [None if end is None else own[end].to_numpy(float) * factor for end in (low, high)]
-        line(
-            ax,
-            axes_look(place),
-            own["percent"].to_numpy(float),
-            own[value].to_numpy(float) * factor,
-            *ends,
-            label=f"{methods[method]}, {annotations_of(own[counted])}",
-            place=float(shift),
-            join=join,
-        )
+        # So many marks to the right: the intervals of methods do not lie over each other.
+        at = own["percent"].to_numpy(float) * np.exp(float(shift) * APART)
+        values = own[value].to_numpy(float) * factor
+        look = axes_look(place)
+        if low is not None and high is not None:
+            ends = (own[end].to_numpy(float) * factor for end in (low, high))
+            kit.vertical_interval(ax, at, *ends, look.colour)
+        style: dict[str, Any] = {
+            "marker": look.mark,
+            "color": look.colour,
+            "linewidth": 1.5,
+            "markersize": 5,
+            "markerfacecolor": "white" if look.hollow else look.colour,
+            "markeredgecolor": look.colour,
+            "zorder": 3,
+        }
+        clip = not np.isfinite(values).any()  # what shows nothing must not stand beyond the axes
+        ax.plot(at, values, ls=look.line if join else "", clip_on=clip, **style)
+        # The legend shows the line in any case: a fitted one may be drawn instead.
+        label = f"{methods[method]}, {annotations_of(own[counted])}"
+        ax.plot([], [], ls=look.line, label=label, **style)
 
 
-SHOWN = "pixels shown, % (logarithmic)"
 APART = 0.018
 """Between the marks of two methods at one percentage, as a difference of natural logarithms."""
 LABELLED_APART = 0.075
@@ -585,7 +568,7 @@ def axes_look(place: int) -> Look:
     return LOOKS[place % len(LOOKS)]
 
 
-def percents(ax: Axes, shown: Sequence[float], *, label: bool = True) -> None:
+def percents(ax: Axes, shown: Sequence[float]) -> None:
     """Make the x axis logarithmic, with the percentages of the study as its ticks."""
     ordered = sorted(set(shown))
     ax.set_xscale("log")
@@ -596,8 +579,7 @@ def percents(ax: Axes, shown: Sequence[float], *, label: bool = True) -> None:
     ax.xaxis.set_major_locator(FixedLocator(ordered))
     ax.xaxis.set_major_formatter(FixedFormatter(_spaced(ordered, float(np.log(high / low)))))
     ax.xaxis.set_minor_locator(NullLocator())
-    if label:
-        ax.set_xlabel(SHOWN)
+    ax.set_xlabel("pixels shown, % (logarithmic)")
 
 
 def _spaced(ordered: Sequence[float], width: float) -> list[str]:
@@ -606,54 +588,10 @@ def _spaced(ordered: Sequence[float], width: float) -> list[str]:
     last = -np.inf
     for value in ordered:
         at = float(np.log(value)) / width
-        fits = at - last >= LABELLED_APART * (1 + 0.35 * (len(f"{value:g}") - 1)) / 1.35
-        result.append(f"{value:g}" if fits else "")
-        last = at if fits else last
+        apart = at - last >= LABELLED_APART * (1 + 0.35 * (len(f"{value:g}") - 1)) / 1.35
+        result.append(f"{value:g}" if apart else "")
+        last = at if apart else last
     return result
-
-
-def line(
-    ax: Axes,
-    look: Look,
-    x: ArrayLike,
-    y: ArrayLike,
-    low: ArrayLike | None = None,
-    high: ArrayLike | None = None,
-    *,
-    label: str = "",
-    place: float = 0.0,
-    join: bool = True,
-) -> None:
-    """A line with its marks and, where low and high are given, an interval at each.
-
-    place: how many marks to the right, so that the intervals of methods do not lie over each
-    other. join: whether marks are joined. Values that are missing leave a gap.
-    """
-    at = np.asarray(x, float) * np.exp(place * APART)
-    values = np.asarray(y, float)
-    if low is not None and high is not None:
-        kit.vertical_interval(ax, at, low, high, look.colour)
-    style: dict[str, Any] = {
-        "marker": look.mark,
-        "color": look.colour,
-        "linewidth": 1.5,
-        "markersize": 5,
-        "markerfacecolor": "white" if look.hollow else look.colour,
-        "markeredgecolor": look.colour,
-        "zorder": 3,
-    }
-    clip = not np.isfinite(values).any()  # what shows nothing must not stand beyond the axes
-    ax.plot(at, values, ls=look.line if join else "", clip_on=clip, **style)
-    # The legend shows the line in any case: a fitted one may be drawn instead.
-    ax.plot([], [], ls=look.line, label=label or None, **style)
-
-
-def bar_edges(shown: Sequence[float], share: float) -> tuple[float, float]:
-    """Factors from a percentage to the left and right edge of its bar. share: of the least distance
-    between two percentages that a bar is wide."""
-    steps = np.diff(np.log(sorted(shown)))
-    half = share * (float(steps.min()) if steps.size else 0.3) / 2
-    return float(np.exp(-half)), float(np.exp(half))
 
 
 def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6) -> None:
@@ -671,11 +609,6 @@ def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size:
         zorder=3,
         clip_on=not np.isfinite(values).any(),
     )
-
-
-def curve(ax: Axes, look: Look, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-    """A fitted line without marks."""
-    ax.plot(x, y, ls=look.line, color=look.colour, linewidth=1.5, zorder=2)
 
 
 def centred(count: int) -> NDArray[np.float64]:
@@ -714,7 +647,6 @@ def folded(name: str) -> str:
 
 
 def nothing(ax: Axes, text: str) -> None:
-    """A panel without values says why."""
     ax.text(
         0.5,
         0.5,

@@ -1,6 +1,5 @@
-"""Psychometric functions of each method, over all participants and of each (ours).
-
-Psychometric functions by maximum likelihood, many at once.
+"""Psychometric functions of each method, over all participants and of each (ours), by maximum
+likelihood, many at once.
 
 The share of some answer as the intensity grows, between a guess and a lapse rate:
 
@@ -51,7 +50,6 @@ know", but any share may name the wrong class."""
 
 
 def fits(cells: Cells) -> Fits:
-    """See `Fits`."""
     pooled: list[dict[str, object]] = []
     own: list[dict[str, object]] = []
     counts = cells.counts.sum(IMAGE)
@@ -80,7 +78,10 @@ def _pooled(
     if why := _unfit(x, all_hits[None], all_counts[None])[0]:
         return None, about | {"why": why}
     pooled = fit(x, all_hits[None], all_counts[None], most=most)
-    draws = _draws(cells, x, hits, counts, most)
+    # Draws of participants in which nothing can be fitted are left out.
+    of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
+    some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
+    draws = fit(x, of_hits[some], of_counts[some], most=most)
     threshold = interval(pooled.threshold[0], draws.threshold)
     slope = interval(pooled.slope[0], draws.slope)
     return pooled, about | {
@@ -99,16 +100,6 @@ def _pooled(
             or _unsettled(x, draws.location)
         ),
     }
-
-
-def _draws(
-    cells: Cells, x: Float64, hits: Float64, counts: Float64, most: tuple[float, float]
-) -> CurveFits:
-    """The fits of participants who are drawn anew; draws in which nothing can be fitted left
-    out."""
-    of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
-    some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
-    return fit(x, of_hits[some], of_counts[some], most=most)
 
 
 def _own(
@@ -242,7 +233,9 @@ def fit(
             break
         tried = at[now].copy()
         tried[:, free] += _step(x, at[now], hits[now], counts[now], damping[now], free, most)
-        _bound(x, tried)
+        np.clip(tried[:, 0], x.min() - BEYOND, x.max() + BEYOND, out=tried[:, 0])
+        np.clip(tried[:, 1], *np.log(SLOPES), out=tried[:, 1])
+        np.clip(tried[:, 2:], -18, 18, out=tried[:, 2:])
         best = _likelihood(x, tried, hits[now], counts[now], most)
         gain = best - value[now]
         better = gain > 0
@@ -259,12 +252,6 @@ def fit(
 
 def _rates(at: Float64, most: tuple[float, float]) -> tuple[Float64, Float64]:
     return most[0] * expit(at[:, 2]), most[1] * expit(at[:, 3])
-
-
-def _bound(x: Float64, at: Float64) -> None:
-    np.clip(at[:, 0], x.min() - BEYOND, x.max() + BEYOND, out=at[:, 0])
-    np.clip(at[:, 1], *np.log(SLOPES), out=at[:, 1])
-    np.clip(at[:, 2:], -18, 18, out=at[:, 2:])
 
 
 def _shares(x: Float64, at: Float64, most: tuple[float, float]) -> tuple[Float64, Float64]:

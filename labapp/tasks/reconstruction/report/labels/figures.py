@@ -24,7 +24,6 @@ def plates(result: Found) -> list[ReportFigure]:
 
 
 def of_study(study: str, result: Found) -> list[ReportFigure]:
-    """Its figures; see `plates`."""
     models = result.of_study(study)
     return [
         _plate(f"labels-{study}-{sliders}", list(some), result)

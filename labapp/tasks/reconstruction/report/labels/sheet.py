@@ -1,4 +1,6 @@
-"""The sheet in which raters mark names that participants agree on: written and read as CSV.
+"""What the names of dials say (paper 000, Tables 1 and A.4): the sheet in which raters mark names
+that participants agree on, written and read as CSV; effects, coverage and agreement, and their
+tables.
 
 A spreadsheet program takes 3-5-6 for a date, 2-0 for another and =1+1 for a formula, and people do
 name dials so (paper 000, Table 1). Each name therefore stands behind an apostrophe, as text that
@@ -6,19 +8,9 @@ could be a formula does in every table (see `labapp.text_tables`): no program ta
 anything but text. The apostrophe is taken off again when the sheet is read; whether a program has
 taken it away, or an older sheet has curly quotation marks instead, is the same to the reader.
 
-Names of dials, their coverage and their raters' agreement as tables.
-
-The columns of the tables of the names that dials were given (paper 000, Tables 1 and A.4).
-
-Reading rating sheets back: whatever a spreadsheet program made of them, or a clear refusal.
-
-What the names of dials say: effects, coverage, agreement of raters, consistent names.
-
 Agreement is given in per cent, and as Cohen's or Fleiss's kappa. The paper says only that
 experimenters identified consistent names (Tables 1 and A.4); how many they were, and how far they
 agreed, is ours to add.
-
-The effect of each dial, where the model that the sessions met is installed here.
 
 The tables of sessions hold no pictures; the decoder has to draw some. Models are looked up by id,
 and taken only where the hash of the model card is the one that the sessions recorded.
@@ -92,20 +84,14 @@ A name counts as consistent where every rater says yes.
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the sheet."""
-
     model: Model
     dial: Dial
     name: Name
 
     @property
-    def others(self) -> tuple[Name, ...]:
-        return self.dial.others(self.name)
-
-    @property
     def alone(self) -> bool:
         """Nobody else named the dial: the name can agree with none."""
-        return not self.others
+        return not self.dial.others(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +119,7 @@ class Sheet:
                 line.dial.number,
                 line.dial.title,
                 AsItIs(MARK + line.name.text),
-                ", ".join(quoted(name.text) for name in line.others),
+                ", ".join(quoted(name.text) for name in line.dial.others(line.name)),
                 ALONE if line.alone else "",
             )
             for line in self.lines
@@ -143,7 +129,6 @@ class Sheet:
 
 
 def quoted(text: str) -> str:
-    """In curly quotation marks."""
     return f"{OPEN}{text}{CLOSE}"
 
 
@@ -174,21 +159,17 @@ def draw(named_models: NamedModels) -> tuple[NamedModels, Sheet]:
         key: f"N{place:0{digits}d}" for place, key in enumerate(sorted(keys, key=drawn), start=1)
     }
 
-    def with_id(model: Model, dial: Dial, name: Name) -> Name:
-        return replace(name, id=ids[_key(model, dial, name)])
+    def with_ids(model: Model, dial: Dial) -> Dial:
+        names = (replace(name, id=ids[_key(model, dial, name)]) for name in dial.names)
+        return replace(dial, names=tuple(sorted(names, key=lambda name: name.id)))
 
     models = tuple(
-        replace(model, dials=tuple(_drawn(model, dial, with_id) for dial in model.dials))
+        replace(model, dials=tuple(with_ids(model, dial) for dial in model.dials))
         for model in named_models.models
     )
     named = NamedModels(models, named_models.withheld)
     lines = sorted((Line(*name) for name in named.names), key=lambda line: line.name.id)
     return named, Sheet(f"S-{mark}", tuple(lines))
-
-
-def _drawn(model: Model, dial: Dial, with_id: Callable[[Model, Dial, Name], Name]) -> Dial:
-    names = (with_id(model, dial, name) for name in dial.names)
-    return replace(dial, names=tuple(sorted(names, key=lambda name: name.id)))
 
 
 def _key(model: Model, dial: Dial, name: Name) -> str:
@@ -399,7 +380,10 @@ def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
     check_files(paths)
     result: list[Rating] = []
     for path in paths:
-        result.append(Rating(_rater(path, result), _read(path, sheet)))
+        # With its folder where another rater's file is called the same.
+        taken = any(rating.rater == path.stem for rating in result)
+        rater = f"{path.parent.name}/{path.stem}" if taken else path.stem
+        result.append(Rating(rater, _read(path, sheet)))
     return tuple(result)
 
 
@@ -417,12 +401,6 @@ def check_files(paths: Sequence[Path]) -> None:
             )
         for _ in _rows(path):
             pass
-
-
-def _rater(path: Path, before: Sequence[Rating]) -> str:
-    """The name of the file; with its folder where another rater's is called the same."""
-    taken = {rating.rater for rating in before}
-    return path.stem if path.stem not in taken else f"{path.parent.name}/{path.stem}"
 
 
 def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
@@ -453,7 +431,15 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
                 f"each label once; it is in line {lines[label]} already",
                 "Remove one of the two rows.",
             )
-        _same_name(place, line)
+        name = place.cell("name")
+        if _plain(line.name.text) not in map(_plain, names_in(name)):
+            place.refuse(
+                "name",
+                name,
+                MARK + line.name.text,
+                "A program has changed the name, or somebody has. Put it back from "
+                f"{SHEET}; save as CSV in UTF-8.",
+            )
         says[label], lines[label] = _word(place, line), place.line
     if missing := [label for label in expected if label not in says]:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
@@ -464,18 +450,6 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
             todo=f"Put the missing rows back from {SHEET} and rate them.",
         )
     return says
-
-
-def _same_name(place: _Place, line: Line) -> None:
-    cell = place.cell("name")
-    if _plain(line.name.text) not in map(_plain, names_in(cell)):
-        place.refuse(
-            "name",
-            cell,
-            MARK + line.name.text,
-            "A program has changed the name, or somebody has. Put it back from "
-            f"{SHEET}; save as CSV in UTF-8.",
-        )
 
 
 def _word(place: _Place, line: Line) -> bool:
@@ -515,7 +489,6 @@ class _Place:
 
 
 def _rows(path: Path) -> Iterator[_Place]:
-    """The rows below the header that are not empty."""
     try:
         table = tables.read(files.content(path), padded=True)
         places = table.columns(NEEDED)
@@ -652,7 +625,6 @@ class Found:
         return sorted({model.study for model in named})
 
     def of_study(self, study: str) -> list[tuple[Model, Effects]]:
-        """Its models with their effects."""
         both = zip(self.models, self.effects, strict=True)
         return [(model, effects) for model, effects in both if model.study == study]
 
@@ -685,7 +657,6 @@ def coverage(model: Model, dial: Dial) -> float:
 
 
 def covered(model: Model) -> int:
-    """Dials with a coverage of `COVERED` or more."""
     return sum(coverage(model, dial) >= COVERED for dial in model.dials)
 
 
