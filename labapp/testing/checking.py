@@ -430,11 +430,9 @@ ANY_TIME = st.one_of(
 
 
 def courses(own: Collection[type[Command]], heard: Heard) -> st.SearchStrategy[list[Step]]:
-    """Courses for a task.
-
-    own: its classes of commands; heard: what a simulated participant sent, which is sent again in
-    any order. What only the runner sends (that pictures are there) is not made up.
-    """
+    """Courses for a task. own: its classes of commands; heard: what a simulated participant sent,
+    which is sent again in any order. What only the runner sends (that pictures are there) is not
+    made up."""
     sent = [command for _, command, source in heard if source is not Source.SYSTEM]
     by_runner = {type(command) for _, command, source in heard if source is Source.SYSTEM}
     by_hand = {type(command) for command in sent} | (set(own) - by_runner)

@@ -60,10 +60,8 @@ def check_texts(
     notes: Notes,
 ) -> None:
     """Note the texts of its events of which nothing says whether a de-identified copy keeps them.
-
     What is not said is withheld: so whoever forgets it loses what the program or the study says.
-    own: the task's kinds of events; events: of a whole session.
-    """
+    own: the task's kinds of events; events: of a whole session."""
     fields_by_kind: Mapping[str, Sequence[str]] = {}
     if task_type.kept_text:
         fields_by_kind = discovery.load(task_type.kept_text)

@@ -12,8 +12,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from cProfile import Profile
+from dataclasses import dataclass
 from types import FrameType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from labapp import __version__
 from labapp.analysis.column import Column, seconds
@@ -63,15 +64,16 @@ Change = tuple[int, Command]
 """Which of the commands that a simulated participant sends, counted from 0, becomes what."""
 
 
+@dataclass(eq=False)
 class MemoryJournal:
     """What the runner asks of a journal; events are what a file would give back."""
 
-    failed: str | None = None
+    clock: FakeClock
+    events: list[Event]
+    segment: int
+    failed: ClassVar[str | None] = None
 
-    def __init__(self, clock: FakeClock, events: list[Event], segment: int) -> None:
-        self.clock = clock
-        self.events = events
-        self.segment = segment
+    def __post_init__(self) -> None:
         self._written = threading.Event()
         self._written.set()
 
@@ -129,38 +131,27 @@ class RecordingRunner(Runner):
         return super()._decide(command, source)
 
 
+@dataclass(eq=False)
 class Rehearsal:
-    """One session.
+    """One session. events: all so far, as a journal would give them back; heard: the commands that
+    were decided, with the kind of the part that they came in; sent: those that a simulated
+    participant sent."""
 
-    Attributes
-    ----------
-    events : all so far, as a journal would give them back.
-    heard : the commands that were decided, with the kind of the part that they came in.
-    sent : those that a simulated participant sent.
-    """
+    task_type: TaskType[Any]
+    loaded: LoadedStudy
+    planned: SessionPlanned
+    decoders: Mapping[str, Decoder]
+    notes: Notes
+    strategy: str
+    change: Change | None = None
 
-    def __init__(
-        self,
-        task_type: TaskType[Any],
-        loaded: LoadedStudy,
-        planned: SessionPlanned,
-        decoders: Mapping[str, Decoder],
-        notes: Notes,
-        strategy: str,
-        change: Change | None = None,
-    ) -> None:
-        self.task_type = task_type
-        self.loaded = loaded
-        self.planned = planned
-        self.decoders = decoders
-        self.notes = notes
-        self.strategy = strategy
+    def __post_init__(self) -> None:
         self.clock = FakeClock()
         self.events: list[Event] = []
         self.heard: list[tuple[str, Command, Source]] = []
         self.sent: list[Command] = []
-        self.change = change
-        MemoryJournal(self.clock, self.events, 1).append(UnstampedEvent(planned), Source.SYSTEM)
+        journal = MemoryJournal(self.clock, self.events, 1)
+        journal.append(UnstampedEvent(self.planned), Source.SYSTEM)
         self._segment = 0
         self.start()
 
@@ -319,10 +310,8 @@ AWAY_S = 5_000.0
 def check_interruptions(
     task_type: TaskType[Any], rehearsal: Callable[[], Rehearsal], notes: Notes
 ) -> None:
-    """Go through sessions in which something comes between, where the task has trials.
-
-    rehearsal: a session from its beginning.
-    """
+    """Go through sessions in which something comes between, where the task has trials. rehearsal: a
+    session from its beginning."""
     records = records_class(task_type)
     if not task_type.shown or records is None:
         return
@@ -450,12 +439,12 @@ class Notes:
         self.sentences.setdefault(sentence)
 
 
+@dataclass(eq=False)
 class Seen:
     """What a call did that it must not do. clock, draw: what it called, empty for nothing."""
 
-    def __init__(self) -> None:
-        self.clock = ""
-        self.draw = ""
+    clock: str = ""
+    draw: str = ""
 
     def called(self, frame: FrameType, event: str, function: Any) -> None:
         """For `sys.setprofile`."""

@@ -31,13 +31,10 @@ MISSING: dict[Sign, str] = {
 class ConsentScreen(Screen):
     """A name or a signature goes to `on_consent` and nowhere else.
 
-    Attributes
-    ----------
-    tick : that the text was read and is agreed to.
-    uses : a tick for each use of the data that the form asks one by one.
-    name : where the name is typed. With a drawn signature it stands below the field, for people who
-        cannot draw: everything works by keyboard. None where a click signs.
-    field : where the signature is drawn; None where none is.
+    tick: that the text was read and is agreed to. uses: a tick for each use of the data that the
+    form asks one by one. name: where the name is typed, None where a click signs; with a drawn
+    signature it stands below the field, for people who cannot draw: everything works by keyboard.
+    field: where the signature is drawn; None where none is.
     """
 
     def __init__(self, session: SessionView, part: ConsentPart) -> None:

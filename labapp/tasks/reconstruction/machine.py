@@ -50,11 +50,9 @@ so; what is asked for here is kept whole."""
 
 @dataclass(frozen=True)
 class ReconstructionTask(stage.StageMachine[StageState]):
-    """A stage of questions on one representation.
-
-    sample: held-out representation, shape (m, dimensions), or None; seed and participant: for the
-    draws; index: the part's place in the plan.
-    """
+    """A stage of questions on one representation. sample: held-out representation, shape (m,
+    dimensions), or None; seed and participant: for the draws; index: the part's place in the
+    plan."""
 
     part: ReconstructionPart
     index: int
@@ -258,13 +256,13 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                 labels = list(state.labels)
                 labels[payload.dimension] = payload.text or None
                 state = replace(state, labels=tuple(labels))
-        if state.trial is None:
+        if (trial := state.trial) is None:
             return state
         if isinstance(payload, TrialEnded) and payload.outcome != INTERRUPTED:
             state = replace(state, outcomes=(*state.outcomes, payload.outcome))
         if isinstance(payload, TrialStarted) and state.stage_started_ns is None:
             state = replace(state, stage_started_ns=working)
-        return replace(state, trial=self._after(state.trial, payload, working))
+        return replace(state, trial=self._after(trial, payload, working))
 
     def _after(self, trial: Trial, payload: Payload, working: int) -> Trial:
         """The question after an event of its own, at `working` (working time, ns)."""

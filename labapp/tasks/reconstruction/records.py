@@ -570,10 +570,8 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
 def dial_rows(
     parts: Iterable[ReconstructionPart], cards: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """A row for each dial of each stage of reconstruction, in the order of the screen.
-
-    cards: by model the hash of its card, see `ReconstructionRecords.take_of_session`.
-    """
+    """A row for each dial of each stage of reconstruction, in the order of the screen. cards: by
+    model the hash of its card, see `ReconstructionRecords.take_of_session`."""
     for part in parts:
         if part.role != "stage":
             continue
@@ -594,11 +592,9 @@ def dial_rows(
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Of some questions; None where there is no question to take it from.
-
-    left_out: questions that do not count for the share that was solved. error_auc_sum and
-    error_auc_mean are summed over the questions (error x s).
-    """
+    """Of some questions; None where there is no question to take it from. left_out: questions that
+    do not count for the share that was solved. error_auc_sum and error_auc_mean are summed over the
+    questions (error x s)."""
 
     n: int
     solved: int

@@ -105,13 +105,11 @@ class Reconstructor(Actor[ReconstructionPart]):
                 participant.after(act.typing_s)
                 return
             before_s = self._takes(act.before)
-            if act.command is None:
+            if before_s > 0 or act.command is None:
                 participant.later(before_s or participant.pace.stride_s)
                 return
-            if before_s > 0:
-                participant.later(before_s)
-                return
         command, self._intended = self._intended, None
+        assert command is not None
         if isinstance(command, EditLabel):
             # No draw for it, here or above: all else takes as long as where nothing is named.
             runner.send(command, Source.SIMULATED)
@@ -160,14 +158,10 @@ class Act:
 class Reconstructing:
     """One participant at the reconstruction stages of a session.
 
-    Parameters
-    ----------
-    seed : of the draws; the participant's label is part of it.
-    experience_by_stage : filled in by the id of the stage's part: how its questions went.
-    haste : how long a movement takes, as a share of a person's time.
-    careless : does not try.
-    language : in which it names dials.
-    say : says a thought; None where it does not think aloud.
+    seed: of the draws; the participant's label is part of it. experience_by_stage: filled in by the
+    id of the stage's part: how its questions went. haste: how long a movement takes, as a share of
+    a person's time. careless: does not try. language: in which it names dials. say: says a thought;
+    None where it does not think aloud.
     """
 
     def __init__(

@@ -178,11 +178,9 @@ class StimulusRecord(Attempt):
     def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
         super().__init__(key)
         self.part = part
-        self.sequence_number = drawn.sequence
-        self.mask_number = drawn.mask
+        self.drawn = drawn
         self.sequence = part.sequences[drawn.sequence - 1]
         self.mask = self.sequence.masks[drawn.mask - 1]
-        self.due_ns = drawn.due_ns
         self.shown: StimulusShown | None = None
         self.response: ResponseGiven | None = None
         self.prior_exposures = 0
@@ -203,7 +201,7 @@ class StimulusRecord(Attempt):
     def planned_session_s(self) -> float:
         """Session time at which it appeared, or was to appear where it never did."""
         shown = self.started_session_s
-        return self.due_ns / NS if shown is None else shown
+        return self.drawn.due_ns / NS if shown is None else shown
 
     @property
     def excluded_because(self) -> str | None:
@@ -311,7 +309,7 @@ def _p(log_p: Mapping[str, float] | None, of: str) -> float | None:
 
 
 def annotation_row(record: StimulusRecord) -> Row:
-    part, shown, response = record.part, record.shown, record.response
+    part, drawn, shown, response = record.part, record.drawn, record.shown, record.response
     masked = _log_probabilities(record.mask.logits, part.unmasked.classes)
     painted_ns = None if shown is None else shown.painted_ns
     reaction_ns = record.reaction_time_ns
@@ -322,8 +320,8 @@ def annotation_row(record: StimulusRecord) -> Row:
         "trial": record.trial,
         "attempt": record.attempt,
         "number": part.first + record.trial,
-        "sequence": record.sequence_number,
-        "mask": record.mask_number,
+        "sequence": drawn.sequence,
+        "mask": drawn.mask,
         **_mask_columns(part, record.sequence, record.mask),
         "outcome": record.outcome or INTERRUPTED,
         "button": None if response is None else response.response,
@@ -340,10 +338,10 @@ def annotation_row(record: StimulusRecord) -> Row:
         "refresh_ms": None if shown is None else shown.refresh_ms,
         "side_px": None if shown is None else shown.side_px,
         "too_small": None if shown is None else shown.too_small,
-        "due_s": record.due_ns / NS,
+        "due_s": drawn.due_ns / NS,
         "painted_s": None if painted_ns is None else painted_ns / NS,
         "input_s": None if response is None else response.input_ns / NS,
-        "due_to_paint_ms": None if painted_ns is None else (painted_ns - record.due_ns) / MS,
+        "due_to_paint_ms": None if painted_ns is None else (painted_ns - drawn.due_ns) / MS,
         "excluded": record.excluded_because is not None,
         "excluded_because": record.excluded_because,
     }

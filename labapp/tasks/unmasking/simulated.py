@@ -177,11 +177,9 @@ class Reply:
 
 
 class Annotator:
-    """One participant: the same seed answers the same, also after an interruption.
-
-    images: all that the stages show, for each of them is as hard as its place among them says;
-    that of an example is in the middle.
-    """
+    """One participant: the same seed answers the same, also after an interruption. images: all that
+    the stages show, for each of them is as hard as its place among them says; that of an example is
+    in the middle."""
 
     def __init__(
         self,

@@ -13,11 +13,9 @@ ANSWERED = "answered"
 
 @dataclass(frozen=True, slots=True)
 class StimulusTrial:
-    """One stimulus: the number-th of the part, from 1.
-
-    due_ns: when it is to appear; painted_ns: when it did, None before; interrupted: a pause or the
-    end of the program fell into it before there was a response.
-    """
+    """One stimulus: the number-th of the part, from 1. due_ns: when it is to appear; painted_ns:
+    when it did, None before; interrupted: a pause or the end of the program fell into it before
+    there was a response."""
 
     number: int
     attempt: int

@@ -121,26 +121,21 @@ class QuestionnaireScreen(Screen):
     def foot(self) -> Foot:
         words = self.session.words
         missing = self._missing()
+        named = [words("quoted", text=_short(item.title)) for item in missing[:MOST_NAMED]]
+        while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
+            named.pop()
+        names, more = ", ".join(named), len(missing) - len(named)
+        note = words("answer_missing", items=names) if missing else ""
+        if more:
+            note = words("answers_missing", items=names, more=more)
         first = next(iter(self._task.pages_asked(self.state)), 0)
         return Foot(
             left=words("back") if self.state.page > first else "",
             right=words("continue"),
             ready=not missing,
-            note=self._missing_words([item.title for item in missing]),
+            note=note,
             warn=bool(missing) and self.reminded,
         )
-
-    def _missing_words(self, titles: list[str]) -> str:
-        if not titles:
-            return ""
-        words = self.session.words
-        named = [words("quoted", text=_short(title)) for title in titles[:MOST_NAMED]]
-        while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
-            named.pop()
-        names, more = ", ".join(named), len(titles) - len(named)
-        if more:
-            return words("answers_missing", items=names, more=more)
-        return words("answer_missing", items=names)
 
     def left(self) -> None:
         self._keep()
@@ -206,10 +201,8 @@ LONG_TEXT = 420
 
 
 class Page(QScrollArea):
-    """Scrolls where its items do not fit; shipped instruments do (a test holds them to it).
-
-    above: Markdown over the questions.
-    """
+    """Scrolls where its items do not fit; shipped instruments do (a test holds them to it). above:
+    Markdown over the questions."""
 
     def __init__(
         self,
@@ -466,11 +459,10 @@ class ItemView(QWidget):
 
 
 class RatingView(ItemView):
-    """table: its anchors stand in the head of the table, once."""
+    """A scale; the anchors of statements stand in the head of their table, once."""
 
-    def __init__(
-        self, item: Rating, words: Strings, palette: theme.Palette, *, table: bool = False
-    ) -> None:
+    def __init__(self, item: Rating, words: Strings, palette: theme.Palette) -> None:
+        table = isinstance(item, Statement)
         super().__init__(item, words, TABLE_WORDS_WIDTH if table else WORDS_WIDTH)
         self.rating = item
         look = Look(
@@ -517,13 +509,6 @@ class RatingView(ItemView):
 
     def entrance(self) -> QWidget:
         return self.row
-
-
-class StatementView(RatingView):
-    """A row of a table of statements."""
-
-    def __init__(self, item: Rating, words: Strings, palette: theme.Palette) -> None:
-        super().__init__(item, words, palette, table=True)
 
 
 class ChoiceView(ItemView):
@@ -897,25 +882,19 @@ class NumberSlider(QAbstractSlider):
             track.setRight(x)
             painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
         centre = QPointF(x, middle)
-        if not self.has_handle:
-            self._paint_ends(painter)
+        if self.has_handle:
             if self.hasFocus():
-                draw_focus_ring(painter, track.adjusted(-2, -4, 2, 4), theme.RADIUS, p.accent)
-            painter.end()
-            return
-        if self.hasFocus():
-            painter.setPen(pen(p.accent, theme.RING))
-            painter.setBrush(brush(p.accent_soft))
-            painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
-        painter.setPen(pen(p.accent if self.touched else p.secondary, 2.0))
-        painter.setBrush(brush(p.accent if self.touched else p.card))
-        painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
-        self._paint_ends(painter)
-        painter.end()
-
-    def _paint_ends(self, painter: QPainter) -> None:
+                painter.setPen(pen(p.accent, theme.RING))
+                painter.setBrush(brush(p.accent_soft))
+                painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
+            painter.setPen(pen(p.accent if self.touched else p.secondary, 2.0))
+            painter.setBrush(brush(p.accent if self.touched else p.card))
+            painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
+        elif self.hasFocus():
+            draw_focus_ring(painter, track.adjusted(-2, -4, 2, 4), theme.RADIUS, p.accent)
         painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(self._colors.secondary))
+        painter.setPen(color(p.secondary))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
         for words, side in zip(self._ends, sides, strict=True):
             painter.drawText(QRectF(self.rect()), side | Qt.AlignmentFlag.AlignVCenter, words)
+        painter.end()

@@ -166,12 +166,9 @@ class DialRow(QWidget):
 
 
 class DialPanel(QWidget):
-    """All dials of a space.
-
-    moved(dimension, value, device), selected(dimension, device), renamed(dimension, text): what the
-    hand asks for. number_words: the name of dial n (counted from 1). improved, said: see
-    DialSlider.
-    """
+    """All dials of a space. moved(dimension, value, device), selected(dimension, device),
+    renamed(dimension, text): what the hand asks for. number_words: the name of dial n (counted from
+    1). improved, said: see DialSlider."""
 
     moved = Signal(int, float, str)
     selected = Signal(int, str)

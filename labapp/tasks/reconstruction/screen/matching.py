@@ -664,10 +664,8 @@ class TutorialScreen(PagedScreen):
 
 class MarkRow(QWidget):
     """Buttons that mark something, as often as one likes, over a line that says what was marked,
-    whose room is kept while it is empty. marked(name): a button or its key was pressed.
-
-    buttons: by name, the button's words and its key, which is the whole page's (`take_key`).
-    """
+    whose room is kept while it is empty. marked(name): a button or its key was pressed. buttons: by
+    name, the button's words and its key, which is the whole page's (`take_key`)."""
 
     marked = Signal(str)
 

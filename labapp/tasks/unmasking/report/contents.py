@@ -44,6 +44,7 @@ from labapp.analysis.bootstrap import (
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.report.listing import records
 from labapp.report.page import Html
 from labapp.stimuli.manifest import Confusion
 from labapp.tasks.unmasking.plan import TASK
@@ -100,11 +101,9 @@ DEFINITIONS = {
 
 
 def findings(counted: Tables) -> tuple[Found, ...]:
-    """What each study with unmasked pictures among these sessions, which all count, says.
-
-    counted: `Tables.included()`. Random draws are seeded, so that the same tables give the same
-    intervals.
-    """
+    """What each study with unmasked pictures among these sessions, which all count, says. counted:
+    `Tables.included()`. Random draws are seeded, so that the same tables give the same
+    intervals."""
     return tuple(
         Found(
             group=group,
@@ -446,8 +445,8 @@ def rows(result: Found) -> list[Row]:
 
 
 def _model_tables(result: Found) -> Iterator[Row]:
-    for row in rows_of(result.classes):
-        if not pd.isna(row["n"]):
+    for row in records(result.classes):
+        if row["n"] is not None:
             printed = paper.IMAGES.get(row["class"])
             yield _stat(1, f"photos of {row['class']}", PHOTOS, "count", row["n"], n=row["n"]) | {
                 "published": None if printed is None else str(printed)
@@ -558,7 +557,7 @@ def _tests(result: Found) -> Iterator[Row]:
             "compared_with": row["other"],
             "statistic": row["statistic"],
             "p": row["p_holm"],
-            "significant": None if pd.isna(row["p_holm"]) else bool(row["significant"]),
+            "significant": bool(row["significant"]) if np.isfinite(row["p_holm"]) else None,
         }
     for row in rows_of(result.comparisons.mixed):
         effect = _stat(12, f"correct: {row['effect']}", "log odds", MIXED, row["estimate"], row)
@@ -645,9 +644,9 @@ def _family(
     friedman = pd.DataFrame(over_all)
     paired = pd.DataFrame(pairs, columns=list(_PAIRS))  # none, where there is one method
     for frame in (friedman, paired):
-        frame.insert(frame.columns.get_loc("why"), "p_holm", inference.holm(frame["p"]))
+        frame.insert(len(frame.columns) - 1, "p_holm", inference.holm(frame["p"]))
     significant = (paired["p_holm"] < ALPHA) & (paired["n"] >= inference.SMALLEST)
-    paired.insert(paired.columns.get_loc("why"), "significant", significant)
+    paired.insert(len(paired.columns) - 1, "significant", significant)
     return friedman, paired
 
 

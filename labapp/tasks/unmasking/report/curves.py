@@ -84,8 +84,8 @@ def of_times(cells: Cells, chosen: list[Bool]) -> pd.DataFrame:
         rows.append(
             {
                 "n": int(known.sum()),
-                **_scalars(mean, "mean", "mean_low", "mean_high"),
-                **_scalars(middle, "median", "median_low", "median_high"),
+                **scalars(mean, "mean"),
+                **scalars(middle, "median"),
             }
         )
     return pd.DataFrame(rows)
@@ -119,8 +119,10 @@ def columns(interval: Interval, value: str, low: str, high: str) -> dict[str, Fl
     return {value: interval.value.ravel(), low: interval.low.ravel(), high: interval.high.ravel()}
 
 
-def _scalars(interval: Interval, value: str, low: str, high: str) -> dict[str, float]:
-    return {value: float(interval.value), low: float(interval.low), high: float(interval.high)}
+def scalars(interval: Interval, name: str) -> dict[str, float]:
+    """A single value and the ends of its interval, as name, name_low and name_high."""
+    ends = {f"{name}_low": float(interval.low), f"{name}_high": float(interval.high)}
+    return {name: float(interval.value), **ends}
 
 
 Bool = NDArray[np.bool_]
@@ -175,9 +177,7 @@ class Cells:
 
     def sums(self, values: Float64 | Bool, *, of: Bool | None = None) -> Float64:
         """Sums of values, one an annotation: float64, shape (participants, images, methods, masks).
-
-        of : bool, the annotations that are summed; all by default.
-        """
+        of : bool, the annotations that are summed; all by default."""
         size = int(np.prod(self.shape))
         flat = np.ravel_multi_index(tuple(self.where), self.shape) if size else np.empty(0, int)
         given = np.asarray(values, np.float64)

@@ -513,8 +513,8 @@ def lines(
         values = own[value].to_numpy(float) * factor
         look = axes_look(place)
         if low is not None and high is not None:
-            ends = (own[end].to_numpy(float) * factor for end in (low, high))
-            kit.vertical_interval(ax, at, *ends, look.colour)
+            bottom, top = (own[end].to_numpy(float) * factor for end in (low, high))
+            kit.vertical_interval(ax, at, bottom, top, look.colour)
         style: dict[str, Any] = {
             "marker": look.mark,
             "color": look.colour,

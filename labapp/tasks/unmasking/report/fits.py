@@ -25,7 +25,7 @@ from scipy import stats
 from scipy.special import expit, logit, xlogy
 
 from labapp.analysis.bootstrap import LEVELS, Float64, divided, drawn, interval
-from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells
+from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells, scalars
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Fits
 
 POOLED = (
@@ -83,14 +83,9 @@ def _pooled(
     some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
     draws = fit(x, of_hits[some], of_counts[some], most=most)
     threshold = interval(pooled.threshold[0], draws.threshold)
-    slope = interval(pooled.slope[0], draws.slope)
     return pooled, about | {
-        "threshold": float(threshold.value),
-        "threshold_low": float(threshold.low),
-        "threshold_high": float(threshold.high),
-        "slope": float(slope.value),
-        "slope_low": float(slope.low),
-        "slope_high": float(slope.high),
+        **scalars(threshold, "threshold"),
+        **scalars(interval(pooled.slope[0], draws.slope), "slope"),
         "guess": float(pooled.guess[0]),
         "lapse": float(pooled.lapse[0]),
         "log_likelihood": float(pooled.log_likelihood[0]),
@@ -218,10 +213,8 @@ def fit(
     most: tuple[float, float] = MOST_RATES,
 ) -> CurveFits:
     """Fits of hits out of counts: float64, shape (fits, intensities); x : shape (intensities,).
-
     rates : guess and lapse rates, each of shape (fits,), where they are known and only location and
-    slope are looked for; most : upper bounds of the two.
-    """
+    slope are looked for; most : upper bounds of the two."""
     at = _start(x, hits, counts, rates, most)
     free = slice(None) if rates is None else slice(2)
     value = _likelihood(x, at, hits, counts, most)

@@ -604,12 +604,9 @@ def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
 
 @dataclass(frozen=True)
 class Found:
-    """All names of an analysis.
-
-    models: by study, then as the paper's tables list them; effects: of each of these; ratings: one
-    a rater; agreement: where there are two raters or more. withheld: participants, by study, whose
-    names a de-identified copy does not hold.
-    """
+    """All names of an analysis. models: by study, then as the paper's tables list them; effects: of
+    each of these; ratings: one a rater; agreement: where there are two raters or more. withheld:
+    participants, by study, whose names a de-identified copy does not hold."""
 
     models: tuple[Model, ...]
     effects: tuple[Effects, ...]
@@ -665,10 +662,7 @@ NOTHING = Found((), (), None, (), None, {})
 
 def find(counted: Tables, ratings: Sequence[Path] = (), measured: Measure = measure) -> Found:
     """counted: `Tables.included()`; ratings: files of raters; measured: gives the effects of a
-    model's dials.
-
-    Raises RatingError when a file does not fit the names, see `read_ratings`.
-    """
+    model's dials. Raises RatingError when a file does not fit the names, see `read_ratings`."""
     names = named(counted)
     if not names.names:
         if ratings:
