@@ -388,17 +388,20 @@ def _shown(task_type: TaskType[Any], session: Rehearsal) -> bool:
 def _counted(tables: TaskTables, rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
     """Table and name of each column of working time that holds as long as nobody worked."""
     duration = seconds("duration_s", "working time of a trial")
-    looked_at: dict[str, Sequence[Column]] = {"trials": (duration,), **tables.own}
+    for name, column in (("trials", duration), *columns_of(tables)):
+        words = f"{column.name} {column.meaning}"
+        if column.unit != "s" or "session" in words or "with pauses" in words:
+            continue
+        if any((row.get(column.name) or 0.0) >= AWAY_S for row in rows.get(name, ())):
+            yield name, column.name
+
+
+def columns_of(tables: TaskTables) -> Iterator[tuple[str, Column]]:
+    """The columns that a task brings, each with the name of its table."""
+    for name, columns in tables.own.items():
+        yield from ((name, column) for column in columns)
     for name, places in tables.added.items():
-        added = (column for columns in places.values() for column in columns)
-        looked_at[name] = (*looked_at.get(name, ()), *added)
-    for name, columns in looked_at.items():
-        for column in columns:
-            words = f"{column.name} {column.meaning}"
-            if column.unit != "s" or "session" in words or "with pauses" in words:
-                continue
-            if any((row.get(column.name) or 0.0) >= AWAY_S for row in rows.get(name, ())):
-                yield name, column.name
+        yield from ((name, column) for columns in places.values() for column in columns)
 
 
 def _agree(tables: TaskTables, rows: Mapping[str, Sequence[Row]], notes: Notes) -> None:

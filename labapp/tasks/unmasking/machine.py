@@ -48,10 +48,6 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         trial = state.trial
         return trial is None or trial.interrupted or trial.outcome is not None
 
-    def next_deadline(self, state: UnmaskingState) -> int | None:
-        """Never: the screen itself shows a stimulus when it is due."""
-        return None
-
     def due_ns(self, state: UnmaskingState) -> int | None:
         return None if state.trial is None or not state.trial.due else state.trial.due_ns
 

@@ -7,7 +7,6 @@ stand in random order, the masks inside one always ascend.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -149,39 +148,32 @@ NAMED_KEYS = ("Space", "Left", "Right", "Up", "Down")
 """Keys a study can name besides letters and digits: others leave the screen, or hold it."""
 
 
-@dataclass(frozen=True)
 class Unmasking:
-    """A stimulus set as one study unmasks it, for one participant. predict_masked: asks the
-    explained model; unmasked, buttons: what the parts share; example: image and method of the
-    example."""
+    """A stimulus set as one study unmasks it, for one participant.
 
-    stages: UnmaskingStages
-    stimulus_set: StimulusSet
-    predict_masked: PredictMasked
-    unmasked: Unmasked
-    buttons: tuple[Button, ...]
-    photos: tuple[Photo, ...]
-    shown_before: tuple[Photo, str] | None
+    number: of its set; predict_masked: asks the explained model; turned: whether the classes'
+    buttons stand the other way round. Raises IncompatibleStimuliError for what does not fit
+    together.
+    """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         stages: UnmaskingStages,
         stimulus_set: StimulusSet,
         number: int,
         predict_masked: PredictMasked,
         *,
         turned: bool,
-    ) -> Unmasking:
-        """With the set of this number; turned: whether the classes' buttons stand the other way
-        round. Raises IncompatibleStimuliError for what does not fit together."""
+    ) -> None:
         check_kind(stimulus_set, "unmasking", "scores")
+        self.stages, self.stimulus_set = stages, stimulus_set
+        self.predict_masked = predict_masked
         manifest = stimulus_set.manifest
         methods = _methods(stages, manifest)
-        photos = photos_of(stimulus_set, number)
-        scored = [(photo, method) for photo in photos for method in methods]
-        example = None if stages.example is None else _example(stages, manifest, methods)
-        grid = _grid(stimulus_set, [*scored, *([] if example is None else [example])])
+        self.photos = photos_of(stimulus_set, number)
+        scored = [(photo, method) for photo in self.photos for method in methods]
+        self.example = None if stages.example is None else _example(stages, manifest, methods)
+        grid = _grid(stimulus_set, [*scored, *([] if self.example is None else [self.example])])
         for low, high in pairwise(stages.percents):
             pixels = masking.pixels(low, grid[0] * grid[1])
             if pixels == masking.pixels(high, grid[0] * grid[1]):
@@ -191,9 +183,8 @@ class Unmasking:
                     f"{pixels} pixels",
                     "Space the masks wider.",
                 )
-        buttons = _buttons(stages, manifest, turned=turned)
-        unmasked = _unmasked(stages, stimulus_set, number, methods, grid)
-        return cls(stages, stimulus_set, predict_masked, unmasked, buttons, photos, example)
+        self.buttons = _buttons(stages, manifest, turned=turned)
+        self.unmasked = _unmasked(stages, stimulus_set, number, methods, grid)
 
     def sequences(self) -> tuple[PlannedSequence, ...]:
         """Every image with every method, as the set and the study list them."""
@@ -256,9 +247,9 @@ class Unmasking:
 
     def practice(self, part_id: str, number: int, of: int) -> UnmaskingPart | None:
         """The example as a part; number, of: of the stage it stands before."""
-        if self.shown_before is None:
+        if self.example is None:
             return None
-        example = self._sequence(*self.shown_before)
+        example = self._sequence(*self.example)
         # The example may be of a method that the stage leaves out; its part must name it all the
         # same, or nobody could read the plan.
         names = {method.id: method.name for method in self.stimulus_set.manifest.methods}
@@ -314,7 +305,7 @@ def unmasked_at(place: int, planner: Planner) -> Unmasking:
         turned = stages.buttons == "counterbalanced" and planner.number % 2 == 0
         with fitting(stages, planner):
             stimuli, number = set_of(stages, scope, planner)
-            planner.memory[key] = Unmasking.of(
+            planner.memory[key] = Unmasking(
                 stages, stimuli, number, planner.predict_masked, turned=turned
             )
     unmasking: Unmasking = planner.memory[key]

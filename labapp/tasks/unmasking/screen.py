@@ -45,7 +45,7 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 from labapp.ui.widgets.choice import COMMANDS, Group
 from labapp.ui.widgets.controls import Picture, PlainLabel
-from labapp.ui.widgets.dial import Foot, Head
+from labapp.ui.widgets.dial import Head
 from labapp.ui.widgets.painting import brush, color, device_of, draw_focus_ring, font, metrics, pen
 from labapp.ui.widgets.segments import magnification, picture_side
 
@@ -433,9 +433,6 @@ class UnmaskingScreen(Screen):
         of = self.part.total
         return Head(self._stage, self.session.words("unmasking_picture_of", number=number, of=of))
 
-    def foot(self) -> Foot:
-        return Foot()
-
     key_places = (ResponseRow,)
 
     def announces(self, event: QKeyEvent) -> bool:
@@ -463,12 +460,9 @@ class UnmaskingScreen(Screen):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
         """Let the picture be as large as the study says, so that people see it alike whatever the
         display; it takes the margins too before it is smaller than that."""
+        super().resizeEvent(event)
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         beneath = self.question.heightForWidth(wide) + self.responses.sizeHint().height()
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE

@@ -22,7 +22,7 @@ beyond that, which they hardly are: the intervals are narrower than those over p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -280,7 +280,7 @@ def ranked(scores: Float64) -> Float64:
 def ranks(group: Group, cells: Cells) -> Ranks:
     """Figure 8; see `Ranks`."""
     model = ranked(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
-    people = _People.of(cells, model)
+    people = _People(cells, model)
     methods = tuple(group.methods)
     overall, by_mask = [], []
     for who, units, low_high in (
@@ -322,23 +322,15 @@ def _mean(units: Float64, axis: tuple[int, ...]) -> Float64:
     return divided(np.nan_to_num(units).sum(axis=axis), known.sum(axis=axis).astype(np.float64))
 
 
-@dataclass(frozen=True)
 class _People:
     """ranks : of each unit, shape (images, masks, methods). overall, by_mask : average ranks with
     their intervals; draws : average ranks of each draw, shape (draws, methods); agreement : mean
     correlation with the model's ranks of each draw, by coefficient, shape (draws,)."""
 
-    ranks: Float64
-    overall: Interval
-    by_mask: Interval
-    draws: Float64
-    agreement: dict[str, Float64]
-
-    @classmethod
-    def of(cls, cells: Cells, model: Float64) -> _People:
+    def __init__(self, cells: Cells, model: Float64) -> None:
         """model : its ranks of each unit."""
         right, count = cells.sums(cells.correct), cells.counts
-        by_accuracy = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
+        self.ranks = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
         methods, masks = len(cells.methods), len(cells.percents)
         overall, by_mask = [np.empty((0, methods))], [np.empty((0, masks, methods))]
         agreement = {name: [np.empty(0)] for name in (KENDALL, SPEARMAN)}
@@ -348,14 +340,11 @@ class _People:
             by_mask.append(_mean(some, (1,)))
             for name, means in agreement.items():
                 means.append(_mean(correlation(some, model[None], name), (1, 2)))
-        draws = np.concatenate(overall)
-        return cls(
-            by_accuracy,
-            _around(_mean(by_accuracy, (0, 1)), draws, (1, methods)),
-            _around(_mean(by_accuracy, (0,)), np.concatenate(by_mask), (1, methods)),
-            draws,
-            {name: np.concatenate(means) for name, means in agreement.items()},
-        )
+        self.draws = np.concatenate(overall)
+        limits = (1, methods)
+        self.overall = _around(_mean(self.ranks, (0, 1)), self.draws, limits)
+        self.by_mask = _around(_mean(self.ranks, (0,)), np.concatenate(by_mask), limits)
+        self.agreement = {name: np.concatenate(means) for name, means in agreement.items()}
 
 
 def _around(value: Float64, draws: Float64, limits: tuple[float, float]) -> Interval:

@@ -24,6 +24,7 @@ from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, p
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.report.page import count
+from labapp.tasks.unmasking.plan import TASK
 from labapp.tasks.unmasking.report import fits
 from labapp.tasks.unmasking.report.published import PAPER
 from labapp.tasks.unmasking.report.results import (
@@ -53,9 +54,9 @@ ROW, UPRIGHT_ROW = 7.5, 15.0
 """Between the numbers above the bars, in percent of the axis; and where they stand upright."""
 
 
-def plates(result: Found, prefix: str = "unmasking") -> list[ReportFigure]:
-    """Every figure for which there are values; prefix: of their file names."""
-    makers: tuple[Callable[[Found, str], ReportFigure | None], ...] = (
+def plates(result: Found) -> list[ReportFigure]:
+    """Every figure for which there are values."""
+    makers: tuple[Callable[[Found], ReportFigure | None], ...] = (
         confidence,
         confidence_by_method,
         reaction_times,
@@ -68,10 +69,10 @@ def plates(result: Found, prefix: str = "unmasking") -> list[ReportFigure]:
         thresholds,
     )
     with mpl.rc_context(style()):
-        return [plate for make in makers if (plate := make(result, prefix)) is not None]
+        return [plate for make in makers if (plate := make(result)) is not None]
 
 
-def confidence(result: Found, prefix: str) -> ReportFigure | None:
+def confidence(result: Found) -> ReportFigure | None:
     """Figure 3: labels and "I don't know" by mask, over all methods."""
     counts = result.labels[result.labels["n"] > 0]
     if counts.empty:
@@ -83,7 +84,7 @@ def confidence(result: Found, prefix: str) -> ReportFigure | None:
     ax.set_title("A class named (dark) or “I don't know” (light), all methods")
     return plate_of(
         result,
-        f"{prefix}-3-confidence",
+        "3-confidence",
         figure,
         f"Confidence by mask ({PAPER}, Figure 3)",
         f"Above the bars: how many annotations. {INTERVAL}",
@@ -98,17 +99,9 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
     left, right = float(np.exp(-half)), float(np.exp(half))
     lefts, spans = shown * left, shown * (right - left)
     share = counts["share"].to_numpy(float) * 100
-    ax.bar(lefts, share, spans, align="edge", color="#97A3AF", edgecolor=INK, linewidth=0.8)
-    ax.bar(
-        lefts,
-        100 - share,
-        spans,
-        bottom=share,
-        align="edge",
-        color="#EDF0F3",
-        edgecolor=INK,
-        linewidth=0.8,
-    )
+    look: dict[str, Any] = {"align": "edge", "edgecolor": INK, "linewidth": 0.8}
+    ax.bar(lefts, share, spans, color="#97A3AF", **look)
+    ax.bar(lefts, 100 - share, spans, bottom=share, color="#EDF0F3", **look)
     kit.vertical_interval(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
     upright = panels_across(2) < 2
     row = UPRIGHT_ROW if upright else ROW
@@ -130,7 +123,7 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
             )
 
 
-def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:
+def confidence_by_method(result: Found) -> ReportFigure | None:
     """Figure 4: the share of labels by mask and method."""
     frame = result.labels_by_method
     if frame.empty or not (frame["n"] > 0).any():
@@ -143,7 +136,7 @@ def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, ax)
     return plate_of(
         result,
-        f"{prefix}-4-confidence-by-method",
+        "4-confidence-by-method",
         figure,
         f"Confidence by mask and method ({PAPER}, Figure 4)",
         "Annotations in which a class was named; the others are “I don't know”. "
@@ -151,7 +144,7 @@ def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:
     )
 
 
-def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
+def reaction_times(result: Found) -> ReportFigure | None:
     """Figure 5: mean reaction times by mask and method; beside it (ours) medians."""
     times = result.times
     if times.empty or not times["mean"].notna().any():
@@ -169,7 +162,7 @@ def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, left)
     return plate_of(
         result,
-        f"{prefix}-5-reaction-time",
+        "5-reaction-time",
         figure,
         f"Reaction time by mask and method ({PAPER}, Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
@@ -177,7 +170,7 @@ def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
     )
 
 
-def accuracy(result: Found, prefix: str) -> ReportFigure | None:
+def accuracy(result: Found) -> ReportFigure | None:
     """Figure 6: accuracy by mask and method, "I don't know" as not correct; beside it (ours)
     without it."""
     frame = result.accuracy
@@ -197,7 +190,7 @@ def accuracy(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, left)
     return plate_of(
         result,
-        f"{prefix}-6-accuracy",
+        "6-accuracy",
         figure,
         f"Annotation accuracy by mask and method ({PAPER}, Figure 6)",
         f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the right, "
@@ -210,7 +203,7 @@ POINTS = 200
 """Of a drawn function."""
 
 
-def psychometric(result: Found, prefix: str) -> ReportFigure | None:
+def psychometric(result: Found) -> ReportFigure | None:
     """The fitted functions of each method over the shares that they are fitted to."""
     pooled = result.fits.pooled
     if pooled.empty or not pooled["threshold"].notna().any():
@@ -227,7 +220,7 @@ def psychometric(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, panels[0])
     return plate_of(
         result,
-        f"{prefix}-psychometric",
+        "psychometric",
         figure,
         "Psychometric functions by method (ours)",
         "Marks: what was observed; lines: logistic functions of the logarithm of the percentage, "
@@ -258,7 +251,7 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
 
 
-def thresholds(result: Found, prefix: str) -> ReportFigure | None:
+def thresholds(result: Found) -> ReportFigure | None:
     """The thresholds of each participant, joined over methods."""
     own = result.fits.own
     if not (own["why"] == "").any():
@@ -270,7 +263,7 @@ def thresholds(result: Found, prefix: str) -> ReportFigure | None:
     panels[0].set_ylabel("threshold, % of pixels (logarithmic)")
     return plate_of(
         result,
-        f"{prefix}-thresholds",
+        "thresholds",
         figure,
         "Thresholds of each participant (ours)",
         "A point a participant; a grey line joins their methods; thick line: median. With the "
@@ -310,7 +303,7 @@ WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the ma
 ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
 
 
-def model(result: Found, prefix: str) -> ReportFigure | None:
+def model(result: Found) -> ReportFigure | None:
     """Figure 7: the model's accuracy on masked images; beside it (ours) its cross-entropy, by which
     the ranks are."""
     frame = result.model
@@ -330,7 +323,7 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, left)
     return plate_of(
         result,
-        f"{prefix}-7-model-accuracy",
+        "7-model-accuracy",
         figure,
         f"The model on the masked images, no human in the loop ({PAPER}, Figure 7)",
         f"n: images. Dashed: the model on the whole images. {OVER_IMAGES}",
@@ -338,7 +331,7 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
     )
 
 
-def ranks(result: Found, prefix: str) -> ReportFigure | None:
+def ranks(result: Found) -> ReportFigure | None:
     """Figure 8: average ranks of the methods by people and by the model."""
     overall, by_mask = result.ranks.overall, result.ranks.by_mask
     if overall.empty or not overall["rank"].notna().any():
@@ -359,7 +352,7 @@ def ranks(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, third if third.get_legend_handles_labels()[0] else second)
     return plate_of(
         result,
-        f"{prefix}-8-ranks",
+        "8-ranks",
         figure,
         f"Ranks of the methods by people and by the model ({PAPER}, Figure 8)",
         "Rank 1, on top, is best: the highest mean accuracy of people (“I don't know” is not "
@@ -396,7 +389,7 @@ def _best_on_top(ax: Axes, result: Found) -> None:
     kit.grid(ax)
 
 
-def bias(result: Found, prefix: str) -> ReportFigure | None:
+def bias(result: Found) -> ReportFigure | None:
     """Figure 9: annotations equal to the model's prediction where that is wrong."""
     shares = result.bias.shares
     if shares.empty or not (shares["n"] > 0).any():
@@ -416,7 +409,7 @@ def bias(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, drawn)
     return plate_of(
         result,
-        f"{prefix}-9-bias",
+        "9-bias",
         figure,
         f"Algorithmic bias: the model's wrong prediction repeated ({PAPER}, Figure 9)",
         f"Of all annotations of such images, mean over images: {_wrong_images(shares)}. The paper "
@@ -437,7 +430,7 @@ def _wrong_images(shares: pd.DataFrame) -> str:
     return ", ".join(result)
 
 
-def bias_times(result: Found, prefix: str) -> ReportFigure | None:
+def bias_times(result: Found) -> ReportFigure | None:
     """How fast a wrong prediction is repeated, against other answers to the same images."""
     times = result.bias.times
     if times.empty or not times["mean"].notna().any():
@@ -450,7 +443,7 @@ def bias_times(result: Found, prefix: str) -> ReportFigure | None:
     panels[0].set_xlim(left=0)
     return plate_of(
         result,
-        f"{prefix}-9-bias-times",
+        "9-bias-times",
         figure,
         "Reaction time of repeating a wrong prediction, and of other answers (ours)",
         "Filled: mean; open: median; lines: 95 % intervals, bootstrap over participants; nothing "
@@ -477,9 +470,10 @@ HEIGHT_IN = 4.1
 def plate_of(
     result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
 ) -> ReportFigure:
-    """The figure as a file of its own, and beside it what it is of: the people, or else `of`."""
+    """The figure as a file of its own, and beside it what it is of: the people, or else `of`. name:
+    behind the task's, of the file."""
     figure.set_label(f"{label} · {result.group.name}: {of or of_people(result.group)}")
-    return ReportFigure(name, figure, label, caption)
+    return ReportFigure(f"{TASK}-{name}", figure, label, caption)
 
 
 def two(result: Found) -> tuple[Figure, Sequence[Axes]]:

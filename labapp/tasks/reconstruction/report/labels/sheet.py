@@ -102,10 +102,6 @@ class Sheet:
     id: str
     lines: tuple[Line, ...]
 
-    @property
-    def by_label(self) -> dict[str, Line]:
-        return {line.name.id: line for line in self.lines}
-
     def text(self) -> str:
         """As CSV with commas and a byte order mark, without which some spreadsheet programs do not
         take it for UTF-8."""
@@ -404,15 +400,14 @@ def check_files(paths: Sequence[Path]) -> None:
 
 
 def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
-    expected = sheet.by_label
+    expected = {line.name.id: line for line in sheet.lines}
     says: dict[str, bool] = {}
     lines: dict[str, int] = {}
     for place in _rows(path):
         label = place.cell("label")
-        if (cell := place.cell("sheet")) != sheet.id:
+        if place.cell("sheet") != sheet.id:
             place.refuse(
                 "sheet",
-                cell,
                 f"{sheet.id}, the sheet of these sessions",
                 "It was rated for another analysis: with other sessions, or before names were "
                 f"added. Give the same sessions, or rate the {SHEET} of this analysis.",
@@ -420,22 +415,18 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
         if (line := expected.get(label)) is None:
             place.refuse(
                 "label",
-                label,
                 f"a label of the sheet, {min(expected)} to {max(expected)}",
                 "Remove rows that were added.",
             )
         if label in lines:
             place.refuse(
                 "label",
-                label,
                 f"each label once; it is in line {lines[label]} already",
                 "Remove one of the two rows.",
             )
-        name = place.cell("name")
-        if _plain(line.name.text) not in map(_plain, names_in(name)):
+        if _plain(line.name.text) not in map(_plain, names_in(place.cell("name"))):
             place.refuse(
                 "name",
-                name,
                 MARK + line.name.text,
                 "A program has changed the name, or somebody has. Put it back from "
                 f"{SHEET}; save as CSV in UTF-8.",
@@ -454,17 +445,12 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
 
 def _word(place: _Place, line: Line) -> bool:
     """yes or no; a name without others beside it can agree with none."""
-    cell = place.cell(RATED)
-    rating = WORDS.get(cell.casefold())
+    rating = WORDS.get(place.cell(RATED).casefold())
     if rating is None:
-        place.refuse(RATED, cell, ", ".join(WORDS), "Every name needs an answer.")
+        place.refuse(RATED, ", ".join(WORDS), "Every name needs an answer.")
     if rating and line.alone:
-        place.refuse(
-            RATED,
-            cell,
-            ALONE,
-            "Nobody else named this dial, so that the name can agree with none.",
-        )
+        todo = "Nobody else named this dial, so that the name can agree with none."
+        place.refuse(RATED, ALONE, todo)
     return rating
 
 
@@ -479,10 +465,10 @@ class _Place:
     def cell(self, column: str) -> str:
         return self.cells[column].strip()
 
-    def refuse(self, column: str, text: str, allowed: str, todo: str) -> NoReturn:
+    def refuse(self, column: str, allowed: str, todo: str) -> NoReturn:
+        found = self.cell(column) or "nothing"
         raise RatingError(
-            f"{self.path}, line {self.line}, column {column}: found {text or 'nothing'}; "
-            f"allowed: {allowed}.",
+            f"{self.path}, line {self.line}, column {column}: found {found}; allowed: {allowed}.",
             safe=_SAFE,
             todo=todo,
         )
