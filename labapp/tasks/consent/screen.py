@@ -54,7 +54,18 @@ class ConsentScreen(Screen):
             use: CheckBox(words(f"consent_use_{use}_{asked}"), session.palette)
             for use, asked in part.items.items()
         }
-        self.name = self._name_field() if part.sign != "click" else None
+        self.name: QLineEdit | None = None
+        if part.sign != "click":
+            self.name = QLineEdit()
+            drawn = part.sign == "drawn"
+            self.name.setPlaceholderText(
+                words("consent_name_instead" if drawn else "consent_name_hint")
+            )
+            self.name.setAccessibleName(words("consent_name"))
+            Limit(self.name, NAME_LIMIT, words("text_limit", n=NAME_LIMIT))
+            self.name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
+            self.name.textChanged.connect(self._changed)
+            self.name.returnPressed.connect(self.right)
         self.field: SignatureField | None = None
         if part.sign == "drawn":
             self.field = SignatureField(words("consent_draw_hint"), session.palette)
@@ -71,18 +82,6 @@ class ConsentScreen(Screen):
             box.toggled.connect(self._changed)
         self.leave.stayed.connect(self._stay)
         self.leave.went.connect(lambda: self.send(DeclineConsent()))
-
-    def _name_field(self) -> QLineEdit:
-        words = self.session.words
-        name = QLineEdit()
-        drawn = self._part.sign == "drawn"
-        name.setPlaceholderText(words("consent_name_instead" if drawn else "consent_name_hint"))
-        name.setAccessibleName(words("consent_name"))
-        Limit(name, NAME_LIMIT, words("text_limit", n=NAME_LIMIT))
-        name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
-        name.textChanged.connect(self._changed)
-        name.returnPressed.connect(self.right)
-        return name
 
     def _lay_out(self) -> None:
         card = QFrame()

@@ -57,10 +57,7 @@ class CurveView(Plot):
         )
         # Steps: the alignment holds until the next picture.
         self._line = pg.PlotCurveItem(
-            pen=self._pen(),
-            stepMode="right",
-            antialias=True,
-            skipFiniteCheck=True,
+            pen=self._pen(), stepMode="right", antialias=True, skipFiniteCheck=True
         )
         self._dot = pg.ScatterPlotItem(
             size=DOT_PX, brush=brush(palette.accent), pen=None, antialias=True

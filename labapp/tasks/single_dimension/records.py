@@ -57,10 +57,7 @@ _RATINGS = (
 TABLES = TaskTables(
     words={"tasks_with_dials": "single-dimension-traversals or single-dimension-exemplars"},
     outcomes={"answered": "a single-dimension question"},
-    added={
-        "trials": {"keyboard_away": SINGLE_TRIALS},
-        "stages": {"correctness_rate": _RATINGS},
-    },
+    added={"trials": {"keyboard_away": SINGLE_TRIALS}, "stages": {"correctness_rate": _RATINGS}},
 )
 
 

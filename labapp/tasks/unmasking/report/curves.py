@@ -14,15 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.analysis.bootstrap import (
-    Float64,
-    Int64,
-    Interval,
-    interval,
-    median,
-    ratio,
-    weights,
-)
+from labapp.analysis.bootstrap import Float64, Int64, Interval, interval, median, ratio, weights
 from labapp.tasks.unmasking.report.results import Group
 
 PERSON, IMAGE, METHOD = 0, 1, 2
@@ -81,13 +73,7 @@ def of_times(cells: Cells, chosen: list[Bool]) -> pd.DataFrame:
         known = some & np.isfinite(cells.ms)
         owner, ms = cells.where[PERSON][known], cells.ms[known]
         mean, middle = _mean(cells.drawing, owner, ms), median(cells.drawing, owner, ms)
-        rows.append(
-            {
-                "n": int(known.sum()),
-                **scalars(mean, "mean"),
-                **scalars(middle, "median"),
-            }
-        )
+        rows.append({"n": int(known.sum()), **scalars(mean, "mean"), **scalars(middle, "median")})
     return pd.DataFrame(rows)
 
 

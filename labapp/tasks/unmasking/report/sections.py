@@ -596,10 +596,7 @@ def _of_pixels(value: float) -> str:
 def results_shown(sentences: Iterable[tuple[str, str, str]]) -> Html:
     """What was found, beside what the paper says."""
     rows = [(name, unbroken(here), unbroken(result) or NONE) for name, here, result in sentences]
-    return table(
-        ("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"),
-        rows,
-    )
+    return table(("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"), rows)
 
 
 def by_method(result: Found, means: Overall) -> Html:

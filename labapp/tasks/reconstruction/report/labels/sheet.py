@@ -391,9 +391,7 @@ def check_files(paths: Sequence[Path]) -> None:
     for place, path in enumerate(paths):
         if any(path.resolve() == other.resolve() for other in paths[:place]):
             raise RatingError(
-                f"{path} was given twice.",
-                safe=_SAFE,
-                todo="Give one file for each rater.",
+                f"{path} was given twice.", safe=_SAFE, todo="Give one file for each rater."
             )
         for _ in _rows(path):
             pass
