@@ -45,7 +45,6 @@ class Told:
 
     @cached_property
     def report(self) -> str:
-        """The report's page."""
         return report(tables_of([self.records]))
 
 
@@ -116,20 +115,15 @@ def _changed(
         for other in list({repr(other): other for other in others}.values())[:MOST_TRIES]:
             session = again((place, replace(command, **{field: other})))
             # One that led somewhere else differs in other things, too.
-            if session is None or not _alike(session, first):
+            kinds = [event.kind for event in first.events]
+            if session is None or [event.kind for event in session.events] != kinds:
                 continue
             yield session
             if (tried := tried + 1) == TRIES:
                 break
 
 
-def _alike(mine: Rehearsal, theirs: Rehearsal) -> bool:
-    """Whether the same kinds of events happened."""
-    return [event.kind for event in mine.events] == [event.kind for event in theirs.events]
-
-
 def _made(value: Any) -> Iterator[Any]:
-    """Values of the same type."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import sys
 import traceback
@@ -182,8 +181,10 @@ def _run(
     first = rehearsal(plans[0])
     first.go_on(lambda: first.runner.finished)
     first.replays()
-    for sentence in _undocumented(first):
-        notes.add(sentence)
+    for name in dict.fromkeys(event.kind for event in first.events):
+        payload = kinds.known(name)
+        if payload is not None and not _documented(payload):
+            notes.add(_NO_DOCSTRING.format(name))
     check_columns(task_type, notes)
     check_texts(task_type, _own_kinds(task_type), first.events, notes)
     if notes.sentences:
@@ -218,8 +219,6 @@ def _random_courses(
     examples: int,
 ) -> None:
     """Random courses through the task's parts, each of which must get to the end of the plan."""
-    from hypothesis import strategies as st
-
     own = commands_of(_package(task_type))
 
     @settings(
@@ -252,13 +251,12 @@ def described(task_type: Any) -> Iterator[str]:
             "that derives from labapp.plugins.task_type.TaskType."
         )
         return
-    mine = [known for known in registry.task_types() if known is task_type]
-    if not mine:
+    others = [known for known in registry.task_types() if known is not task_type]
+    if len(others) == len(registry.task_types()):
         states = {plugin.name: state for plugin, state in registry.TASKS.installed}
         why = states.get(task_type.name, "no entry point of the group `labapp.tasks` names it")
         yield f"labapp does not know the task: {why}."
         return
-    others = [known for known in registry.task_types() if known is not task_type]
     taken = {kind for known in others for part in known.parts for kind in registry.kinds_of(part)}
     for cls in (*task_type.parts, *task_type.items, *task_type.stages):
         if not _documented(cls):
@@ -284,7 +282,11 @@ def described(task_type: Any) -> Iterator[str]:
     yield from _misnamed(task_type)
     for name, body in _own_kinds(task_type).items():
         if not _documented(body):
-            yield f"The event {name} has no docstring: say what happened and what each field is."
+            yield _NO_DOCSTRING.format(name)
+
+
+_NO_DOCSTRING = "The event {} has no docstring: say what happened and what each field is."
+"""The codebook could not describe it."""
 
 
 def _misnamed(task_type: TaskType[Any]) -> Iterator[str]:
@@ -304,19 +306,10 @@ def _misnamed(task_type: TaskType[Any]) -> Iterator[str]:
 
 
 def _own_kinds(task_type: TaskType[Any]) -> dict[str, type[Payload]]:
-    """The kinds of events that are defined in its package."""
     package = _package(task_type)
     return {
         name: body for name, body in kinds.registered().items() if _within(body.__module__, package)
     }
-
-
-def _undocumented(session: Rehearsal) -> Iterator[str]:
-    """The kinds of events that happened and that the codebook cannot describe."""
-    for name in dict.fromkeys(event.kind for event in session.events):
-        payload = kinds.known(name)
-        if payload is not None and not _documented(payload):
-            yield f"The event {name} has no docstring: say what happened and what each field is."
 
 
 def _planned(
@@ -335,7 +328,7 @@ def _planned(
         )
         rows = plan.to_rows(made.parts)
         for part, row in zip(made.parts, rows, strict=True):
-            _read_again(part, row)
+            _check_read_again(part, row)
         study = loaded.study
         yield SessionPlanned(
             study.id,
@@ -354,7 +347,7 @@ def _planned(
         )
 
 
-def _read_again(part: PlannedPart, row: dict[str, Any]) -> None:
+def _check_read_again(part: PlannedPart, row: dict[str, Any]) -> None:
     try:
         same = registry.part_class(part.part).model_validate(row) == part
     except ValidationError as error:
@@ -407,8 +400,7 @@ def _raised(error: BaseException) -> str:
         return str(error)
     if isinstance(error, LabappError):
         return f"{error.what} {error.todo or ''}".strip()
-    frames = traceback.extract_tb(error.__traceback__)
-    last = frames[-1]
+    last = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno}, in "
         f"`{last.name}`): answer what cannot be done now with no events, and draw every state."
@@ -438,15 +430,18 @@ ANY_TIME = st.one_of(
 
 
 def courses(own: Collection[type[Command]], heard: Heard) -> st.SearchStrategy[list[Step]]:
-    """Courses for a task.
-
-    own: its classes of commands; heard: what a simulated participant sent, which is sent again in
-    any order. What only the runner sends (that pictures are there) is not made up.
-    """
+    """Courses for a task. own: its classes of commands; heard: what a simulated participant sent,
+    which is sent again in any order. What only the runner sends (that pictures are there) is not
+    made up."""
     sent = [command for _, command, source in heard if source is not Source.SYSTEM]
     by_runner = {type(command) for _, command, source in heard if source is Source.SYSTEM}
     by_hand = {type(command) for command in sent} | (set(own) - by_runner)
-    texts = sorted({text for command in sent for text in _texts(command)} | {"mouse", ""})
+    given = (
+        getattr(command, name)
+        for command in sent
+        for name in getattr(command, "__dataclass_fields__", {})
+    )
+    texts = sorted({value for value in given if isinstance(value, str)} | {"mouse", ""})
     in_order = sorted(by_hand & set(own), key=lambda cls: cls.__qualname__)
     made = [built for cls in in_order if (built := _built(cls, texts)) is not None]
     again = [st.sampled_from(sent)] if sent else []
@@ -459,11 +454,10 @@ def courses(own: Collection[type[Command]], heard: Heard) -> st.SearchStrategy[l
 
 
 def commands_of(package: str) -> set[type[Command]]:
-    """The classes of commands that are defined in a package."""
     return {
         cls
         for cls in _subclasses(Command)
-        if (cls.__module__ == package or cls.__module__.startswith(f"{package}."))
+        if _within(cls.__module__, package)
         and getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
     }
 
@@ -472,23 +466,12 @@ def _subclasses(cls: type[Command]) -> set[type[Command]]:
     return {cls}.union(*(_subclasses(sub) for sub in cls.__subclasses__()))
 
 
-def _texts(command: Any) -> list[str]:
-    """The texts in the fields of a command."""
-    values = (getattr(command, field.name) for field in dataclasses.fields(command))
-    return [value for value in values if isinstance(value, str)]
-
-
 def _built(cls: type[Command], texts: Sequence[str]) -> st.SearchStrategy[Command] | None:
     """Commands of a class with any values; None where a field has a type of its own."""
     hints = get_type_hints(cls)
-    fields: Collection[dataclasses.Field[Any]] = getattr(cls, "__dataclass_fields__", {}).values()
-    values: dict[str, st.SearchStrategy[Any]] = {}
-    for field in fields:
-        value = _values(hints[field.name], texts)
-        if value is None:
-            return None
-        values[field.name] = value
-    return st.builds(cls, **values)
+    names = getattr(cls, "__dataclass_fields__", {})
+    values = {name: _values(hints[name], texts) for name in names}
+    return None if None in values.values() else st.builds(cls, **values)  # type: ignore[arg-type]
 
 
 def _values(hint: Any, texts: Sequence[str]) -> st.SearchStrategy[Any] | None:

@@ -16,7 +16,7 @@ from labapp.events import Event, Payload
 from labapp.events import registry as kinds
 from labapp.plugins.bids import TaskFiles
 from labapp.plugins.task_type import TaskType
-from labapp.testing.rehearsal import Notes
+from labapp.testing.rehearsal import Notes, columns_of
 
 
 def check_columns(task_type: TaskType[Any], notes: Notes) -> None:
@@ -42,11 +42,8 @@ def _columns(task_type: TaskType[Any]) -> Iterator[tuple[str, str, str]]:
     """Table, name and description of each column that a task brings."""
     records = records_class(task_type)
     if records is not None:
-        for table, columns in records.tables.own.items():
-            yield from ((f"the table {table!r}", each.name, each.meaning) for each in columns)
-        for table, places in records.tables.added.items():
-            for columns in places.values():
-                yield from ((f"the table {table!r}", each.name, each.meaning) for each in columns)
+        for table, column in columns_of(records.tables):
+            yield f"the table {table!r}", column.name, column.meaning
     for where in task_type.bids:
         files: TaskFiles = discovery.load(where)
         for described in (*files.event_columns, *files.more_columns):
@@ -60,10 +57,8 @@ def check_texts(
     notes: Notes,
 ) -> None:
     """Note the texts of its events of which nothing says whether a de-identified copy keeps them.
-
     What is not said is withheld: so whoever forgets it loses what the program or the study says.
-    own: the task's kinds of events; events: of a whole session.
-    """
+    own: the task's kinds of events; events: of a whole session."""
     fields_by_kind: Mapping[str, Sequence[str]] = {}
     if task_type.kept_text:
         fields_by_kind = discovery.load(task_type.kept_text)

@@ -1,8 +1,5 @@
-"""A session in memory: the real runner, machine and pictures, a virtual clock, and no disk.
-
-Sessions that are paused, broken off, skipped and left without an answer, and what the tables say of
-them. Machines that are looked at while they decide and apply.
-"""
+"""A session in memory: the real runner, machine and pictures, a virtual clock, and no disk. It can
+be paused, broken off, skipped and left without an answer, and its machines are watched."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from contextlib import contextmanager
 from cProfile import Profile
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from labapp import __version__
 from labapp.analysis.column import Column, seconds
@@ -67,15 +64,16 @@ Change = tuple[int, Command]
 """Which of the commands that a simulated participant sends, counted from 0, becomes what."""
 
 
+@dataclass(eq=False)
 class MemoryJournal:
     """What the runner asks of a journal; events are what a file would give back."""
 
-    failed: str | None = None
+    clock: FakeClock
+    events: list[Event]
+    segment: int
+    failed: ClassVar[str | None] = None
 
-    def __init__(self, clock: FakeClock, events: list[Event], segment: int) -> None:
-        self.clock = clock
-        self.events = events
-        self.segment = segment
+    def __post_init__(self) -> None:
         self._written = threading.Event()
         self._written.set()
 
@@ -133,38 +131,27 @@ class RecordingRunner(Runner):
         return super()._decide(command, source)
 
 
+@dataclass(eq=False)
 class Rehearsal:
-    """One session.
+    """One session. events: all so far, as a journal would give them back; heard: the commands that
+    were decided, with the kind of the part that they came in; sent: those that a simulated
+    participant sent."""
 
-    Attributes
-    ----------
-    events : all so far, as a journal would give them back.
-    heard : the commands that were decided, with the kind of the part that they came in.
-    sent : those that a simulated participant sent.
-    """
+    task_type: TaskType[Any]
+    loaded: LoadedStudy
+    planned: SessionPlanned
+    decoders: Mapping[str, Decoder]
+    notes: Notes
+    strategy: str
+    change: Change | None = None
 
-    def __init__(
-        self,
-        task_type: TaskType[Any],
-        loaded: LoadedStudy,
-        planned: SessionPlanned,
-        decoders: Mapping[str, Decoder],
-        notes: Notes,
-        strategy: str,
-        change: Change | None = None,
-    ) -> None:
-        self.task_type = task_type
-        self.loaded = loaded
-        self.planned = planned
-        self.decoders = decoders
-        self.notes = notes
-        self.strategy = strategy
+    def __post_init__(self) -> None:
         self.clock = FakeClock()
         self.events: list[Event] = []
         self.heard: list[tuple[str, Command, Source]] = []
         self.sent: list[Command] = []
-        self.change = change
-        MemoryJournal(self.clock, self.events, 1).append(UnstampedEvent(planned), Source.SYSTEM)
+        journal = MemoryJournal(self.clock, self.events, 1)
+        journal.append(UnstampedEvent(self.planned), Source.SYSTEM)
         self._segment = 0
         self.start()
 
@@ -183,12 +170,10 @@ class Rehearsal:
         return machine
 
     def of_task(self, part: PlannedPart | None) -> bool:
-        """Whether a part is of the task that is checked."""
         return part is not None and registry.task_type_of(part) is self.task_type
 
     @property
     def in_task(self) -> bool:
-        """Whether a part of the task runs."""
         return self.of_task(self.runner.part)
 
     def start(self) -> None:
@@ -232,28 +217,17 @@ class Rehearsal:
     def crash(self, after_s: float) -> None:
         """The program is killed, and started again after so long: what is known is what the events
         say."""
-        live = self.runner.state
         self.driver.stop()
         self.clock.set_ns(self.clock.now_ns() + round(after_s * 1e9))
-        replayed = self.machine().fold(self.events)
-        if replayed != live:
-            self.notes.add(self._differs(live.part_state, replayed.part_state))
+        self.replays()
         self.start()
-
-    def _differs(self, live: Any, replayed: Any) -> str:
-        return (
-            f"A replay gives another state than the session had, in {self.place}: {_short(live)} "
-            f"became {_short(replayed)}. Let `apply` make the whole state from the events."
-        )
 
     @property
     def place(self) -> str:
-        """The part that runs."""
         part = self.runner.part
         return "no part" if part is None else repr(part.id)
 
     def take(self, step: Command | str) -> None:
-        """One step of a random course."""
         match step:
             case "crash":
                 self.crash(1.0)
@@ -281,7 +255,11 @@ class Rehearsal:
         """Note it where the events do not give the state that the session has."""
         live, replayed = self.runner.state, self.machine().fold(self.events)
         if replayed != live:
-            self.notes.add(self._differs(live.part_state, replayed.part_state))
+            self.notes.add(
+                f"A replay gives another state than the session had, in {self.place}: "
+                f"{_short(live.part_state)} became {_short(replayed.part_state)}. Let `apply` make "
+                "the whole state from the events."
+            )
 
     def wait(self, seconds: float) -> None:
         """Let session time pass; the participant acts meanwhile."""
@@ -327,16 +305,13 @@ def _short(state: Any) -> str:
 
 AWAY_S = 5_000.0
 """How long nobody works; no question of a simulated participant takes nearly as long."""
-DURATION = seconds("duration_s", "working time of a trial")
 
 
 def check_interruptions(
     task_type: TaskType[Any], rehearsal: Callable[[], Rehearsal], notes: Notes
 ) -> None:
-    """Go through sessions in which something comes between, where the task has trials.
-
-    rehearsal: a session from its beginning.
-    """
+    """Go through sessions in which something comes between, where the task has trials. rehearsal: a
+    session from its beginning."""
     records = records_class(task_type)
     if not task_type.shown or records is None:
         return
@@ -412,17 +387,21 @@ def _shown(task_type: TaskType[Any], session: Rehearsal) -> bool:
 
 def _counted(tables: TaskTables, rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
     """Table and name of each column of working time that holds as long as nobody worked."""
-    looked_at: dict[str, Sequence[Column]] = {"trials": (DURATION,), **tables.own}
+    duration = seconds("duration_s", "working time of a trial")
+    for name, column in (("trials", duration), *columns_of(tables)):
+        words = f"{column.name} {column.meaning}"
+        if column.unit != "s" or "session" in words or "with pauses" in words:
+            continue
+        if any((row.get(column.name) or 0.0) >= AWAY_S for row in rows.get(name, ())):
+            yield name, column.name
+
+
+def columns_of(tables: TaskTables) -> Iterator[tuple[str, Column]]:
+    """The columns that a task brings, each with the name of its table."""
+    for name, columns in tables.own.items():
+        yield from ((name, column) for column in columns)
     for name, places in tables.added.items():
-        added = (column for columns in places.values() for column in columns)
-        looked_at[name] = (*looked_at.get(name, ()), *added)
-    for name, columns in looked_at.items():
-        for column in columns:
-            words = f"{column.name} {column.meaning}"
-            if column.unit != "s" or "session" in words or "with pauses" in words:
-                continue
-            if any((row.get(column.name) or 0.0) >= AWAY_S for row in rows.get(name, ())):
-                yield name, column.name
+        yield from ((name, column) for columns in places.values() for column in columns)
 
 
 def _agree(tables: TaskTables, rows: Mapping[str, Sequence[Row]], notes: Notes) -> None:
@@ -453,15 +432,6 @@ class Fault(Exception):
     """What has to be mended, in a sentence. The check ends with the first one."""
 
 
-@dataclass
-class Idle:
-    """How often a command led to nothing in the same state, one time after the other."""
-
-    times: int = 0
-    command: Command | None = None
-    state: Any = None
-
-
 class Notes:
     """What was found, each sentence once."""
 
@@ -472,12 +442,12 @@ class Notes:
         self.sentences.setdefault(sentence)
 
 
+@dataclass(eq=False)
 class Seen:
     """What a call did that it must not do. clock, draw: what it called, empty for nothing."""
 
-    def __init__(self) -> None:
-        self.clock = ""
-        self.draw = ""
+    clock: str = ""
+    draw: str = ""
 
     def called(self, frame: FrameType, event: str, function: Any) -> None:
         """For `sys.setprofile`."""
@@ -522,9 +492,11 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
     """The same machine, looked at. part: the id of its part. It stays of its class, for screens and
     simulated participants ask for that."""
     cls = type(machine)
-    idle = Idle()
+    # How often in a row a command led to nothing in a state; that command; that state.
+    idle: tuple[int, Command | None, Any] = (0, None, None)
 
     def decide(self: Any, state: Any, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
+        nonlocal idle
         before, own = repr(state), _own(self)
         with seen() as did:
             events = cls.decide(self, state, command, now_ns)
@@ -549,9 +521,9 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
                 f"`decide` answers {name} in {part!r} otherwise when it is asked again: draw from "
                 "`labapp.study.assignment.generator` with the session's seed, made anew each time."
             )
-        same = not events and idle.command == command and idle.state is state
-        idle.times, idle.command, idle.state = (idle.times + 1 if same else 0), command, state
-        if idle.times > PATIENCE:
+        same = not events and idle[1] == command and idle[2] is state
+        idle = (idle[0] + 1 if same else 0, command, state)
+        if idle[0] > PATIENCE:
             raise Fault(
                 f"{part!r} is asked for {name} again and again, and `decide` answers it with "
                 "nothing: let `wants_begin`, `next_deadline` and the `due` of its pictures ask for "

@@ -328,7 +328,6 @@ class Desk:
         return True
 
     def _leads_on(self, command: Command) -> bool:
-        """Whether something follows from a command now."""
         state, now_ns = self.runner.state, self.runner.clock.now_ns()
         machine = self.runner.machine.tasks[state.index]
         return bool(machine.decide(state.part_state, command, now_ns))
@@ -459,7 +458,6 @@ class Desk:
             QApplication.sendPostedEvents(screen, QEvent.Type.DeferredDelete)
 
     def conclude(self) -> None:
-        """Note what was found in the whole session."""
         for sentence, good in self._ever.items():
             if not good and not self.failed:
                 self.notes.add(sentence)
@@ -471,7 +469,6 @@ class Desk:
             self._screen = None
 
     def close(self) -> None:
-        """Let the windows go."""
         self._let_go()
         self.window.close_for_good()
         self.window.deleteLater()

@@ -11,7 +11,7 @@ from labapp.events import Event, Payload, payload_of
 from labapp.events.trials import TrialEnded
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.records import ReconstructionRecords, TrialRecord
+from labapp.tasks.reconstruction.records import Question, ReconstructionRecords
 from tests.helpers.journals import SessionBuilder, stamp
 
 SPACE = [
@@ -109,8 +109,8 @@ def reconstruction(found: SessionRecords) -> ReconstructionRecords:
     return task
 
 
-def one_trial(made: SessionBuilder) -> TrialRecord:
-    (trial,) = reconstruction(records(made)).trials
+def one_trial(made: SessionBuilder) -> Question:
+    (trial,) = reconstruction(records(made)).attempts
     return trial
 
 

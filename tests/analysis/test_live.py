@@ -25,7 +25,7 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.records import ReconstructionRecords, TrialRecord
+from labapp.tasks.reconstruction.records import Question, ReconstructionRecords
 from labapp.tasks.reconstruction.state import StageState, Trial
 from tests.analysis.sessions import SPACE, stage_row
 from tests.helpers.journals import Row, stamp
@@ -80,12 +80,12 @@ class Live:
             self.now += length
         self.store(UnstampedEvent(SessionResumed("test")))
 
-    def recorded(self) -> TrialRecord:
+    def recorded(self) -> Question:
         plan = [self.part.model_dump(mode="json")]
         events = [(event, payload_of(event)) for event in stamp(self.rows)]
         (task,) = walk(events, Parts.of(plan))
         assert isinstance(task, ReconstructionRecords)
-        (trial,) = task.trials
+        (trial,) = task.attempts
         return trial
 
 

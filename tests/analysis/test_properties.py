@@ -10,7 +10,7 @@ from labapp.clock import NS
 from labapp.events.lifecycle import SessionPaused, SessionResumed
 from labapp.plugins.part import Snapshot
 from labapp.tasks.reconstruction.events import DialSelected, OverlayToggled
-from labapp.tasks.reconstruction.records import TrialRecord, error_auc
+from labapp.tasks.reconstruction.records import Question, error_auc
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, one_trial
 from tests.helpers.journals import SessionBuilder
 
@@ -47,7 +47,7 @@ def session(steps: list[tuple[int, str, int, int, int]]) -> SessionBuilder:
     return made
 
 
-def comparable(trial: TrialRecord) -> tuple[object, ...]:
+def comparable(trial: Question) -> tuple[object, ...]:
     """All that must not depend on where the session's time was spent outside the question."""
     movement = trial.movement
     return (

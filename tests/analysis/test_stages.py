@@ -68,7 +68,7 @@ def only_stage(made: SessionBuilder) -> StageRecord:
     found = records(made)
     task = reconstruction(found)
     (part,) = task.parts.values()
-    return stage_record(part, found.totals.spans[part.id].outcome, task.trials, Missing())
+    return stage_record(part, found.totals.spans[part.id].outcome, task.attempts, Missing())
 
 
 def only_row(made: SessionBuilder) -> Row:

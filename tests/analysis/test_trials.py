@@ -189,7 +189,7 @@ def test_a_repeated_attempt_replaces_the_one_before() -> None:
     begin_trial(made, 1)
     begin_trial(made, 10, attempt=2)
     made.at(12, TrialEnded("solved"), "stage-1", 1, attempt=2)
-    first, second = reconstruction(records(made)).trials
+    first, second = reconstruction(records(made)).attempts
     assert (first.attempt, first.excluded_because) == (1, "repeated in a later attempt")
     assert (second.attempt, second.excluded_because, second.duration_s) == (2, None, 2.0)
 

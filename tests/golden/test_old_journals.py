@@ -47,7 +47,7 @@ def test_an_old_journal_means_what_it_meant(path: Path) -> None:
     assert isinstance(planned, SessionPlanned)
     (task,) = walk(events, Parts.of(planned.plan))
     assert isinstance(task, ReconstructionRecords)
-    found = [trial for trial in task.trials if trial.part.role == "stage"]
+    found = [trial for trial in task.attempts if trial.part.role == "stage"]
     assert [(t.part.id, t.trial, t.outcome) for t in found] == [row[:3] for row in BY_HAND]
     for trial, row in zip(found, BY_HAND, strict=True):
         measured = (

@@ -14,7 +14,7 @@ from labapp.plugins.machine import LATE_NS
 from labapp.study import loading, planner
 from labapp.tasks.unmasking.beside import Masks
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
-from labapp.tasks.unmasking.moderator import Stimuli, TimedResponse, facts_unmasked, numbers_of
+from labapp.tasks.unmasking.moderator import Stimuli, TimedResponse, UnmaskingWords
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak
 from labapp.ui.moderator import wording
@@ -405,13 +405,13 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
 def test_every_way_of_masking_is_told(changes, said):
     part = unmasking_part()
     part = part.model_copy(update={"unmasked": part.unmasked.model_copy(update=changes)})
-    assert said in facts_unmasked([part])
-    assert "blank" not in facts_unmasked([part])
+    assert said in UnmaskingWords().facts([part])
+    assert "blank" not in UnmaskingWords().facts([part])
 
 
 def test_one_block_needs_no_numbers():
     part = unmasking_part()
-    assert numbers_of(part) == ""
+    assert UnmaskingWords().detail(part, blind=False) == ""
     (row,) = rows_of((part,))
     assert (row.title, row.detail) == ("Stage 1", "")
 

@@ -389,7 +389,7 @@ class ItemKind:
 VIEWS = "labapp.tasks.questionnaire.screen.questionnaire"
 _ALL = (
     ItemKind("scale", Scale, f"{VIEWS}:RatingView"),
-    ItemKind("statement", Statement, f"{VIEWS}:StatementView"),
+    ItemKind("statement", Statement, f"{VIEWS}:RatingView"),
     ItemKind("slider", Slider, f"{VIEWS}:SliderView"),
     ItemKind("choice", Choice, f"{VIEWS}:ChoiceView"),
     ItemKind("choices", Choices, f"{VIEWS}:ChoiceView"),

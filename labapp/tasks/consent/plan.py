@@ -1,7 +1,4 @@
-"""The consent form in a plan.
-
-What a study file may say of consent.
-"""
+"""The consent form in a plan, and what a study file may say of consent."""
 
 from __future__ import annotations
 

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.events.commands import DeclineConsent
 from labapp.study.consent import Sign
@@ -38,17 +31,10 @@ MISSING: dict[Sign, str] = {
 class ConsentScreen(Screen):
     """A name or a signature goes to `on_consent` and nowhere else.
 
-    Attributes
-    ----------
-    tick
-        That the text was read and is agreed to.
-    uses
-        A tick for each use of the data that the form asks one by one.
-    name
-        Where the name is typed. With a drawn signature it stands below the field, for whoever
-        cannot draw: everything works by keyboard. None where a click signs.
-    field
-        Where the signature is drawn; None where none is.
+    tick: that the text was read and is agreed to. uses: a tick for each use of the data that the
+    form asks one by one. name: where the name is typed, None where a click signs; with a drawn
+    signature it stands below the field, for people who cannot draw: everything works by keyboard.
+    field: where the signature is drawn; None where none is.
     """
 
     def __init__(self, session: SessionView, part: ConsentPart) -> None:
@@ -68,7 +54,18 @@ class ConsentScreen(Screen):
             use: CheckBox(words(f"consent_use_{use}_{asked}"), session.palette)
             for use, asked in part.items.items()
         }
-        self.name = self._name_field() if part.sign != "click" else None
+        self.name: QLineEdit | None = None
+        if part.sign != "click":
+            self.name = QLineEdit()
+            drawn = part.sign == "drawn"
+            self.name.setPlaceholderText(
+                words("consent_name_instead" if drawn else "consent_name_hint")
+            )
+            self.name.setAccessibleName(words("consent_name"))
+            Limit(self.name, NAME_LIMIT, words("text_limit", n=NAME_LIMIT))
+            self.name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
+            self.name.textChanged.connect(self._changed)
+            self.name.returnPressed.connect(self.right)
         self.field: SignatureField | None = None
         if part.sign == "drawn":
             self.field = SignatureField(words("consent_draw_hint"), session.palette)
@@ -85,18 +82,6 @@ class ConsentScreen(Screen):
             box.toggled.connect(self._changed)
         self.leave.stayed.connect(self._stay)
         self.leave.went.connect(lambda: self.send(DeclineConsent()))
-
-    def _name_field(self) -> QLineEdit:
-        words = self.session.words
-        name = QLineEdit()
-        drawn = self._part.sign == "drawn"
-        name.setPlaceholderText(words("consent_name_instead" if drawn else "consent_name_hint"))
-        name.setAccessibleName(words("consent_name"))
-        Limit(name, NAME_LIMIT, words("text_limit", n=NAME_LIMIT))
-        name.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
-        name.textChanged.connect(self._changed)
-        name.returnPressed.connect(self.right)
-        return name
 
     def _lay_out(self) -> None:
         card = QFrame()
@@ -164,19 +149,17 @@ class ConsentScreen(Screen):
         self.leave.setVisible(bool(page))
 
     @property
-    def _refused(self) -> bool:
-        """Whether a use without which nobody can take part is not ticked."""
-        required = (use for use, asked in self._part.items.items() if asked == "required")
-        return not all(self.uses[use].isChecked() for use in required)
-
-    @property
-    def _signed(self) -> bool:
-        drawn = self.field is not None and self.field.signed
-        return self.name is None or drawn or bool(self.name.text().strip())
+    def _refused(self) -> list[CheckBox]:
+        """The uses without which nobody can take part and that are not ticked."""
+        asked = self._part.items
+        uses = self.uses.items()
+        return [box for use, box in uses if asked[use] == "required" and not box.isChecked()]
 
     @property
     def complete(self) -> bool:
-        return self.tick.isChecked() and not self._refused and self._signed
+        drawn = self.field is not None and self.field.signed
+        signed = self.name is None or drawn or bool(self.name.text().strip())
+        return self.tick.isChecked() and not self._refused and signed
 
     def _changed(self) -> None:
         if self.complete:
@@ -184,22 +167,17 @@ class ConsentScreen(Screen):
         self.altered.emit()
 
     def foot(self) -> Foot:
-        words = self.session.words
+        words, missing = self.session.words, MISSING[self._part.sign]
+        if self.tick.isChecked() and self._refused:
+            missing = "consent_missing_use"
         return Foot(
             left=words("consent_decline"),
             leaves=True,
             right=words("consent_start"),
             ready=self.complete,
-            note="" if self.complete else words(self._missing),
+            note="" if self.complete else words(missing),
             warn=self.reminded,
         )
-
-    @property
-    def _missing(self) -> str:
-        """The words for what is still missing."""
-        if self.tick.isChecked() and self._refused:
-            return "consent_missing_use"
-        return MISSING[self._part.sign]
 
     def left(self) -> None:
         self.leave.ask()
@@ -214,7 +192,11 @@ class ConsentScreen(Screen):
         if not self.complete:
             self.reminded = True
             self.altered.emit()
-            self._first_missing().setFocus()
+            if self.tick.isChecked():
+                field = self.tick if self.name is None else self.name
+                next(iter(self._refused), field).setFocus()
+            else:
+                self.tick.setFocus()
         elif not self._given:
             self._given = True
             name = "" if self.name is None else self.name.text().strip()
@@ -224,12 +206,6 @@ class ConsentScreen(Screen):
                 self._given = False
             elif self.name is not None:
                 self.name.clear()
-
-    def _first_missing(self) -> QWidget:
-        for use, asked in self._part.items.items():
-            if self.tick.isChecked() and asked == "required" and not self.uses[use].isChecked():
-                return self.uses[use]
-        return self.name if self.tick.isChecked() and self.name is not None else self.tick
 
     def entrance(self) -> QWidget:
         return self.text if self.text.focusPolicy() else self.tick

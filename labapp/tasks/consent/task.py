@@ -13,8 +13,6 @@ from labapp.study.planner import Planner
 from labapp.tasks.consent.machine import ConsentTask
 from labapp.tasks.consent.plan import ConsentItem, ConsentPart
 
-_MISSING_DRAWN = "consent_missing_drawn"
-
 
 class Consent(TaskType[ConsentPart]):
     name = "consent"
@@ -32,8 +30,8 @@ class Consent(TaskType[ConsentPart]):
         asked = {f"consent_use_{use}_{how}" for use, how in form.items.items()}
         if key.startswith(("consent_use_", "consent_missing_use")):
             return key in asked or (bool(asked) and key == "consent_missing_use")
-        drawn = key.startswith("consent_draw_") or key in ("consent_name_instead", _MISSING_DRAWN)
-        return form.sign == "drawn" or not drawn
+        drawn = ("consent_draw_", "consent_name_instead", "consent_missing_drawn")
+        return form.sign == "drawn" or not key.startswith(drawn)
 
     def plan(
         self, item: ConsentItem, scope: Scope, place: int, planner: Planner

@@ -5,18 +5,10 @@ A question is stamped with the moment it is asked, so that what is said can be f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart
 from labapp.tasks.interview.events import AskQuestion, EndInterview
@@ -25,7 +17,6 @@ from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import PartPanel, SendCommand
-from labapp.ui.moderator.state.console import Note
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, PlainLabel
 
@@ -128,38 +119,30 @@ class InterviewPanel(PartPanel):
 
     def show_panel(self, part: PlannedPart, session: SessionView, console: ConsoleState) -> None:
         self.show_guide(part, session.part_state, sound=session.recorded)
-        self._show_asked(console.notes, part.id)
+        # When each question was last asked in this part, in working time.
+        last = {
+            note.number: note.working_ns
+            for note in console.notes
+            if note.kind == "question" and note.text and note.stage == part.id
+        }
+        for number, question in enumerate(self.questions, start=1):
+            at = last.get(number)
+            bits.set_text(question.asked, "" if at is None else f"✓ {wording.short_time(at)}")
 
     def show_guide(self, part: PlannedPart, state: Any, *, sound: bool) -> None:
         """The guide, and how much of it was asked; sound: whether it is recorded."""
         if part is not self._part:
-            self._begin(part)
+            self._part = part
+            for question in self.questions:
+                self._rows.removeWidget(question)
+                question.hide()
+                question.deleteLater()
+            self.questions = [_Question(*each) for each in enumerate(part.guide(), start=1)]
+            for number, question in enumerate(self.questions, start=1):
+                question.clicked.connect(lambda _=False, n=number: self.send(AskQuestion(n)))
+                self._rows.addWidget(question)
         n = len(part.guide())
         asked = len(set(state.asked))
         progress = tr("{n} of {all} questions asked", n=asked, all=n) if n else tr("Interview")
         bits.set_text(self.headline, progress)
         bits.set_text(self.text, tr(RECORDED if sound else UNRECORDED))
-
-    def _begin(self, part: PlannedPart) -> None:
-        self._part = part
-        for question in self.questions:
-            self._rows.removeWidget(question)
-            question.hide()
-            question.deleteLater()
-        self.questions = []
-        for number, text in enumerate(part.guide(), start=1):
-            question = _Question(number, text)
-            question.clicked.connect(lambda _=False, number=number: self.send(AskQuestion(number)))
-            self._rows.addWidget(question)
-            self.questions.append(question)
-
-    def _show_asked(self, notes: Sequence[Note], part: str) -> None:
-        """When each question was last asked in this part, in working time."""
-        last = {
-            note.number: note.working_ns
-            for note in notes
-            if note.kind == "question" and note.text and note.stage == part
-        }
-        for number, question in enumerate(self.questions, start=1):
-            at = last.get(number)
-            bits.set_text(question.asked, "" if at is None else f"✓ {wording.short_time(at)}")

@@ -15,6 +15,4 @@ COURSE = (
         behind=NoteCorrected.kind,
     ),
 )
-KEPT_TEXT = {
-    QuestionAsked.kind: ("text",),
-}
+KEPT_TEXT = {QuestionAsked.kind: ("text",)}

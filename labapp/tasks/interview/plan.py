@@ -1,7 +1,4 @@
-"""An interview in a plan.
-
-What a study file may say of interviews.
-"""
+"""An interview in a plan, and what a study file may say of interviews."""
 
 from __future__ import annotations
 
@@ -53,7 +50,6 @@ class InterviewItem(Item):
         return (self.interview,)
 
     def guide(self, language: str) -> tuple[str, ...]:
-        """The questions in one language."""
         return self.questions[language] if isinstance(self.questions, dict) else self.questions
 
     def problems(self, study: FlowOf) -> Iterator[str]:

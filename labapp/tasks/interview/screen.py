@@ -27,15 +27,6 @@ class InterviewScreen(Screen):
         self.how.setProperty("role", "secondary")
         self.how.setWordWrap(True)
         self._recorded: bool | None = None
-        column = self.column(text_width())
-        column.addStretch(1)
-        column.addWidget(self.text, 100)
-        column.addSpacing(theme.SPACE_XL)
-        column.addWidget(self._card())
-        column.addStretch(2)
-        self.render_state()
-
-    def _card(self) -> QFrame:
         card = QFrame()
         card.setProperty("role", "card")
         inside = QVBoxLayout(card)
@@ -47,7 +38,13 @@ class InterviewScreen(Screen):
         line.addWidget(self.announcement, 1)
         inside.addLayout(line)
         inside.addWidget(self.how)
-        return card
+        column = self.column(text_width())
+        column.addStretch(1)
+        column.addWidget(self.text, 100)
+        column.addSpacing(theme.SPACE_XL)
+        column.addWidget(card)
+        column.addStretch(2)
+        self.render_state()
 
     def render_state(self) -> None:
         recorded = self.session.recorded

@@ -79,7 +79,6 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         }
 
     def asked(self, state: QuestionnaireState) -> Asked:
-        """Which items are asked."""
         asked = self.instrument.asked(state.answers, {**self.part.variables, **state.earlier})
         if state.whole:
             return asked._replace(ids=frozenset(item.id for item in self.instrument.items))
@@ -141,7 +140,12 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                     return ()
                 return (UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage),)
             case Next():
-                return self._next(state)
+                behind = [page for page in self.pages_asked(state) if page > state.page]
+                if self.missing(state, state.page if behind else None):
+                    return ()
+                if behind:
+                    return (UnstampedEvent(PageTurned(behind[0]), stage),)
+                return self._submit(state)
             case Begin() if self.wants_begin(state):
                 return self._submit(state)
             case Back():
@@ -150,14 +154,6 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             case SkipStage():
                 return (UnstampedEvent(PartEnded(self.index, "skipped"), stage),)
         return ()
-
-    def _next(self, state: QuestionnaireState) -> Sequence[UnstampedEvent]:
-        behind = [page for page in self.pages_asked(state) if page > state.page]
-        if self.missing(state, state.page if behind else None):
-            return ()
-        if behind:
-            return (UnstampedEvent(PageTurned(behind[0]), self.part.id),)
-        return self._submit(state)
 
     def _submit(self, state: QuestionnaireState) -> Sequence[UnstampedEvent]:
         instrument, ids = self.instrument, self.asked(state).ids

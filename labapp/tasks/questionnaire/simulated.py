@@ -97,10 +97,8 @@ class Respondent(Actor[QuestionnairePart]):
 
 def answer(item: Item, rng: np.random.Generator, leaning: float | None = None) -> Any:
     """A valid answer to an item; None leaves an optional one out. A slider is always touched.
-
     leaning: where on a rating's scale the answer lies, 0 at its low end, 1 at its high end; None
-    for anywhere.
-    """
+    for anywhere."""
     if not item.always_answered and not item.required and rng.random() < PASSED_OVER:
         return None
     if item.right is not None and rng.random() < READS:

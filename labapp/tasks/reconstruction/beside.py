@@ -57,10 +57,7 @@ class CurveView(Plot):
         )
         # Steps: the alignment holds until the next picture.
         self._line = pg.PlotCurveItem(
-            pen=self._pen(),
-            stepMode="right",
-            antialias=True,
-            skipFiniteCheck=True,
+            pen=self._pen(), stepMode="right", antialias=True, skipFiniteCheck=True
         )
         self._dot = pg.ScatterPlotItem(
             size=DOT_PX, brush=brush(palette.accent), pen=None, antialias=True
@@ -144,7 +141,6 @@ class Curve(Fold):
         self._kept_ns = 0
 
     def apply(self, event: Event, work: WorkTime) -> bool:
-        """Take in an event; True when the curve changed."""
         if event.kind in ("trial.drawn", "part.started"):
             changed = bool(self.points)
             self.clear()
@@ -156,16 +152,13 @@ class Curve(Fold):
             return True
         if event.kind in ("picture.decoded", "trial.solved") and self.began_ns is not None:
             t_ns = work.working_ns(event.t_ns) - self.began_ns
-            self._add(t_ns, float(event.payload["alignment"]))
+            if len(self.points) > 1 and t_ns - self._kept_ns < self._spacing_ns:
+                self.points.pop()
+            else:
+                self._kept_ns = t_ns
+            self.points.append((t_ns, float(event.payload["alignment"])))
+            if len(self.points) > LIMIT:
+                self.points = [*self.points[:-1:2], self.points[-1]]
+                self._spacing_ns *= 2
             return True
         return False
-
-    def _add(self, t_ns: int, alignment: float) -> None:
-        if len(self.points) > 1 and t_ns - self._kept_ns < self._spacing_ns:
-            self.points[-1] = (t_ns, alignment)
-            return
-        self._kept_ns = t_ns
-        self.points.append((t_ns, alignment))
-        if len(self.points) > LIMIT:
-            self.points = [*self.points[:-1:2], self.points[-1]]
-            self._spacing_ns *= 2

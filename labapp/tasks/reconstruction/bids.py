@@ -51,15 +51,14 @@ class ReconstructionRows(TaskRows):
         return cells
 
 
-def _tutorial(payload: TutorialDialMoved) -> Cells:
-    return {"value": payload.value, "text": f"box {payload.box + 1}, dial {payload.dimension + 1}"}
-
-
 COURSE = (
     CourseRow(
         TutorialDialMoved.kind,
         "A dial of the tutorial was moved to value.",
-        _tutorial,
+        lambda payload: {
+            "value": payload.value,
+            "text": f"box {payload.box + 1}, dial {payload.dimension + 1}",
+        },
         behind=PageTurned.kind,
     ),
 )

@@ -1,8 +1,4 @@
-"""Decisions and folds of the reconstruction task.
-
-Folding events into the state of a reconstruction stage. Total: an event that does not concern the
-stage leaves it as it is.
-"""
+"""Decisions and folds of the reconstruction task."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from labapp.events.trials import TrialEnded
 from labapp.plugins import stage
 from labapp.plugins.stage import INTERRUPTED, NS
 from labapp.representations.distance import reached
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.representations.space import LatentSpace
 from labapp.study.assignment import attempt_at, generator
 from labapp.study.sampling import draw_state, sample_of
 from labapp.tasks.reconstruction.events import (
@@ -54,11 +50,9 @@ so; what is asked for here is kept whole."""
 
 @dataclass(frozen=True)
 class ReconstructionTask(stage.StageMachine[StageState]):
-    """A stage of questions on one representation.
-
-    sample: held-out representation, shape (m, dimensions), or None; seed and participant: for the
-    draws; index: the part's place in the plan.
-    """
+    """A stage of questions on one representation. sample: held-out representation, shape (m,
+    dimensions), or None; seed and participant: for the draws; index: the part's place in the
+    plan."""
 
     part: ReconstructionPart
     index: int
@@ -117,8 +111,8 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             return ()
         if isinstance(command, SkipStage):
             return stage.skip_stage(self.part, self.index, state, self._achieved(state))
-        if isinstance(command, Begin):
-            return self._begin(state)
+        if isinstance(command, Begin) and self.wants_begin(state):
+            return self._draw(*stage.next_attempt(state, state.highest), 0)
         if state.trial is None:
             return ()
         working = state.pauses.working_ns(now_ns)
@@ -129,39 +123,34 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             case Decoded() if trial.running and command.z_seq > trial.decoded_seq:
                 return self._decoded(trial, command, working)
             case MoveDial() if trial.running:
-                return self._move(state, trial, command, working)
+                return self._move(trial, command, working)
             case SelectDial(dimension, device) if trial.running and self._is_dial(dimension):
-                return self._active(state, trial, working, DialSelected(dimension, device))
+                return self._active(trial, working, DialSelected(dimension, device))
             case ToggleOverlay(on) if trial.on_screen and on != trial.overlay:
-                return self._active(state, trial, working, OverlayToggled(on))
+                return self._active(trial, working, OverlayToggled(on))
             case EditLabel(dimension, text) if trial.on_screen and self.part.labels_editable:
                 text = " ".join(text.split())
                 if not self._is_dial(dimension) or text == (state.labels[dimension] or ""):
                     return ()
-                return self._active(state, trial, working, LabelEdited(dimension, text))
+                return self._active(trial, working, LabelEdited(dimension, text))
             case MarkAlignment(mark) if trial.running and self.part.marks and mark in MARKS:
                 payload = AlignmentMarked(mark, trial.decoded_seq, trial.alignment)
-                return self._active(state, trial, working, payload)
+                return self._active(trial, working, payload)
             case Skip() if trial.running and self.may_skip(trial):
                 return self._leave(state, trial, "skipped")
             case Next() if trial.on_screen and (achieved := self._achieved(state)) is not None:
                 return self._leave(state, trial, achieved)
-            case Tick():
-                return self._tick(state, trial, working)
+            case Tick() if not state.pauses.held:
+                achieved = self._achieved(state)
+                expired = stage.time_is_up(self.part, self.index, state, achieved, working)
+                return expired or self._offer(trial, working)
         return ()
 
     def may_skip(self, trial: Trial) -> bool:
-        """Whether Skip is on the screen."""
         return self.part.skip == "always" or (self.part.skip == "after" and trial.skip_offered)
 
     def _is_dial(self, dimension: int) -> bool:
         return 0 <= dimension < len(self.space)
-
-    def _begin(self, state: StageState) -> Sequence[UnstampedEvent]:
-        if not self.wants_begin(state):
-            return ()
-        number, attempt = stage.next_attempt(state, state.highest)
-        return self._draw(number, attempt, 0)
 
     def _draw(self, number: int, attempt: int, redrawn: int) -> Sequence[UnstampedEvent]:
         pair = draw_pair(
@@ -202,24 +191,20 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             )
         elif self.as_published:
             # There, active time grows with the snapshot that this picture may bring.
-            seen = apply_trial(self.part, self.space, trial, payload, working)
+            seen = self._after(trial, payload, working)
             events += self._offer(seen, working)
         return events
 
-    def _move(
-        self, state: StageState, trial: Trial, move: MoveDial, working: int
-    ) -> Sequence[UnstampedEvent]:
+    def _move(self, trial: Trial, move: MoveDial, working: int) -> Sequence[UnstampedEvent]:
         if not self._is_dial(move.dimension) or not isfinite(move.value):
             return ()
         value = self.space.dimensions[move.dimension].snap(move.value)
         if value == trial.z[move.dimension]:
             return ()
         payload = DialMoved(trial.z_seq + 1, move.dimension, value, move.device)
-        return self._active(state, trial, working, payload)
+        return self._active(trial, working, payload)
 
-    def _active(
-        self, state: StageState, trial: Trial, working: int, payload: Payload
-    ) -> Sequence[UnstampedEvent]:
+    def _active(self, trial: Trial, working: int, payload: Payload) -> Sequence[UnstampedEvent]:
         """Something the participant did, and the skip offer it may bring."""
         return (stage.unstamped(self.part, trial, payload), *self._offer(trial, working))
 
@@ -230,12 +215,6 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         if active < round(self.part.skip_after_s * NS):
             return ()
         return (stage.unstamped(self.part, trial, SkipOffered(active / NS)),)
-
-    def _tick(self, state: StageState, trial: Trial, working: int) -> Sequence[UnstampedEvent]:
-        if state.pauses.held:
-            return ()
-        expired = stage.time_is_up(self.part, self.index, state, self._achieved(state), working)
-        return expired or self._offer(trial, working)
 
     def _achieved(self, state: StageState) -> str | None:
         """The outcome that the question on the screen has earned, with which Next leaves it."""
@@ -250,7 +229,109 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         return stage.leave_question(self.part, self.index, state, trial, outcome)
 
     def apply(self, state: StageState, event: Event, payload: Payload) -> StageState:
-        return apply_event(self.part, self.space, state, event, payload)
+        pauses = state.pauses.apply(event)
+        if pauses is not state.pauses:
+            return replace(state, pauses=pauses)
+        if event.part_id != self.part.id:
+            return state
+        working = pauses.working_ns(event.t_ns)
+        match payload:
+            case TrialDrawn():
+                return replace(
+                    state,
+                    highest=max(state.highest, event.attempt or 1),
+                    trial=Trial(
+                        number=event.trial or 1,
+                        attempt=event.attempt or 1,
+                        z_start=payload.z_start,
+                        z_target=payload.z_target,
+                        z=payload.z_start,
+                        overlay=self.part.overlay_at_start,
+                        redrawn=payload.redrawn,
+                    ),
+                )
+            case PartEnded():
+                return replace(state, outcome=payload.outcome)
+            case LabelEdited():
+                labels = list(state.labels)
+                labels[payload.dimension] = payload.text or None
+                state = replace(state, labels=tuple(labels))
+        if (trial := state.trial) is None:
+            return state
+        if isinstance(payload, TrialEnded) and payload.outcome != INTERRUPTED:
+            state = replace(state, outcomes=(*state.outcomes, payload.outcome))
+        if isinstance(payload, TrialStarted) and state.stage_started_ns is None:
+            state = replace(state, stage_started_ns=working)
+        return replace(state, trial=self._after(trial, payload, working))
+
+    def _after(self, trial: Trial, payload: Payload, working: int) -> Trial:
+        """The question after an event of its own, at `working` (working time, ns)."""
+        match payload:
+            case TrialStarted():
+                measures = (payload.alignment, payload.error_sum, payload.error_mean)
+                snapshots, _ = SnapshotFold.begin(working, trial.z, self.part.discrete, measures)
+                return replace(
+                    trial,
+                    started_ns=working,
+                    last_activity_ns=working,
+                    alignment=payload.alignment,
+                    error_sum=payload.error_sum,
+                    error_mean=payload.error_mean,
+                    aligned_at_start=payload.aligned_at_start,
+                    snapshots=snapshots,
+                )
+            case DialMoved():
+                values, fold = list(trial.z), trial.snapshots
+                values[payload.dimension] = payload.value
+                z = tuple(values)
+                moved = replace(
+                    trial,
+                    z=z,
+                    z_seq=payload.z_seq,
+                    z_decoded=trial.z if trial.z_decoded is None else trial.z_decoded,
+                    undecoded=(*trial.undecoded, (payload.z_seq, z))[-MOST_UNDECODED:],
+                    selected=payload.dimension,
+                    snapshots=fold and fold.moved(working, payload.dimension, payload.value),
+                )
+                return self._acted(moved, working)
+            case DialSelected():
+                return self._acted(replace(trial, selected=payload.dimension), working)
+            case OverlayToggled():
+                return self._acted(replace(trial, overlay=payload.on), working)
+            case LabelEdited():
+                return self._acted(trial, working)
+            case AlignmentMarked():
+                marked = Mark(payload.mark, payload.alignment)
+                return self._acted(replace(trial, marks=(*trial.marks, marked)), working)
+            case PictureDecoded():
+                measures = (payload.alignment, payload.error_sum, payload.error_mean)
+                seen = replace(
+                    trial,
+                    decoded_seq=payload.z_seq,
+                    z_decoded=dict(trial.undecoded).get(payload.z_seq, trial.z),
+                    undecoded=tuple(move for move in trial.undecoded if move[0] > payload.z_seq),
+                    alignment=payload.alignment,
+                    error_sum=payload.error_sum,
+                    error_mean=payload.error_mean,
+                )
+                if trial.snapshots is None or payload.z_seq != trial.z_seq:
+                    return seen
+                fold, taken = trial.snapshots.decoded(working, *measures)
+                seen = replace(seen, snapshots=fold)
+                if taken and self.as_published:
+                    return seen.with_snapshot(working, self.inactivity_ns)
+                return seen
+            case SkipOffered():
+                return replace(trial, skip_offered=True)
+            case TrialSolved():
+                return replace(trial, z=payload.z, solved=True, alignment=payload.alignment)
+            case TrialEnded():
+                return replace(trial, outcome=payload.outcome)
+        return trial
+
+    def _acted(self, trial: Trial, working: int) -> Trial:
+        """As published, active time grows with snapshots alone."""
+        return trial if self.as_published else trial.with_activity(working, self.inactivity_ns)
 
 
 MOST_REDRAWN = 50
@@ -284,135 +365,13 @@ def draw_pair(
     if part.sampling == "shuffled_pass":
         order = generator(seed, participant, stage, "pass")
         place = trial + redrawn * part.trials  # behind the pairs of all questions
-        return _shuffled_pass(space, sample_of(part.model, sample), order, place)
+        # As the published application: the first 250 rows, shuffled, two a question.
+        rows = sample_of(part.model, sample)[:250]
+        shuffled = order.permutation(len(rows))
+        start, target = (
+            rows[int(shuffled[at % len(rows)])].tolist() for at in (2 * place - 2, 2 * place - 1)
+        )
+        return space.snap(start), space.snap(target)
     rng = generator(seed, participant, stage, trial, "pair", *([redrawn] if redrawn else []))
     start, target = (draw_state(part.sampling, part.model, space, sample, rng) for _ in range(2))
     return start, target
-
-
-def _shuffled_pass(
-    space: LatentSpace, sample: NDArray[np.float32], rng: np.random.Generator, trial: int
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """As the published application: one shuffled pass over the first 250 rows, two a question."""
-    rows = sample[:250]
-    order = rng.permutation(len(rows))
-    first, second = (2 * (trial - 1) % len(rows), (2 * trial - 1) % len(rows))
-    return (
-        space.snap(rows[int(order[first])].tolist()),
-        space.snap(rows[int(order[second])].tolist()),
-    )
-
-
-def apply_event(
-    part: ReconstructionPart, space: LatentSpace, state: StageState, event: Event, payload: Payload
-) -> StageState:
-    """The state after an event of the session (pauses too, so that working time is right)."""
-    pauses = state.pauses.apply(event)
-    if pauses is not state.pauses:
-        return replace(state, pauses=pauses)
-    if event.part_id != part.id:
-        return state
-    working = pauses.working_ns(event.t_ns)
-    match payload:
-        case TrialDrawn():
-            return replace(
-                state,
-                highest=max(state.highest, event.attempt or 1),
-                trial=Trial(
-                    number=event.trial or 1,
-                    attempt=event.attempt or 1,
-                    z_start=payload.z_start,
-                    z_target=payload.z_target,
-                    z=payload.z_start,
-                    overlay=part.overlay_at_start,
-                    redrawn=payload.redrawn,
-                ),
-            )
-        case PartEnded():
-            return replace(state, outcome=payload.outcome)
-        case LabelEdited():
-            labels = list(state.labels)
-            labels[payload.dimension] = payload.text or None
-            state = replace(state, labels=tuple(labels))
-    if state.trial is None:
-        return state
-    trial = apply_trial(part, space, state.trial, payload, working)
-    if isinstance(payload, TrialEnded) and payload.outcome != INTERRUPTED:
-        state = replace(state, outcomes=(*state.outcomes, payload.outcome))
-    if isinstance(payload, TrialStarted) and state.stage_started_ns is None:
-        state = replace(state, stage_started_ns=working)
-    return replace(state, trial=trial)
-
-
-def apply_trial(
-    part: ReconstructionPart, space: LatentSpace, trial: Trial, payload: Payload, working: int
-) -> Trial:
-    """The question after an event of its own, which happened at `working` (working time, ns)."""
-    inactivity_ns = round(part.inactivity_s * NS)
-    as_published = part.active_time == "as_published"
-    match payload:
-        case TrialStarted():
-            measures = (payload.alignment, payload.error_sum, payload.error_mean)
-            discrete = frozenset(
-                i for i, d in enumerate(space.dimensions) if isinstance(d, Discrete)
-            )
-            snapshots, _ = SnapshotFold.begin(working, trial.z, discrete, measures)
-            return replace(
-                trial,
-                started_ns=working,
-                last_activity_ns=working,
-                alignment=payload.alignment,
-                error_sum=payload.error_sum,
-                error_mean=payload.error_mean,
-                aligned_at_start=payload.aligned_at_start,
-                snapshots=snapshots,
-            )
-        case DialMoved():
-            values = list(trial.z)
-            values[payload.dimension] = payload.value
-            z = tuple(values)
-            fold = trial.snapshots
-            moved = replace(
-                trial,
-                z=z,
-                z_seq=payload.z_seq,
-                z_decoded=trial.z if trial.z_decoded is None else trial.z_decoded,
-                undecoded=(*trial.undecoded, (payload.z_seq, z))[-MOST_UNDECODED:],
-                selected=payload.dimension,
-                snapshots=fold and fold.moved(working, payload.dimension, payload.value),
-            )
-            return moved if as_published else moved.with_activity(working, inactivity_ns)
-        case DialSelected() | OverlayToggled() | LabelEdited() | AlignmentMarked():
-            if isinstance(payload, DialSelected):
-                trial = replace(trial, selected=payload.dimension)
-            elif isinstance(payload, AlignmentMarked):
-                marked = Mark(payload.mark, payload.alignment)
-                trial = replace(trial, marks=(*trial.marks, marked))
-            elif isinstance(payload, OverlayToggled):
-                trial = replace(trial, overlay=payload.on)
-            return trial if as_published else trial.with_activity(working, inactivity_ns)
-        case PictureDecoded():
-            measures = (payload.alignment, payload.error_sum, payload.error_mean)
-            decoded = dict(trial.undecoded).get(payload.z_seq, trial.z)
-            later = tuple(move for move in trial.undecoded if move[0] > payload.z_seq)
-            seen = replace(
-                trial,
-                decoded_seq=payload.z_seq,
-                z_decoded=decoded,
-                undecoded=later,
-                alignment=payload.alignment,
-                error_sum=payload.error_sum,
-                error_mean=payload.error_mean,
-            )
-            if trial.snapshots is None or payload.z_seq != trial.z_seq:
-                return seen
-            fold, taken = trial.snapshots.decoded(working, *measures)
-            seen = replace(seen, snapshots=fold)
-            return seen.with_snapshot(working, inactivity_ns) if taken and as_published else seen
-        case SkipOffered():
-            return replace(trial, skip_offered=True)
-        case TrialSolved():
-            return replace(trial, z=payload.z, solved=True, alignment=payload.alignment)
-        case TrialEnded():
-            return replace(trial, outcome=payload.outcome)
-    return trial

@@ -1,7 +1,4 @@
-"""The pictures of a trial (the participant's own, the target) and of the tutorial's boxes.
-
-The tutorial of interactive reconstruction: a text with boxes whose dials can be turned.
-"""
+"""The pictures of a trial and of the tutorial's boxes, and the tutorial's machine."""
 
 from __future__ import annotations
 
@@ -117,8 +114,6 @@ class TrialPictures(PartPictures[ReconstructionPart]):
 
 
 class BoxPictures(PartPictures[TutorialPart]):
-    """The pictures of the tutorial's boxes, one a box."""
-
     shown: tuple[Array, ...] | None
 
     def follow(self, session: Session) -> None:
@@ -168,9 +163,7 @@ class TutorialMachine(PagesMachine[TutorialState]):
 
     def apply(self, state: TutorialState, event: Event, payload: Payload) -> TutorialState:
         if isinstance(payload, TutorialDialMoved):
-            z = list(state.dials[payload.box])
-            z[payload.dimension] = payload.value
-            dials = list(state.dials)
-            dials[payload.box] = tuple(z)
-            return replace(state, dials=tuple(dials))
+            dials = [list(z) for z in state.dials]
+            dials[payload.box][payload.dimension] = payload.value
+            return replace(state, dials=tuple(map(tuple, dials)))
         return super().apply(state, event, payload)

@@ -9,12 +9,12 @@ from typing import Literal
 from labapp.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart, Target
 from labapp.representations.distance import TOLERANT
 from labapp.representations.space import Continuous, Discrete, Display
-from labapp.tasks.reconstruction.study import SkipRule
 
 TASK = "reconstruction"
 CALIBRATION = "calibration"
 """Reconstruction without a target, in which the participant marks: a task of its own in the tables,
 for its questions are never solved and must not be pooled with others."""
+SkipRule = Literal["after", "always", "never"]
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
 

@@ -7,16 +7,8 @@ from itertools import cycle
 from labapp.representations.space import Dimension, Discrete, LatentSpace
 from labapp.study.planner import Planner
 from labapp.study.representations import PRACTISED, stage_fields
-from labapp.tasks.reconstruction.plan import (
-    ReconstructionPart,
-    TutorialBox,
-    TutorialPart,
-)
-from labapp.tasks.reconstruction.study import (
-    ReconstructionPractice,
-    ReconstructionTutorial,
-    Stages,
-)
+from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart
+from labapp.tasks.reconstruction.study import ReconstructionPractice, ReconstructionTutorial, Stages
 
 CIRCLES_PAIRS = (
     ((0.0, 0.0), (0.6, 0.3)),
@@ -95,7 +87,6 @@ def practice(planner: Planner, part_id: str, item: ReconstructionPractice) -> Re
 
 
 def practice_trials(item: ReconstructionPractice) -> int:
-    """How many targets a practice has."""
     return PRACTICE_TRIALS if item.model else len(CIRCLES_PAIRS)
 
 

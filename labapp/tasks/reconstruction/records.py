@@ -1,16 +1,12 @@
 """What is recorded of reconstruction, and its rows of tables: trials, stages, names of dials,
-dials, marks and snapshots.
-
-The record of an attempt at a question of reconstruction. What was done with the dials in one
-question: distances, slides, switches, reversals, devices.
-"""
+dials, marks and snapshots."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import fsum
@@ -62,9 +58,9 @@ class Movement:
     """Adds up the movements of one question.
 
     distance: in full slider widths by dimension, where a change of a discrete dimension counts 1
-    (paper 000, 4.4). A *slide* is a run of moves of one dial: it ends when
-    another dial is moved or a dial is taken hold of anew. A *switch* is a move of another dial
-    than the one moved before; a *reversal* is a move of the same dial the other way.
+    (paper 000, 4.4). A *slide* is a run of moves of one dial: it ends when another dial is moved or
+    a dial is taken hold of again. A *switch* is a move of another dial than the one moved before; a
+    *reversal* is a move of the same dial the other way.
     """
 
     def __init__(self, part: ReconstructionPart, z: tuple[float, ...]) -> None:
@@ -82,12 +78,10 @@ class Movement:
         self._held_anew = True
 
     def selected(self, dimension: int) -> None:
-        """A dial was taken hold of."""
         self.selections[dimension] += 1
         self._held_anew = True
 
     def moved(self, dimension: int, value: float, device: str) -> None:
-        """A dial stands at a new value."""
         change = value - self._z[dimension]
         if change == 0:
             return
@@ -111,7 +105,6 @@ class Movement:
 
     @property
     def z(self) -> tuple[float, ...]:
-        """The dials as they stand."""
         return tuple(self._z)
 
     def share(self, device: str) -> float | None:
@@ -120,46 +113,8 @@ class Movement:
 
 
 LEFT = ("solved", "marked", "skipped")
-SOLVED_AT_START = "solved before the first move"
 """Outcomes of questions that the participant left, by Next or Skip."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrialRecord:
-    """One attempt at a question. Times are working time (pauses and gaps taken out), in seconds
-    from `trial.started`; None where the thing did not happen.
-
-    snapshots: t_ns counts from `trial.started` too.
-    """
-
-    part: ReconstructionPart
-    trial: int
-    attempt: int
-    outcome: str
-    excluded_because: str | None
-    started_session_s: float | None
-    duration_s: float | None
-    solved_s: float | None
-    skip_offered_s: float | None
-    active_s: float | None
-    active_s_as_published: float | None
-    error_auc_sum: float | None
-    error_auc_mean: float | None
-    alignment_start: float | None
-    alignment_final: float | None
-    aligned_at_start: bool
-    redrawn: int
-    overlay_toggles: int
-    label_edits: int
-    z_start: tuple[float, ...]
-    z_target: tuple[float, ...]
-    movement: Movement
-    snapshots: tuple[Snapshot, ...] = field(repr=False)
-
-    @property
-    def left_by_participant(self) -> bool:
-        """Ended by a click on Next or Skip, so that its duration is a response time."""
-        return self.outcome in LEFT
+SOLVED_AT_START = "solved before the first move"
 
 
 def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
@@ -176,18 +131,10 @@ def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
     return total_sum, total_mean
 
 
-def active_as_published_ns(snapshots: Sequence[Snapshot], part: ReconstructionPart) -> int:
-    """Active time as the published application counts it: the gaps between snapshots that are
-    shorter than the part's inactivity limit."""
-    limit = round(part.inactivity_s * NS)
-    times = [snapshot.t_ns for snapshot in snapshots]
-    return sum(
-        counted_as_published_ns(following - pair, limit) for pair, following in pairwise(times)
-    )
-
-
 class Question(Attempt):
-    """One attempt at a question while its events come in."""
+    """One attempt at a question. Seconds are working time (pauses and gaps taken out) from
+    `trial.started`, which the times of its snapshots count from, too; None where the thing did not
+    happen."""
 
     part: ReconstructionPart
 
@@ -206,7 +153,7 @@ class Question(Attempt):
         self.snapshots: list[Snapshot] = []
         self.snapshot_z_seq = 0
         self.z_seq = 0
-        self.toggles = 0
+        self.overlay_toggles = 0
         self.label_edits = 0
         self.edits: list[tuple[Event, LabelEdited]] = []
         self.marks: list[tuple[Event, AlignmentMarked, int]] = []
@@ -214,7 +161,6 @@ class Question(Attempt):
         self.offered_ns: int | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
-        """Take in an event of this attempt at working time `working` in ns."""
         if isinstance(payload, TrialStarted):
             self._start(event, payload, working)
         elif isinstance(payload, TrialEnded) and self.outcome is None:
@@ -239,7 +185,7 @@ class Question(Attempt):
             case DialSelected():
                 self.movement.selected(payload.dimension)
             case OverlayToggled():
-                self.toggles += 1
+                self.overlay_toggles += 1
             case LabelEdited():
                 self.label_edits += 1
                 self._noted(event, payload, working)
@@ -294,6 +240,12 @@ class Question(Attempt):
         """How long the question has been shown, which is a snapshot's time."""
         return working - (self.started_ns or 0)
 
+    def finish(self) -> None:
+        """Nothing more comes: what has no end was interrupted."""
+        if self.outcome is None:
+            self._end(self.last_ns)
+            self.outcome = INTERRUPTED
+
     @property
     def excluded_because(self) -> str | None:
         why = super().excluded_because
@@ -306,46 +258,46 @@ class Question(Attempt):
         return None if self.part.solved_at is None else self.outcome == "solved"
 
     @property
+    def duration_s(self) -> float | None:
+        return self.since_start(self.last_ns)
+
+    @property
     def response_s(self) -> float | None:
-        return self.since_start(self.last_ns) if self.outcome in LEFT else None
+        return self.duration_s if self.outcome in LEFT else None
 
-    def record(self) -> TrialRecord:
-        """The finished record."""
-        if self.outcome is None:
-            self._end(self.last_ns)
-        shown = self.started
-        snapshots = tuple(self.snapshots)
-        auc_sum, auc_mean = error_auc(snapshots)
-        return TrialRecord(
-            part=self.part,
-            trial=self.trial,
-            attempt=self.attempt,
-            outcome=self.outcome or INTERRUPTED,
-            excluded_because=self.excluded_because,
-            started_session_s=self.started_session_s,
-            duration_s=self.since_start(self.last_ns),
-            solved_s=self.since_start(self.solved_ns),
-            skip_offered_s=self.since_start(self.offered_ns),
-            active_s=None if shown is None else self._active_ns() / NS,
-            active_s_as_published=(
-                None if shown is None else active_as_published_ns(snapshots, self.part) / NS
-            ),
-            error_auc_sum=None if shown is None else auc_sum,
-            error_auc_mean=None if shown is None else auc_mean,
-            alignment_start=None if shown is None else shown.alignment,
-            alignment_final=None if shown is None else self.measures[0],
-            aligned_at_start=shown is not None and shown.aligned_at_start,
-            redrawn=self.drawn.redrawn,
-            overlay_toggles=self.toggles,
-            label_edits=self.label_edits,
-            z_start=self.drawn.z_start,
-            z_target=self.drawn.z_target,
-            movement=self.movement,
-            snapshots=snapshots,
-        )
+    @property
+    def solved_s(self) -> float | None:
+        return self.since_start(self.solved_ns)
 
-    def _active_ns(self) -> int:
-        return self.active_ns + counted_ns(self.last_ns - self.activity_ns, self.inactivity_ns)
+    @property
+    def skip_offered_s(self) -> float | None:
+        return self.since_start(self.offered_ns)
+
+    @property
+    def active_s(self) -> float | None:
+        last_ns = counted_ns(self.last_ns - self.activity_ns, self.inactivity_ns)
+        return None if self.started is None else (self.active_ns + last_ns) / NS
+
+    @property
+    def active_s_as_published(self) -> float | None:
+        """As the published application counts it: the gaps between snapshots that are shorter than
+        the part's inactivity limit."""
+        if self.started is None:
+            return None
+        gaps = (following.t_ns - pair.t_ns for pair, following in pairwise(self.snapshots))
+        return sum(counted_as_published_ns(gap, self.inactivity_ns) for gap in gaps) / NS
+
+    @cached_property
+    def _error_auc(self) -> tuple[float | None, float | None]:
+        return (None, None) if self.started is None else error_auc(self.snapshots)
+
+    @property
+    def error_auc_sum(self) -> float | None:
+        return self._error_auc[0]
+
+    @property
+    def error_auc_mean(self) -> float | None:
+        return self._error_auc[1]
 
 
 _MEASURES = (
@@ -372,11 +324,7 @@ _MEASURES = (
         "snapshots, idle time included",
         "sum of squares x s",
     ),
-    number(
-        "error_auc_mean",
-        "the same with the mean over pixels",
-        "mean of squares x s",
-    ),
+    number("error_auc_mean", "the same with the mean over pixels", "mean of squares x s"),
     number("alignment_start", "alignment at the start", "0-1"),
     number("alignment_final", "alignment at the end", "0-1"),
     number("target_alignment", "alignment that was asked for; empty in a calibration", "0-1"),
@@ -519,54 +467,47 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
         if isinstance(payload, DecoderWarmed) and re.fullmatch(SHA256_PATTERN, payload.card_sha256):
             self.cards[payload.model] = payload.card_sha256
 
-    @cached_property
-    def trials(self) -> tuple[TrialRecord, ...]:
-        """The record of every attempt, in the order they were drawn; when nothing more comes."""
-        return tuple(question.record() for question in self.attempts)
+    def end(self, working_ns: int) -> None:
+        super().end(working_ns)
+        for question in self.attempts:
+            question.finish()
 
-    @cached_property
-    def _by_key(self) -> Mapping[Key, TrialRecord]:
-        return {(trial.part.id, trial.trial, trial.attempt): trial for trial in self.trials}
-
-    def traced(self) -> Sequence[TrialRecord]:
-        return self.trials
+    def traced(self) -> Sequence[Question]:
+        return self.attempts
 
     def trial_row(self, attempt: Question) -> Row:
-        trial = self._by_key[attempt.key]
-        movement, part = trial.movement, trial.part
+        movement, drawn, shown = attempt.movement, attempt.drawn, attempt.started
         return {
-            "duration_s": trial.duration_s,
-            "solved_s": trial.solved_s,
-            "active_s": trial.active_s,
-            "active_s_as_published": trial.active_s_as_published,
+            "duration_s": attempt.duration_s,
+            "solved_s": attempt.solved_s,
+            "active_s": attempt.active_s,
+            "active_s_as_published": attempt.active_s_as_published,
             "slide_distance": fsum(movement.distance),
             "slide_distance_by_dimension": list(movement.distance),
-            "error_auc_sum": trial.error_auc_sum,
-            "error_auc_mean": trial.error_auc_mean,
-            "alignment_start": trial.alignment_start,
-            "alignment_final": trial.alignment_final,
-            "target_alignment": part.solved_at,
-            "aligned_at_start": trial.aligned_at_start,
-            "redrawn": trial.redrawn,
-            "skip_offered_s": trial.skip_offered_s,
+            "error_auc_sum": attempt.error_auc_sum,
+            "error_auc_mean": attempt.error_auc_mean,
+            "alignment_start": None if shown is None else shown.alignment,
+            "alignment_final": None if shown is None else attempt.measures[0],
+            "target_alignment": attempt.part.solved_at,
+            "aligned_at_start": shown is not None and shown.aligned_at_start,
+            "redrawn": drawn.redrawn,
+            "skip_offered_s": attempt.skip_offered_s,
             "slides": list(movement.slides),
             "selections": list(movement.selections),
             "dimension_switches": movement.switches,
             "direction_reversals": movement.reversals,
-            "overlay_toggles": trial.overlay_toggles,
-            "label_edits": trial.label_edits,
+            "overlay_toggles": attempt.overlay_toggles,
+            "label_edits": attempt.label_edits,
             "n_moves": movement.moves,
             **{f"moved_by_{device}": movement.share(device) for device in DEVICES},
-            "n_snapshots": len(trial.snapshots),
-            "z_start": list(trial.z_start),
-            "z_target": list(trial.z_target),
+            "n_snapshots": len(attempt.snapshots),
+            "z_start": list(drawn.z_start),
+            "z_target": list(drawn.z_target),
             "z_end": list(movement.z),
         }
 
     def stage_row(self, part: ReconstructionPart, attempts: Sequence[Question], ran: Ran) -> Row:
-        stage = stage_record(
-            part, ran.outcome, [self._by_key[attempt.key] for attempt in attempts], ran.missing
-        )
+        stage = stage_record(part, ran.outcome, attempts, ran.missing)
         measures = stage.measures
         return {
             "n_solved": None if part.solved_at is None else measures.solved,
@@ -586,7 +527,6 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
         }
 
     def _mark_rows(self) -> list[Row]:
-        """Every mark, in order."""
         marks = [
             (event.seq, question, mark, working_ns)
             for question in self.attempts
@@ -630,21 +570,18 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
 def dial_rows(
     parts: Iterable[ReconstructionPart], cards: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """A row for each dial of each stage of reconstruction, in the order of the screen.
-
-    cards: by model the hash of its card, see `ReconstructionRecords.take_of_session`.
-    """
+    """A row for each dial of each stage of reconstruction, in the order of the screen. cards: by
+    model the hash of its card, see `ReconstructionRecords.take_of_session`."""
     for part in parts:
         if part.role != "stage":
             continue
         for place, dial in enumerate(part.space.dimensions, start=1):
-            slider = isinstance(dial, Continuous)
             yield {
                 "model": part.model,
                 "card_sha256": cards.get(part.model),
                 "dimension": place,
                 "dimension_name": dial.name,
-                "dial": "continuous" if slider else "discrete",
+                "dial": "continuous" if isinstance(dial, Continuous) else "discrete",
                 "low": dial.low if isinstance(dial, Continuous) else None,
                 "high": dial.high if isinstance(dial, Continuous) else None,
                 "values": None if isinstance(dial, Continuous) else dial.k,
@@ -655,11 +592,9 @@ def dial_rows(
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Of some questions; None where there is no question to take it from.
-
-    left_out: questions that do not count for the share that was solved. error_auc_sum and
-    error_auc_mean are summed over the questions (error x s).
-    """
+    """Of some questions; None where there is no question to take it from. left_out: questions that
+    do not count for the share that was solved. error_auc_sum and error_auc_mean are summed over the
+    questions (error x s)."""
 
     n: int
     solved: int
@@ -668,6 +603,11 @@ class Measures:
     slide_distance: float | None
     error_auc_sum: float | None
     error_auc_mean: float | None
+
+    @property
+    def rate(self) -> float | None:
+        asked = self.n - self.left_out
+        return self.solved / asked if asked else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -687,31 +627,36 @@ class Change:
 class StageRecord:
     """A stage that was begun."""
 
-    part: ReconstructionPart
     completion_rate: float | None
     measures: Measures
     change: Change
 
 
-def measure(trials: Sequence[TrialRecord], missing: Missing) -> Measures:
+def measure(trials: Sequence[Question], missing: Missing) -> Measures:
     """Metrics over questions that count (none of them excluded)."""
+
+    def known(
+        total: Callable[[list[float]], float], values: Iterable[float | None]
+    ) -> float | None:
+        there = [value for value in values if value is not None]
+        return total(there) if there else None
+
     solved = [missing.solved(t.outcome) for t in trials]
-    responses = [t.duration_s for t in trials if t.left_by_participant]
     return Measures(
         n=len(trials),
         solved=solved.count(True),
         left_out=solved.count(None),
-        response_time_s=_mean(responses),
-        slide_distance=_mean(fsum(t.movement.distance) for t in trials),
-        error_auc_sum=_sum(t.error_auc_sum for t in trials),
-        error_auc_mean=_sum(t.error_auc_mean for t in trials),
+        response_time_s=known(fmean, (t.response_s for t in trials)),
+        slide_distance=known(fmean, (fsum(t.movement.distance) for t in trials)),
+        error_auc_sum=known(fsum, (t.error_auc_sum for t in trials)),
+        error_auc_mean=known(fsum, (t.error_auc_mean for t in trials)),
     )
 
 
 def stage_record(
     part: ReconstructionPart,
     outcome: str | None,
-    trials: Sequence[TrialRecord],
+    trials: Sequence[Question],
     missing: Missing,
 ) -> StageRecord:
     """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
@@ -731,51 +676,24 @@ def stage_record(
     change = first_to_last(counted, missing)
     if part.solved_at is None:  # nothing can be solved in a calibration
         asked, change = 0, replace(change, completion_rate=None)
-    return StageRecord(
-        part=part,
-        completion_rate=measures.solved / asked if asked else None,
-        measures=measures,
-        change=change,
-    )
+    return StageRecord(measures.solved / asked if asked else None, measures, change)
 
 
-def first_to_last(trials: Sequence[TrialRecord], missing: Missing) -> Change:
+def first_to_last(trials: Sequence[Question], missing: Missing) -> Change:
     """The change from the first to the last (n - 1) / 2 of n questions."""
     size = max((len(trials) - 1) // 2, 0)
     if size == 0:
         return Change(0)
     first, last = measure(trials[:size], missing), measure(trials[-size:], missing)
 
-    def change(metric: Callable[[Measures], float | None]) -> float | None:
-        before, after = metric(first), metric(last)
-        return None if before is None or after is None else after - before
-
-    def rate(measures: Measures) -> float | None:
-        asked = measures.n - measures.left_out
-        return measures.solved / asked if asked else None
-
-    def a_question(total: float | None) -> float | None:
-        return None if total is None else total / size
+    def change(before: float | None, after: float | None, of: int = 1) -> float | None:
+        return None if before is None or after is None else after / of - before / of
 
     return Change(
         size,
-        change(rate),
-        change(lambda m: m.response_time_s),
-        change(lambda m: m.slide_distance),
-        change(lambda m: a_question(m.error_auc_sum)),
-        change(lambda m: a_question(m.error_auc_mean)),
+        change(first.rate, last.rate),
+        change(first.response_time_s, last.response_time_s),
+        change(first.slide_distance, last.slide_distance),
+        change(first.error_auc_sum, last.error_auc_sum, size),
+        change(first.error_auc_mean, last.error_auc_mean, size),
     )
-
-
-def _known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = _known(values)
-    return fmean(known) if known else None
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = _known(values)
-    return fsum(known) if known else None

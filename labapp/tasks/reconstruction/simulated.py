@@ -7,9 +7,9 @@ the dials is the same with names and without.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 
@@ -42,12 +42,7 @@ from labapp.simulation.person import (
 from labapp.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
 from labapp.study.assignment import generator
-from labapp.tasks.reconstruction.events import (
-    EditLabel,
-    MarkAlignment,
-    MoveDial,
-    MoveTutorialDial,
-)
+from labapp.tasks.reconstruction.events import EditLabel, MarkAlignment, MoveDial, MoveTutorialDial
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 from labapp.tasks.reconstruction.state import Trial
@@ -98,38 +93,29 @@ class Reconstructor(Actor[ReconstructionPart]):
 
     def act(self) -> None:
         participant, runner = self.participant, self.participant.runner
-        here = self._place()
+        trial: Trial | None = self.state.trial
+        here = (self.part.id, trial.number if trial else 0, trial.attempt if trial else 0)
         if self._decided_at != here:
             self._intended = None  # its trial is over: a limit of time or the moderator ended it
         if self._intended is None:
             act = self._dials.act(runner, self.part)
             self._decided_at = here
+            self._intended = act.command
             if act.typing_s is not None:
-                self._intended = act.command
                 participant.after(act.typing_s)
                 return
-            if act.command is None:
-                participant.later(self._takes(act.before) or participant.pace.stride_s)
+            before_s = self._takes(act.before)
+            if before_s > 0 or act.command is None:
+                participant.later(before_s or participant.pace.stride_s)
                 return
-            if (before_s := self._takes(act.before)) > 0:
-                self._intended = act.command
-                participant.later(before_s)
-                return
-            self._intended = act.command
         command, self._intended = self._intended, None
+        assert command is not None
         if isinstance(command, EditLabel):
             # No draw for it, here or above: all else takes as long as where nothing is named.
             runner.send(command, Source.SIMULATED)
             participant.after(0.0)
             return
         participant.send(command, participant.pace.stride_s)
-
-    def _place(self) -> TrialKey:
-        """The trial that is shown."""
-        trial = self.state.trial
-        return (
-            (self.part.id, 0, 0) if trial is None else (self.part.id, trial.number, trial.attempt)
-        )
 
     def _takes(self, what: str) -> float:
         """Seconds before something is done: a stride of a drag goes on from the one before."""
@@ -172,20 +158,10 @@ class Act:
 class Reconstructing:
     """One participant at the reconstruction stages of a session.
 
-    Parameters
-    ----------
-    seed
-        Of the draws; the participant's label is part of it.
-    experience_by_stage
-        Filled in by the id of the stage's part: how its questions went.
-    haste
-        How long a movement takes, as a share of a person's time.
-    careless
-        Does not try.
-    language
-        In which it names dials.
-    say
-        Says a thought; None where it does not think aloud.
+    seed: of the draws; the participant's label is part of it. experience_by_stage: filled in by the
+    id of the stage's part: how its questions went. haste: how long a movement takes, as a share of
+    a person's time. careless: does not try. language: in which it names dials. say: says a thought;
+    None where it does not think aloud.
     """
 
     def __init__(
@@ -223,7 +199,6 @@ class Reconstructing:
         self._thoughts: ThinkingAloud | None = None
 
     def act(self, runner: Runner, part: ReconstructionPart) -> Act:
-        """What to do now."""
         task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
         trial = runner.state.part_state.trial
         shown = trial is not None and (trial.running or trial.solved)
@@ -232,25 +207,31 @@ class Reconstructing:
         self._meet(part, task, trial)
         if self._last is not None:
             return self._name(runner) or self._last
-        if trial.solved:
-            return self._leave(runner, part, task, trial, Next())
-        if trial.z_seq > trial.decoded_seq:
+        if trial.z_seq > trial.decoded_seq and not trial.solved:
             return Act(None)
+        view = self._view(runner, part, task, trial)
+        if trial.solved:
+            return self._leave(runner, part, trial, view, Next())
         stage = part.role == "stage"
         if self._careless and stage and part.skip != "never" and not part.marks:
-            if task.may_skip(trial):
-                return self._leave(runner, part, task, trial, Skip())
-            return Act(self._idle(trial), THINK)
+            if view.may_skip:
+                return self._leave(runner, part, trial, view, Skip())
+            dial = self._dials[0]  # from end to end, until Skip is offered
+            end = dial.low if trial.z[0] != dial.low else dial.high
+            return Act(MoveDial(0, end, DEVICE), THINK)
         if part.marks and (judge := self._judge(trial)) is not None:
             return Act(judge, THINK)
-        view = self._view(runner, part, task, trial)
-        if stage and view.may_skip and self._has_enough(part, view):
-            return self._leave(runner, part, task, trial, Skip())
+        if stage and view.may_skip:
+            # Of fast hands the windows set the time, so that movements are counted instead.
+            seconds = view.seconds if self._haste == 1.0 else self._moves * MOVE_S
+            near = view.goal - view.alignment <= NEAR
+            if seconds > self._person.gives_up_after(self._experience(part).missed, near):
+                return self._leave(runner, part, trial, view, Skip())
         move = self._next(view)
         if move is None and part.marks:
             return Act(MarkAlignment("close"), THINK)
         if move is None and view.may_skip:
-            return self._leave(runner, part, task, trial, Skip())
+            return self._leave(runner, part, trial, view, Skip())
         if self._moves > ENDURES and part.skip == "never":
             return Act(SkipStage(runner.state.index), THINK)
         if move is None:
@@ -258,7 +239,7 @@ class Reconstructing:
         self._moves += 1
         assert self._strategy is not None
         if self._thoughts is not None:
-            self._thoughts.moves(self._strategy, move, view)
+            self._thoughts.moves(self._strategy, move)
         other = move.dial != trial.selected
         before = THINK if other else TURN if move.pause else STRIDE
         return Act(MoveDial(move.dial, move.value, DEVICE), before)
@@ -269,7 +250,11 @@ class Reconstructing:
             name = self._strategy_name if part.role == "stage" else in_practice(self._strategy_name)
             rng = generator(*self._seed, part.id)
             self._motor = MotorModel(self._person, rng)
-            self._part, self._strategy = part.id, self._make(name, rng)
+            self._part = part.id
+            if name == ORACLE:
+                self._strategy = OracleStrategy(self._motor, lambda: self._target)
+            else:
+                self._strategy = STRATEGIES[name](self._motor, rng)
             if self._say is not None:
                 aloud = generator(*self._seed, part.id, "aloud")
                 self._thoughts = ThinkingAloud(self._say, aloud, self._motor, self._words)
@@ -283,11 +268,6 @@ class Reconstructing:
             self._judging = generator(*self._seed, part.id, trial.number, "close enough")
             judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
             self._enough = min(judged, 0.99)
-
-    def _make(self, name: str, rng: np.random.Generator) -> Strategy:
-        if name == ORACLE:
-            return OracleStrategy(self._motor, lambda: self._target)
-        return STRATEGIES[name](self._motor, rng)
 
     def _next(self, view: View) -> Move | None:
         """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
@@ -309,23 +289,11 @@ class Reconstructing:
         view = yield from self._motor.shake(view)
         return (yield from self._strategy.solve(view))
 
-    def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
-        near = view.goal - view.alignment <= NEAR
-        skipped = self._experience(part).missed
-        # Of fast hands the windows set the time, so that movements are counted instead.
-        seconds = view.seconds if self._haste == 1.0 else self._moves * MOVE_S
-        return seconds > self._person.gives_up_after(skipped, near)
-
     def _experience(self, part: ReconstructionPart) -> Experience:
         return self._experience_by_stage.setdefault(part.id, Experience())
 
     def _leave(
-        self,
-        runner: Runner,
-        part: ReconstructionPart,
-        task: ReconstructionTask,
-        trial: Trial,
-        command: Command,
+        self, runner: Runner, part: ReconstructionPart, trial: Trial, view: View, command: Command
     ) -> Act:
         """Remember how a question went, name dials where that is possible, and go on."""
         assert self._strategy is not None
@@ -336,8 +304,7 @@ class Reconstructing:
         experience.solved += trial.solved
         experience.missed += not trial.solved
         # Without what it takes to name dials: answers are the same with names and without.
-        experience.seconds.append(_seconds(runner, trial) / self._haste)
-        view = self._view(runner, part, task, trial)
+        experience.seconds.append(view.seconds / self._haste)
         experience.understanding = self._strategy.understands(view)
         experience.planned, experience.tried = self._motor.planned, 1 - self._motor.planned
         if self._thoughts is not None:
@@ -357,16 +324,11 @@ class Reconstructing:
                 return Act(EditLabel(dial, text), typing_s=seconds)
         return None
 
-    def _idle(self, trial: Trial) -> MoveDial:
-        """Turn the first dial from end to end, until Skip is offered."""
-        dial = self._dials[0]
-        return MoveDial(0, dial.low if trial.z[0] != dial.low else dial.high, DEVICE)
-
     def _view(
         self, runner: Runner, part: ReconstructionPart, task: ReconstructionTask, trial: Trial
     ) -> View:
-        """The screen as it is now."""
         assert runner.pictures is not None
+        working_ns = runner.state.pauses.working_ns(runner.clock.now_ns())
         return View(
             on_screen(runner.pictures.own, part.display, part.chart),
             on_screen(runner.pictures.target, part.display, part.chart),
@@ -374,7 +336,7 @@ class Reconstructing:
             part.target_alignment,
             trial.z,
             self._dials,
-            _seconds(runner, trial),
+            (working_ns - (trial.started_ns or 0)) / NS,
             task.may_skip(trial),
         )
 
@@ -392,33 +354,17 @@ class Reconstructing:
         return MarkAlignment("far") if speaks else None
 
 
-def _seconds(runner: Runner, trial: Trial) -> float:
-    """Since the question began, without pauses."""
-    working = runner.state.pauses.working_ns(runner.clock.now_ns())
-    return (working - (trial.started_ns or 0)) / NS
-
-
 TELLS = 0.25
 """How often somebody who takes another dial, or goes about it otherwise, says so (ours)."""
 
 
-class Say(Protocol):
-    """Says a thought, see `labapp.plugins.simulated.SimulatedParticipant.think_aloud`."""
-
-    def __call__(self, thought: str, what: str = "", /) -> bool: ...
+Say = Callable[..., bool]
+"""Says a thought: `labapp.plugins.simulated.SimulatedParticipant.think_aloud`."""
 
 
 class ThinkingAloud:
-    """The thoughts of one participant at one stage.
-
-    Parameters
-    ----------
-    say : says a thought.
-    rng : numpy.random.Generator
-        Whether something is said at all.
-    motor : what the hand goes by.
-    words : by what a dial changes, what the participant calls that.
-    """
+    """The thoughts of one participant at one stage. rng: whether something is said at all; motor:
+    what the hand goes by; words: by what a dial changes, what the participant calls that."""
 
     def __init__(
         self, say: Say, rng: np.random.Generator, motor: MotorModel, words: Mapping[str, str]
@@ -432,9 +378,14 @@ class ThinkingAloud:
         self._way: str | None = None
         self._meant: dict[int, str] = {}
 
-    def moves(self, strategy: Strategy, move: Move, view: View) -> None:
+    def moves(self, strategy: Strategy, move: Move) -> None:
         """A dial is about to be turned: what it is turned for, at times."""
-        way, dial = self._way_of(strategy, move), move.dial
+        dial, before, self._counts = move.dial, self._counts, self._counted()
+        if isinstance(strategy, LearningStrategy) and not strategy.tried(dial):
+            way: str | None = EXPLORES
+        else:  # None where it goes on as before
+            counts = zip((AIMS, FOLLOWS_NUMBER, TRIES), before, self._counts, strict=True)
+            way = next((way for way, then, now in counts if now > then), None)
         if way is None or (way, dial) == (self._way, self._dial):
             return
         self._way, self._dial = way, dial
@@ -457,12 +408,3 @@ class ThinkingAloud:
 
     def _counted(self) -> tuple[int, int, int]:
         return self._motor.by_plan, self._motor.by_number, self._motor.by_chance
-
-    def _way_of(self, strategy: Strategy, move: Move) -> str | None:
-        """What a movement is made for; None where it goes on as before."""
-        before, self._counts = self._counts, self._counted()
-        if isinstance(strategy, LearningStrategy) and not strategy.tried(move.dial):
-            return EXPLORES
-        ways = (AIMS, FOLLOWS_NUMBER, TRIES)
-        counts = zip(ways, before, self._counts, strict=True)
-        return next((way for way, then, now in counts if now > then), None)

@@ -1,14 +1,11 @@
-"""The published study's snapshots of a question, derived from the dial movements.
+"""The snapshots of a question and its active time, as the running task and the analysis take them.
 
-Rule of paper 000, 4.4, as its published application has it: one when z changes and at least
-100 ms have passed since the last, at once when the active dimension changes or the direction
-reverses, and one at the end of the question. The same fold serves the live count of active time
-(`active_time: as_published`) and the analysis.
+Snapshots follow paper 000, 4.4, as its published application has it: one when z changes and at
+least 100 ms have passed since the last, at once when the active dimension changes or the direction
+reverses, and one at the end of the question.
 
-The two rules that count active time, shared by the running task and the analysis.
-
-Paper 000, 4.3: the hidden count that brings Skip pauses after some seconds without activity. The
-published application instead adds up the gaps between snapshots that are shorter than that.
+Active time, paper 000, 4.3: the hidden count that brings Skip pauses after some seconds without
+activity. The published application instead adds up the gaps between snapshots that are shorter.
 """
 
 from __future__ import annotations
@@ -68,7 +65,6 @@ class SnapshotFold(NamedTuple):
         return fold, taken
 
     def ended(self, t_ns: int, measures: tuple[float, float, float]) -> Snapshot:
-        """The last snapshot of the question."""
         return Snapshot(t_ns, self.z, self.dimension, self.direction, *measures)
 
 

@@ -9,8 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from labapp.plugins.item import Item
 from labapp.representations.distance import DistanceName
 from labapp.study.stages import ModelId, RepresentationStages
-
-SkipRule = Literal["after", "always", "never"]
+from labapp.tasks.reconstruction.plan import SkipRule
 
 
 class ReconstructionTutorial(Item):

@@ -76,11 +76,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     def score(self, payload: TrialSolved) -> Mapping[str, bool]:
         return {"solved": True}
 
-    achieves = MappingProxyType(
-        {
-            "solved": "reconstruction questions solved, practice not counted",
-        }
-    )
+    achieves = MappingProxyType({"solved": "reconstruction questions solved, practice not counted"})
 
     def achieved(
         self, part: ReconstructionPart | TutorialPart, trials: Mapping[int, Mapping[str, Any]]

@@ -49,82 +49,13 @@ LIMITS = ((1, 5), (48, 52), (95, 99))
 """Percentiles between which Low, Medium and High are drawn."""
 
 
-def bounds_of(space: LatentSpace, percentiles: Percentiles, dimension: int) -> Bounds:
-    """Where the regimes of a dimension lie; empty for a discrete one."""
-    if isinstance(space.dimensions[dimension], Discrete):
-        return ()
-    return tuple(
-        (float(percentiles[low][dimension]), float(percentiles[high][dimension]))
-        for low, high in LIMITS
-    )
-
-
-def draw_question(
-    part: SingleDimensionPart,
-    space: LatentSpace,
-    sample: NDArray[np.float32] | None,
-    percentiles: Percentiles,
-    seed: int,
-    participant: str,
-    trial: int,
-    attempt: int = 1,
-) -> QuestionDrawn:
-    """Question `trial` (from 1) of an attempt at the stage: the state that the plan gives it, else
-    a drawn one whose dimension is overridden within a regime.
-
-    sample: held-out representation, shape (m, dimensions), needed by sampling `held_out`.
-    percentiles: as `representations.decoders.PERCENTILES`, each of shape (dimensions,).
-    """
-    rng = generator(seed, participant, attempt_at(part.id, attempt), trial, "question")
-    dimension = part.asked[trial - 1]
-    bounds = bounds_of(space, percentiles, dimension)
-    if part.answers:
-        correct = REGIMES.index(part.answers[trial - 1])
-    else:
-        correct = int(rng.integers(choices(space, dimension)))
-    if part.states:
-        z = part.states[trial - 1]
-    else:
-        value = draw_value(space, dimension, bounds, correct, rng)
-        z = put(draw_state(part.sampling, part.model, space, sample, rng), dimension, value)
-    return QuestionDrawn(
-        dimension=dimension,
-        regime=REGIMES[correct] if bounds else "",
-        value=z[dimension],
-        z=z,
-        correct=correct,
-        bounds=bounds,
-        examples=draw_examples(part, space, sample, bounds, seed, participant, trial, 0, attempt),
-    )
-
-
-def draw_examples(
-    part: SingleDimensionPart,
-    space: LatentSpace,
-    sample: NDArray[np.float32] | None,
-    bounds: Bounds,
-    seed: int,
-    participant: str,
-    trial: int,
-    number: int,
-    attempt: int = 1,
-) -> Rows:
-    """The examples of question `trial`; number: 0 at first, then how often others were asked."""
-    stage = attempt_at(part.id, attempt)
-    rng = generator(seed, participant, stage, trial, "examples", number)
-
-    def base() -> Z:
-        return draw_state(part.sampling, part.model, space, sample, rng)
-
-    return lay_out(part.visualisation, space, part.asked[trial - 1], bounds, base, rng)
-
-
 @dataclass(frozen=True)
 class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
     """A stage of questions about the dials of one representation.
 
-    sample, percentiles: see `sampling.draw_question`; seed and participant: for the draws; index:
-    the part's place in the plan.
+    sample: held-out representation, shape (m, dimensions), needed by sampling `held_out`;
+    percentiles: as `representations.decoders.PERCENTILES`, each of shape (dimensions,); seed and
+    participant: for the draws; index: the part's place in the plan.
     """
 
     shown = QuestionShown
@@ -141,7 +72,6 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
         return SingleState(pauses)
 
     def choices(self, question: Question) -> int:
-        """How many choices a question has."""
         return choices(self.space, question.dimension)
 
     def decide(self, state: SingleState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
@@ -152,16 +82,48 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
         return events
 
     def draw(self, number: int, attempt: int) -> QuestionDrawn:
-        return draw_question(
-            self.part,
-            self.space,
-            self.sample,
-            self.percentiles,
-            self.seed,
-            self.participant,
-            number,
-            attempt,
+        """The state that the plan gives the question, else a drawn one whose dimension is
+        overridden within a regime."""
+        part, dimension = self.part, self.part.asked[number - 1]
+        rng = self._generator(number, attempt, "question")
+        bounds: Bounds = ()
+        if not isinstance(self.space.dimensions[dimension], Discrete):
+            bounds = tuple(
+                (float(self.percentiles[low][dimension]), float(self.percentiles[high][dimension]))
+                for low, high in LIMITS
+            )
+        if part.answers:
+            correct = REGIMES.index(part.answers[number - 1])
+        else:
+            correct = int(rng.integers(choices(self.space, dimension)))
+        if part.states:
+            z = part.states[number - 1]
+        else:
+            value = draw_value(self.space, dimension, bounds, correct, rng)
+            z = put(self._state(rng), dimension, value)
+        return QuestionDrawn(
+            dimension=dimension,
+            regime=REGIMES[correct] if bounds else "",
+            value=z[dimension],
+            z=z,
+            correct=correct,
+            bounds=bounds,
+            examples=self._examples(bounds, number, attempt, 0),
         )
+
+    def _examples(self, bounds: Bounds, number: int, attempt: int, others: int) -> Rows:
+        """The examples of a question; others: how often others were asked for."""
+        rng = self._generator(number, attempt, "examples", others)
+        dimension = self.part.asked[number - 1]
+        visualisation = self.part.visualisation
+        return lay_out(visualisation, self.space, dimension, bounds, lambda: self._state(rng), rng)
+
+    def _generator(self, number: int, attempt: int, *purpose: str | int) -> np.random.Generator:
+        stage_id = attempt_at(self.part.id, attempt)
+        return generator(self.seed, self.participant, stage_id, number, *purpose)
+
+    def _state(self, rng: np.random.Generator) -> Z:
+        return draw_state(self.part.sampling, self.part.model, self.space, self.sample, rng)
 
     def drawn(self, payload: Payload, number: int, attempt: int) -> Question | None:
         if not isinstance(payload, QuestionDrawn):
@@ -190,27 +152,15 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
                 if item in RATINGS and 1 <= value <= POINTS:
                     return (RatingMade(item, value, device),)
             case ShowMoreExamples():
-                return (self._other_examples(question),)
+                others = question.resamples + 1
+                place = (question.number, question.attempt)
+                rows = self._examples(question.bounds, *place, others)
+                return (ExamplesRedrawn(others, rows),)
             case HandIn() if question.choice is not None and not question.missing:
                 confidence, understanding = (question.ratings[item] for item in RATINGS)
                 right = question.choice == question.correct
                 return (AnswerGiven(question.choice, right, confidence, understanding),)
         return ()
-
-    def _other_examples(self, question: Question) -> ExamplesRedrawn:
-        number = question.resamples + 1
-        rows = draw_examples(
-            self.part,
-            self.space,
-            self.sample,
-            question.bounds,
-            self.seed,
-            self.participant,
-            question.number,
-            number,
-            question.attempt,
-        )
-        return ExamplesRedrawn(number, rows)
 
     def after(self, question: Question, payload: Payload) -> Question:
         match payload:

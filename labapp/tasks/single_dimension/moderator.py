@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from labapp.plugins.part import PlannedPart, RepresentationPart
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.representations.space import Discrete
 from labapp.tasks.single_dimension.plan import REGIMES, SingleDimensionPart, value_name
-from labapp.tasks.single_dimension.state import Question, SingleState
+from labapp.tasks.single_dimension.state import RATINGS, SingleState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator.part_words import Fact, PartWords
 
@@ -29,27 +29,24 @@ class SingleDimensionWords(PartWords[PlannedPart]):
         state = session.part_state
         if not isinstance(part, SingleDimensionPart) or not isinstance(state, SingleState):
             yield from super().beside(part, session, console)
-        elif state.trial is not None:
-            yield from facts_of(part, state.trial)
+            return
+        if (question := state.trial) is None:
+            return
+        dial = part.space.dimensions[question.dimension]
 
+        def named(choice: int | None) -> str:
+            if choice is None:
+                return "–"
+            if isinstance(dial, Discrete):
+                return value_name(choice)
+            return tr(REGIME_WORDS[REGIMES[choice]])
 
-def facts_of(part: SingleDimensionPart, question: Question) -> Iterator[Fact]:
-    """What is right and what was answered, a line each."""
-    space = LatentSpace.from_json(part.dimensions)
-
-    def named(choice: int | None) -> str:
-        if choice is None:
-            return "–"
-        if isinstance(space.dimensions[question.dimension], Discrete):
-            return value_name(choice)
-        return tr(REGIME_WORDS[REGIMES[choice]])
-
-    told = {None: "", True: " ✓", False: " ✗"}[question.right]
-    rated = {item: question.ratings.get(item, "–") for item in ("confidence", "understanding")}
-    yield Fact(tr("Dial {number}", number=question.dimension + 1), "strong")
-    yield Fact(tr("Right: {answer}", answer=named(question.correct)), veiled=True)
-    yield Fact(tr("Chosen: {answer}", answer=named(question.choice) + told))
-    yield Fact(tr("Confident: {points} of 5", points=rated["confidence"]), "secondary")
-    yield Fact(tr("Dial makes sense: {points} of 5", points=rated["understanding"]), "secondary")
-    if question.resamples:
-        yield Fact(tr("Other examples: {times} ×", times=question.resamples), "secondary")
+        told = {None: "", True: " ✓", False: " ✗"}[question.right]
+        sure, sense = (question.ratings.get(item, "–") for item in RATINGS)
+        yield Fact(tr("Dial {number}", number=question.dimension + 1), "strong")
+        yield Fact(tr("Right: {answer}", answer=named(question.correct)), veiled=True)
+        yield Fact(tr("Chosen: {answer}", answer=named(question.choice) + told))
+        yield Fact(tr("Confident: {points} of 5", points=sure), "secondary")
+        yield Fact(tr("Dial makes sense: {points} of 5", points=sense), "secondary")
+        if question.resamples:
+            yield Fact(tr("Other examples: {times} ×", times=question.resamples), "secondary")

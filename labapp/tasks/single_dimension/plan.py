@@ -7,6 +7,7 @@ and A.15; the practice is that of the published application.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from string import ascii_uppercase
 from typing import Literal
 
 import numpy as np
@@ -51,12 +52,10 @@ class SingleDimensionPart(RepresentationPart):
 
     @property
     def trials(self) -> int:
-        """Questions of the stage."""
         return len(self.asked)
 
     @property
     def task(self) -> str:
-        """single-dimension-traversals or single-dimension-exemplars."""
         return f"single-dimension-{self.visualisation}"
 
     def choice_name(self, dimension: int, choice: int | None) -> str | None:
@@ -118,9 +117,8 @@ def lay_out(
 
 
 def choices(space: LatentSpace, dimension: int) -> int:
-    """How many choices a question about this dimension has."""
-    row = space.dimensions[dimension]
-    return row.k if isinstance(row, Discrete) else len(REGIMES)
+    dial = space.dimensions[dimension]
+    return dial.k if isinstance(dial, Discrete) else len(REGIMES)
 
 
 def shape_of(visualisation: Visualisation, space: LatentSpace, dimension: int) -> tuple[int, int]:
@@ -135,7 +133,6 @@ def shape_of(visualisation: Visualisation, space: LatentSpace, dimension: int) -
 def steps(
     space: LatentSpace, dimension: int, bounds: Bounds, rng: np.random.Generator
 ) -> tuple[float, ...]:
-    """The values of a row of a traversal."""
     last = choices(space, dimension) - 1
     if not bounds:
         return tuple(float(value) for value in range(last + 1))
@@ -154,13 +151,9 @@ def draw_value(
 
 
 def put(z: Sequence[float], dimension: int, value: float) -> Z:
-    """The state with one dimension at another value."""
     return (*z[:dimension], value, *z[dimension + 1 :])
-
-
-LETTERS = 26
 
 
 def value_name(index: int) -> str:
     """A discrete dial's value as a letter (digits would be taken for those of MNIST)."""
-    return chr(ord("A") + index) if index < LETTERS else f"{index + 1}"
+    return ascii_uppercase[index] if index < len(ascii_uppercase) else f"{index + 1}"

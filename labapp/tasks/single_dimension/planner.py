@@ -1,8 +1,6 @@
-"""The parts of a plan of the single-dimension task.
+"""What a study file may say of the single-dimension task, and the parts of a plan that it gives.
 
 Source: paper 000, 4.5 and A.4; the practice is that of the published application.
-
-What a study file may say of the single-dimension task.
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ PRACTISED_DIMENSION = 0
 def stage(
     planner: Planner, stages: SingleDimensionStages, number: int, of: int, model: str
 ) -> SingleDimensionPart:
-    """A stage as the study says."""
     fields = stage_fields(planner, stages, number, of, model, stages.sampling)
     space = LatentSpace.from_json(fields["dimensions"])
     purpose = (planner.seed, planner.study.id, planner.participant)
@@ -190,7 +187,6 @@ class SingleDimensionPractice(Item):
 
     @property
     def visualisation(self) -> Visualisation:
-        """What is practised."""
         return "traversals" if self.practice == "circles-traversals" else "exemplars"
 
     def texts(self) -> tuple[str, ...]:

@@ -57,10 +57,7 @@ _RATINGS = (
 TABLES = TaskTables(
     words={"tasks_with_dials": "single-dimension-traversals or single-dimension-exemplars"},
     outcomes={"answered": "a single-dimension question"},
-    added={
-        "trials": {"keyboard_away": SINGLE_TRIALS},
-        "stages": {"correctness_rate": _RATINGS},
-    },
+    added={"trials": {"keyboard_away": SINGLE_TRIALS}, "stages": {"correctness_rate": _RATINGS}},
 )
 
 
@@ -74,7 +71,6 @@ class QuestionRecord(AnsweredAttempt[SingleDimensionPart, QuestionDrawn, AnswerG
         self.resamples = 0
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
-        """Take in an event of this attempt."""
         match payload:
             case QuestionShown():
                 self.show(event, working)
@@ -97,13 +93,7 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     begins = QuestionDrawn.kind
     kinds = frozenset(
         payload.kind
-        for payload in (
-            QuestionShown,
-            ChoiceMade,
-            RatingMade,
-            ExamplesRedrawn,
-            AnswerGiven,
-        )
+        for payload in (QuestionShown, ChoiceMade, RatingMade, ExamplesRedrawn, AnswerGiven)
     )
 
     def begin(
@@ -146,7 +136,17 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
         }
 
     def participant_row(self) -> Row:
-        return practice_row(self.attempts)
+        """How the practice went, for rules of inclusion; empty where there was none."""
+        answers = [
+            question.answer
+            for question in self.attempts
+            if question.part.role == "practice" and question.excluded_because is None
+        ]
+        correct = sum(answer is not None and answer.correct for answer in answers)
+        return {
+            "practice_asked": len(answers) or None,
+            "practice_correct": correct if answers else None,
+        }
 
 
 def first_to_last(questions: Iterable[QuestionRecord]) -> tuple[int, Row]:
@@ -162,15 +162,3 @@ def first_to_last(questions: Iterable[QuestionRecord]) -> tuple[int, Row]:
         before, after = metric(told[:size]), metric(told[len(told) - size :])
         changed[name] = None if before is None or after is None else after - before
     return size, changed
-
-
-def practice_row(questions: Sequence[QuestionRecord]) -> Row:
-    """How the practice went, for rules of inclusion: asked and answered correctly; both None where
-    there was no such practice."""
-    answers = [
-        q.answer for q in questions if q.part.role == "practice" and q.excluded_because is None
-    ]
-    return {
-        "practice_asked": len(answers) or None,
-        "practice_correct": sum(a is not None and a.correct for a in answers) if answers else None,
-    }

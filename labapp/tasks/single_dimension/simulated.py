@@ -117,9 +117,6 @@ def steps(
     yield Step(Next())
 
 
-Float64 = NDArray[np.float64]
-
-
 @dataclass(frozen=True, slots=True)
 class Match:
     """choice: from 0. sure: how much nearer it is than the next best, 0..1. sense: how clearly the
@@ -140,11 +137,8 @@ def match(
     *,
     weighs: bool,
 ) -> Match:
-    """The choice whose examples look most like the picture asked about.
-
-    weighs: looks first in what the examples of one choice agree and those of others differ; else
-    everything counts the same.
-    """
+    """The choice whose examples look most like the picture asked about. weighs: looks first in what
+    the examples of one choice agree and those of others differ; else everything counts the same."""
     assert shown.question is not None
     asked = eye.look(on_screen(shown.question, display, chart), 2)
     bins = [

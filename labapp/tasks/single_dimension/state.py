@@ -14,12 +14,9 @@ POINTS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(questions.Question):
-    """One question.
-
-    z: dial state of its picture; correct: the right choice, from 0; resamples: how often other
-    examples were asked for; right: whether the answer handed in was, None before.
-    started_ns is None until the pictures are on the screen.
-    """
+    """One question. z: dial state of its picture; correct: the right choice, from 0; resamples: how
+    often other examples were asked for; right: whether the answer handed in was, None before.
+    started_ns is None until the pictures are on the screen."""
 
     dimension: int
     z: Z

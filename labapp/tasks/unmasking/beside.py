@@ -40,15 +40,9 @@ WORDS: dict[Mark, str] = {
     "current": N_("now"),
     "todo": N_("to come"),
 }
-ICONS: dict[Mark, str] = {
-    "right": "ok",
-    "wrong": "missing",
-    "current": "current",
-    "todo": "todo",
-}
+ICONS: dict[Mark, str] = {"right": "ok", "wrong": "missing", "current": "current", "todo": "todo"}
 """States of `bits.paint_status`; what is unsure is a question mark."""
 CELL_PX, CELL_HIGH_PX, ICON_PX = 44, 48, 20
-UNSURE = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +54,14 @@ class MaskCell:
 
     @property
     def told(self) -> str:
-        """How much is shown, as it stands in the row."""
         return number(f"{self.percent:g}\N{NO-BREAK SPACE}%")
 
 
-class MaskRow(Picture):
-    """As many cells beside each other as there is room for, the rest below them."""
+class Masks(Picture, Beside):
+    """The masks of the present sequence: as many cells beside each other as there is room for, the
+    rest below them."""
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, palette: Palette, console: ConsoleState) -> None:
         super().__init__()
         self._palette = palette
         self.cells: tuple[MaskCell, ...] = ()
@@ -92,8 +86,7 @@ class MaskRow(Picture):
         return CELL_HIGH_PX * ceil(max(len(self.cells), 1) / self._across(width))
 
     def sizeHint(self) -> QSize:
-        width = CELL_PX * max(len(self.cells), 1)
-        return QSize(width, CELL_HIGH_PX)
+        return QSize(CELL_PX * max(len(self.cells), 1), CELL_HIGH_PX)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(CELL_PX, CELL_HIGH_PX)
@@ -117,7 +110,6 @@ class MaskRow(Picture):
             self._paint(painter, cell, QRectF(column * CELL_PX, row * CELL_HIGH_PX, CELL_PX, 1))
 
     def _paint(self, painter: QPainter, cell: MaskCell, box: QRectF) -> None:
-        """A cell at the left and top of a box."""
         p, now = self._palette, cell.mark == "current"
         painter.setFont(font(theme.SECONDARY_PX, now))
         painter.setPen(p.color("ink" if now else "secondary"))
@@ -132,29 +124,21 @@ class MaskRow(Picture):
         draw_focus_ring(painter, inside, inside.width() / 2, p.warn)
         painter.setFont(font(theme.SECONDARY_PX, True))
         painter.setPen(p.color("warn"))
-        painter.drawText(icon, Qt.AlignmentFlag.AlignCenter, UNSURE)
-
-
-class Masks(MaskRow, Beside):
-    """The masks of the present sequence."""
-
-    def __init__(self, palette: Palette, console: ConsoleState) -> None:
-        super().__init__(palette)
+        painter.drawText(icon, Qt.AlignmentFlag.AlignCenter, "?")
 
     def show_beside(self, part: PlannedPart, session: SessionView, console: ConsoleState) -> None:
         state = session.part_state
-        if isinstance(part, UnmaskingPart) and isinstance(state, UnmaskingState) and state.trial:
-            self.show_cells(cells_of(part, state.trial, console.fold(Stimuli)))
-
-
-def cells_of(part: UnmaskingPart, trial: StimulusTrial, stimuli: Stimuli) -> list[MaskCell]:
-    """The masks of the present sequence, and how each was answered."""
-    number_of, at = part.at(trial.number)
-    sequence, first = part.sequences[number_of - 1], trial.number - at
-    return [
-        MaskCell(mask.percent, _mark(part, sequence, first + place, trial, stimuli))
-        for place, mask in enumerate(sequence.masks, start=1)
-    ]
+        if not isinstance(part, UnmaskingPart) or not isinstance(state, UnmaskingState):
+            return
+        if (trial := state.trial) is not None:
+            number_of, at = part.at(trial.number)
+            sequence, first = part.sequences[number_of - 1], trial.number - at
+            stimuli = console.fold(Stimuli)
+            cells = [
+                MaskCell(mask.percent, _mark(part, sequence, first + place, trial, stimuli))
+                for place, mask in enumerate(sequence.masks, start=1)
+            ]
+            self.show_cells(cells)
 
 
 def _mark(

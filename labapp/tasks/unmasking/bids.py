@@ -20,17 +20,14 @@ from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, Stimulus
 from labapp.tasks.unmasking.state import ANSWERED
 
 DONT_KNOW = "don't know"
-RESPONSES = f"id of the class, or {DONT_KNOW}"
 STIM_FILE = Column("stim_file", "The picture as it was shown, below the folder stimuli.")
 
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """A stimulus as planned.
-
-    file: name of its picture in the session's folder of pictures, None where it is not there;
-    logits, masked: by class, on the whole and on the masked picture, None without a model.
-    """
+    """A stimulus as planned. file: name of its picture in the session's folder of pictures, None
+    where it is not there; logits, masked: by class, on the whole and on the masked picture, None
+    without a model."""
 
     file: str | None
     logits: Mapping[str, float] | None
@@ -40,30 +37,24 @@ class Stimulus:
 class UnmaskingRows(TaskRows):
     def __init__(self, files: TaskFiles, record: Record) -> None:
         super().__init__(files, record)
-        self._stimuli = self._planned()
         self._drawn: dict[Key, StimulusDrawn] = {}
-
-    def _planned(self) -> dict[tuple[str | None, int | None], Stimulus]:
-        """Every masked picture of the plan, by the id of its part and its number in it."""
         names: dict[str, str] = {}
-        for _, payload in payloads(
-            [row for row in self.record.rows if row.kind == StimuliStored.kind]
-        ):
+        for _, payload in payloads([row for row in record.rows if row.kind == StimuliStored.kind]):
             assert isinstance(payload, StimuliStored)
             names |= payload.files
-        stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
+        # Every masked picture of the plan, by the id of its part and its number in it.
+        self._stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
         for stage, part in self.plan.items():
             classes = part.unmasked.classes
             for number in range(1, part.trials + 1):
                 sequence, mask = part.stimulus(number)
                 name = names.get(mask.picture)
-                there = name is not None and self.record.tree.has(f"{STIMULI}/{name}")
-                stimuli[stage, number] = Stimulus(
+                there = name is not None and record.tree.has(f"{STIMULI}/{name}")
+                self._stimuli[stage, number] = Stimulus(
                     file=name if there else None,
                     logits=_by_class(classes, sequence.logits),
                     masked=_by_class(classes, mask.logits),
                 )
-        return stimuli
 
     def noted(self, event: Event, payload: Payload) -> None:
         if isinstance(payload, StimulusDrawn):
@@ -102,7 +93,6 @@ class UnmaskingRows(TaskRows):
         return Answer(payload.input_ns, ANSWERED, cells)
 
     def _response(self, event: Event, payload: ResponseGiven) -> str:
-        """The class that the button names."""
         return self.plan[str(event.part_id)].class_of(payload.response) or DONT_KNOW
 
     def question(self, row: Mapping[str, Any]) -> Cells:
@@ -155,7 +145,7 @@ FILES = TaskFiles(
         Column("mask", "trial: place of the mask in its sequence, from 1."),
         Column("truth", "trial: id of the true class."),
         Column("prediction", "trial: id of the class the model predicts for the whole image."),
-        Column("response", f"trial, response: {RESPONSES}."),
+        Column("response", f"trial, response: id of the class, or {DONT_KNOW}."),
         Column("correct", f"trial: whether the true class was named; not with {DONT_KNOW}."),
         Column("shown_by", "trial: what says when it was painted: frame, flush or simulated."),
         Column("timed_by", "response: what says when the input was: event, arrival or simulated."),

@@ -48,10 +48,6 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         trial = state.trial
         return trial is None or trial.interrupted or trial.outcome is not None
 
-    def next_deadline(self, state: UnmaskingState) -> int | None:
-        """Never: the screen itself shows a stimulus when it is due."""
-        return None
-
     def due_ns(self, state: UnmaskingState) -> int | None:
         return None if state.trial is None or not state.trial.due else state.trial.due_ns
 
@@ -125,47 +121,39 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         return (stage.unstamped(self.part, trial, given), *left)
 
     def apply(self, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
-        return apply_event(self.part.id, state, event, payload)
-
-
-def apply_event(part: str, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
-    """The state after an event of the session, pauses too; part: id of the part.
-
-    An event that does not concern the part leaves the state as it is.
-    """
-    if isinstance(payload, ProgramStalled):
-        state = replace(state, pauses=state.pauses.apply(event))
-        return _interrupted(state) if payload.left_out else state
-    pauses = state.pauses.apply(event)
-    if pauses is not state.pauses:
-        begins = pauses.held and not state.pauses.held
-        state = replace(state, pauses=pauses)
-        return _interrupted(state) if begins else state
-    if event.part_id != part:
+        if isinstance(payload, ProgramStalled):
+            state = replace(state, pauses=state.pauses.apply(event))
+            return _interrupted(state) if payload.left_out else state
+        pauses = state.pauses.apply(event)
+        if pauses is not state.pauses:
+            begins = pauses.held and not state.pauses.held
+            state = replace(state, pauses=pauses)
+            return _interrupted(state) if begins else state
+        if event.part_id != self.part.id:
+            return state
+        match payload:
+            case StimulusDrawn():
+                attempt = event.attempt or 1
+                drawn = StimulusTrial(event.trial or 1, attempt, payload.due_ns)
+                return replace(state, trial=drawn, highest=max(state.highest, attempt))
+            case PartEnded():
+                return replace(state, outcome=payload.outcome)
+        if (trial := state.trial) is None:
+            return state
+        match payload:
+            case StimulusShown():
+                started = state.stage_started_ns
+                if started is None:
+                    started = pauses.working_ns(event.t_ns)
+                trial = replace(trial, painted_ns=payload.painted_ns)
+                return replace(state, trial=trial, stage_started_ns=started)
+            case ResponseGiven():
+                return replace(state, trial=replace(trial, response=payload.response))
+            case TrialEnded():
+                done = () if payload.outcome == INTERRUPTED else (payload.outcome,)
+                trial = replace(trial, outcome=payload.outcome)
+                return replace(state, trial=trial, outcomes=(*state.outcomes, *done))
         return state
-    match payload:
-        case StimulusDrawn():
-            attempt = event.attempt or 1
-            drawn = StimulusTrial(event.trial or 1, attempt, payload.due_ns)
-            return replace(state, trial=drawn, highest=max(state.highest, attempt))
-        case PartEnded():
-            return replace(state, outcome=payload.outcome)
-    if (trial := state.trial) is None:
-        return state
-    match payload:
-        case StimulusShown():
-            started = state.stage_started_ns
-            if started is None:
-                started = pauses.working_ns(event.t_ns)
-            trial = replace(trial, painted_ns=payload.painted_ns)
-            return replace(state, trial=trial, stage_started_ns=started)
-        case ResponseGiven():
-            return replace(state, trial=replace(trial, response=payload.response))
-        case TrialEnded():
-            done = () if payload.outcome == INTERRUPTED else (payload.outcome,)
-            trial = replace(trial, outcome=payload.outcome)
-            return replace(state, trial=trial, outcomes=(*state.outcomes, *done))
-    return state
 
 
 def _interrupted(state: UnmaskingState) -> UnmaskingState:

@@ -1,7 +1,4 @@
-"""What the moderator's windows say of unmasking: a sequence of pictures is one block.
-
-What was answered to masked pictures so far, for who looks on.
-"""
+"""What the moderator's windows say of unmasking: a sequence of pictures is one block."""
 
 from __future__ import annotations
 
@@ -12,12 +9,8 @@ from typing import TYPE_CHECKING, Any
 from labapp.events import Event
 from labapp.plugins.machine import LATE_NS, PartMachine
 from labapp.plugins.stage import INTERRUPTED
-from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
-from labapp.tasks.unmasking.state import (
-    ANSWERED,
-    StimulusTrial,
-    UnmaskingState,
-)
+from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
+from labapp.tasks.unmasking.state import ANSWERED, UnmaskingState
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
@@ -35,17 +28,56 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
     joins = True
 
     def progress(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> str:
+        return f"{self._number(part, machine, state)} / {part.total}"
+
+    def _number(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> int:
+        """Of the present picture among those of all blocks, from 1."""
         trial = machine.trial(state)
-        return f"{part.first + (1 if trial is None else trial[0])} / {part.total}"
+        return part.first + (1 if trial is None else trial[0])
 
     def subject(self, part: UnmaskingPart) -> str:
-        return set_and_methods(part)
+        shared = part.unmasked
+        methods = ", ".join(shared.methods.values())
+        named = {"set": shared.stimuli, "number": shared.set, "methods": methods}
+        return tr("{set}, set {number}: {methods}", **named)
 
     def detail(self, part: UnmaskingPart, *, blind: bool) -> str:
-        return numbers_of(part)
+        """Which of the stage's pictures a block has: 101–200; nothing where it has all of them."""
+        if part.trials == part.total:
+            return ""
+        return f"{part.first + 1}–{part.first + part.trials}"
 
     def facts(self, parts: Sequence[UnmaskingPart]) -> str:
-        return facts_unmasked(parts)
+        """What is known of a stage of masked pictures, in one line; parts: all of its blocks."""
+        first = parts[0]
+        shared = first.unmasked
+        sequences = [sequence for part in parts for sequence in part.sequences]
+        made = {
+            "n": len({sequence.image for sequence in sequences}),
+            "methods": len({sequence.method for sequence in sequences}),
+            "masks": len(shared.percents),
+            "all": first.total,
+        }
+        percents = ", ".join(number(f"{percent:g}") for percent in shared.percents)
+        facts = [
+            tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
+            tr("{percents} % of the pixels shown", percents=percents),
+            tr(FILLS[shared.fill]),
+            tr(RANKED[shared.sign]),
+            tr("the model is right in {percent}", percent=wording.percent(shared.accuracy / 100)),
+        ]
+        if first.blank_ms:
+            time = wording.milliseconds(first.blank_ms * MS)
+            facts.append(tr("{time} of blank between two pictures", time=time))
+        if len(parts) > 1:
+            facts.append(tr("in {n} blocks", n=len(parts)))
+        keys = [
+            f"{tr(button.key) if button.key in KEYS else button.key} "
+            f"{answered(first, DONT_KNOW if button.of is None else place)}"
+            for place, button in enumerate(first.buttons, start=1)
+        ]
+        facts.append(tr("keys: {keys}", keys=", ".join(keys)))
+        return "  ·  ".join(facts)
 
     def trial(self, part: UnmaskingPart, number: int) -> str:
         sequence, _ = part.at(number)
@@ -57,11 +89,11 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         return outcome == INTERRUPTED or (outcome == ANSWERED and not whole)
 
     def place(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> str:
-        trial = machine.trial(state)
-        number_of = part.first + (1 if trial is None else trial[0])
-        title = wording.part_title(part.title)
         return tr(
-            "{part} · picture {number} of {all}", part=title, number=number_of, all=part.total
+            "{part} · picture {number} of {all}",
+            part=wording.part_title(part.title),
+            number=self._number(part, machine, state),
+            all=part.total,
         )
 
     fold = "labapp.tasks.unmasking.moderator:Stimuli"
@@ -73,40 +105,23 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         state = session.part_state
         if not isinstance(state, UnmaskingState) or state.trial is None:
             return
-        sequence, mask = part.stimulus(state.trial.number)
-        yield Fact(now_of(mask.percent, state.trial, session.clock.now_ns()), "strong")
-        for line in truth_of(part, sequence):
-            yield Fact(line, veiled=True)
+        trial = state.trial
+        sequence, mask = part.stimulus(trial.number)
+        now = tr("Blank")
+        if trial.open:
+            now = tr("{percent} shown", percent=number(f"{mask.percent:g}\N{NO-BREAK SPACE}%"))
+        elif trial.due and session.clock.now_ns() - trial.due_ns > LATE_NS:
+            now = tr("Not on the screen")
+        yield Fact(now, "strong")
+        names = {button.of: button.name for button in part.buttons}
+        truth, prediction = (names.get(of) or of for of in (sequence.truth, sequence.prediction))
+        wrong = "" if sequence.truth == sequence.prediction else tr(" (wrong)")
+        method = part.unmasked.methods.get(sequence.method, sequence.method)
+        yield Fact(tr("Correct: {name}", name=truth), veiled=True)
+        yield Fact(tr("Predicted: {name}", name=prediction) + wrong, veiled=True)
+        yield Fact(tr("Picture: {id}", id=sequence.image), veiled=True)
+        yield Fact(tr("Method: {name}", name=method), veiled=True)
         yield Fact(last_of(part, console.fold(Stimuli)), "secondary")
-
-
-def now_of(percent: float, trial: StimulusTrial, now_ns: int) -> str:
-    """What is on the screen, in a word or two."""
-    if trial.open:
-        text = number(f"{percent:g}\N{NO-BREAK SPACE}%")
-        return tr("{percent} shown", percent=text)
-    if trial.due and now_ns - trial.due_ns > LATE_NS:
-        return tr("Not on the screen")
-    return tr("Blank")
-
-
-def truth_of(part: UnmaskingPart, sequence: PlannedSequence) -> list[str]:
-    """What the picture is of, what the model makes of the whole of it, and by which method it is
-    masked."""
-    wrong = "" if sequence.truth == sequence.prediction else tr(" (wrong)")
-    lines = [
-        tr("Correct: {name}", name=named(part, sequence.truth)),
-        tr("Predicted: {name}", name=named(part, sequence.prediction)) + wrong,
-        tr("Picture: {id}", id=sequence.image),
-    ]
-    method = part.unmasked.methods.get(sequence.method, sequence.method)
-    return [*lines, tr("Method: {name}", name=method)]
-
-
-def named(part: UnmaskingPart, of: str) -> str:
-    """A class as its button calls it."""
-    names = {button.of: button.name for button in part.buttons}
-    return names.get(of) or of
 
 
 def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
@@ -125,23 +140,7 @@ def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
     )
 
 
-def set_and_methods(part: UnmaskingPart) -> str:
-    """What an unmasking stage is about."""
-    shared = part.unmasked
-    methods = ", ".join(shared.methods.values())
-    named = {"set": shared.stimuli, "number": shared.set, "methods": methods}
-    return tr("{set}, set {number}: {methods}", **named)
-
-
-def numbers_of(part: UnmaskingPart) -> str:
-    """Which of the stage's pictures a block has: 101–200; nothing where it has all of them."""
-    if part.trials == part.total:
-        return ""
-    return f"{part.first + 1}–{part.first + part.trials}"
-
-
 def answered(part: UnmaskingPart, response: int) -> str:
-    """What a response button says."""
     if response == DONT_KNOW:
         return tr("don’t know")
     button = part.buttons[response - 1]
@@ -164,64 +163,21 @@ KEYS = (N_("Space"), N_("Left"), N_("Right"), N_("Up"), N_("Down"))
 """Keys of response buttons that have a name; the others are letters and digits."""
 
 
-def facts_unmasked(blocks: Sequence[UnmaskingPart]) -> str:
-    """What is known of a stage of masked pictures, in one line; blocks: all of it."""
-    first = blocks[0]
-    shared = first.unmasked
-    sequences = [sequence for block in blocks for sequence in block.sequences]
-    made = {
-        "n": len({sequence.image for sequence in sequences}),
-        "methods": len({sequence.method for sequence in sequences}),
-        "masks": len(shared.percents),
-        "all": first.total,
-    }
-    percents = ", ".join(number(f"{percent:g}") for percent in shared.percents)
-    facts = [
-        tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
-        tr("{percents} % of the pixels shown", percents=percents),
-        tr(FILLS[shared.fill]),
-        tr(RANKED[shared.sign]),
-        tr("the model is right in {percent}", percent=wording.percent(shared.accuracy / 100)),
-    ]
-    if first.blank_ms:
-        time = wording.milliseconds(first.blank_ms * MS)
-        facts.append(tr("{time} of blank between two pictures", time=time))
-    if len(blocks) > 1:
-        facts.append(tr("in {n} blocks", n=len(blocks)))
-    facts.append(tr("keys: {keys}", keys=", ".join(_keys(first))))
-    return "  ·  ".join(facts)
-
-
-def _keys(part: UnmaskingPart) -> list[str]:
-    """The keys of a stage's buttons, with what they answer."""
-    responses = [0 if button.of is None else n for n, button in enumerate(part.buttons, start=1)]
-    return [
-        f"{tr(button.key) if button.key in KEYS else button.key} {answered(part, response)}"
-        for button, response in zip(part.buttons, responses, strict=True)
-    ]
-
-
 Place = tuple[str, int]
 """The id of a part and the number of a stimulus in it, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedResponse:
-    """A response and its reaction time.
-
-    response: as the journal has it, 0 for "I don't know"; reaction_ns: from the first painted
-    frame to the input.
-    """
+    """response: as the journal has it, 0 for "I don't know"; reaction_ns: from the first painted
+    frame to the input."""
 
     response: int
     reaction_ns: int
 
 
 class Stimuli(Fold):
-    """The responses of a session.
-
-    responses: by stimulus; last: where the newest is, None before the first.
-    """
+    """The responses of a session by stimulus; last: where the newest is, None before the first."""
 
     def __init__(self) -> None:
         self.responses: dict[Place, TimedResponse] = {}
@@ -230,8 +186,11 @@ class Stimuli(Fold):
 
     def apply(self, event: Event, work: WorkTime) -> bool:
         """The mirror shows an answer with the picture that follows it, and not before."""
-        if event.kind == "part.restarted":
-            self._forget(event.part_id)
+        if event.kind == "part.restarted":  # it has no answers yet
+            stage = event.part_id
+            self.responses = {at: given for at, given in self.responses.items() if at[0] != stage}
+            if self.last not in self.responses:
+                self.last = None
         if event.part_id is None or event.trial is None:
             return False
         place = (event.part_id, event.trial)
@@ -242,11 +201,3 @@ class Stimuli(Fold):
             self.responses[place] = TimedResponse(int(response), at - self._painted[place])
             self.last = place
         return False
-
-    def _forget(self, stage: str | None) -> None:
-        """A stage that begins again has no answers yet."""
-        self.responses = {
-            place: response for place, response in self.responses.items() if place[0] != stage
-        }
-        if self.last is not None and self.last not in self.responses:
-            self.last = None

@@ -140,12 +140,10 @@ class UnmaskingPart(TrialsPart):
 
     @property
     def trials(self) -> int:
-        """Stimuli of the block."""
         return sum(len(sequence.masks) for sequence in self.sequences)
 
     @property
     def time_limit_s(self) -> None:
-        """There is no limit."""
         return None
 
     def at(self, trial: int) -> tuple[int, int]:

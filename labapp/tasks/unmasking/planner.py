@@ -1,17 +1,14 @@
-"""The parts of a plan that unmask pictures, from a stimulus set and a study.
+"""What a study file may say of unmasking, and the parts of a plan that unmask pictures.
 
 Source: paper 004, sections 3.4 and 3.5: every image with every method is a sequence; the sequences
 stand in random order, the masks inside one always ascend.
-
-What a study file may say of unmasking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -147,54 +144,47 @@ class UnmaskingStages(StimulusStages):
         return masking.ascending(masks) if isinstance(masks, tuple) else masks
 
 
-QUESTION = "unmasking_question"
-"""The window's own question, among its words."""
 NAMED_KEYS = ("Space", "Left", "Right", "Up", "Down")
 """Keys a study can name besides letters and digits: others leave the screen, or hold it."""
 
 
-@dataclass(frozen=True)
 class Unmasking:
-    """A stimulus set as one study unmasks it, for one participant. predict_masked: asks the
-    explained model; unmasked, buttons: what the parts share; example: image and method of the
-    example."""
+    """A stimulus set as one study unmasks it, for one participant.
 
-    stages: UnmaskingStages
-    stimulus_set: StimulusSet
-    predict_masked: PredictMasked
-    unmasked: Unmasked
-    buttons: tuple[Button, ...]
-    photos: tuple[Photo, ...]
-    shown_before: tuple[Photo, str] | None
+    number: of its set; predict_masked: asks the explained model; turned: whether the classes'
+    buttons stand the other way round. Raises IncompatibleStimuliError for what does not fit
+    together.
+    """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         stages: UnmaskingStages,
         stimulus_set: StimulusSet,
         number: int,
         predict_masked: PredictMasked,
         *,
         turned: bool,
-    ) -> Unmasking:
-        """With the set of this number; turned: whether the classes' buttons stand the other way
-        round. Raises IncompatibleStimuliError for what does not fit together."""
+    ) -> None:
         check_kind(stimulus_set, "unmasking", "scores")
-        methods = _methods(stages, stimulus_set.manifest)
-        photos = photos_of(stimulus_set, number)
-        example = (
-            None if stages.example is None else _example(stages, stimulus_set.manifest, methods)
-        )
-        scored = [(photo, method) for photo in photos for method in methods]
-        grid = _grid(stimulus_set, [*scored, *([] if example is None else [example])])
-        _check_masks(stages.percents, grid)
-        buttons = _buttons(stages, stimulus_set.manifest, turned=turned)
-        unmasked = _unmasked(stages, stimulus_set, number, methods, grid)
-        return cls(stages, stimulus_set, predict_masked, unmasked, buttons, photos, example)
-
-    def example(self) -> PlannedSequence | None:
-        """The sequence that is shown before the stage."""
-        return None if self.shown_before is None else self._sequence(*self.shown_before)
+        self.stages, self.stimulus_set = stages, stimulus_set
+        self.predict_masked = predict_masked
+        manifest = stimulus_set.manifest
+        methods = _methods(stages, manifest)
+        self.photos = photos_of(stimulus_set, number)
+        scored = [(photo, method) for photo in self.photos for method in methods]
+        self.example = None if stages.example is None else _example(stages, manifest, methods)
+        grid = _grid(stimulus_set, [*scored, *([] if self.example is None else [self.example])])
+        for low, high in pairwise(stages.percents):
+            pixels = masking.pixels(low, grid[0] * grid[1])
+            if pixels == masking.pixels(high, grid[0] * grid[1]):
+                raise IncompatibleStimuliError(
+                    "masks",
+                    f"{low:g} % and {high:g} % of {grid[1]} x {grid[0]} scores are the same "
+                    f"{pixels} pixels",
+                    "Space the masks wider.",
+                )
+        self.buttons = _buttons(stages, manifest, turned=turned)
+        self.unmasked = _unmasked(stages, stimulus_set, number, methods, grid)
 
     def sequences(self) -> tuple[PlannedSequence, ...]:
         """Every image with every method, as the set and the study list them."""
@@ -240,44 +230,42 @@ class Unmasking:
             "images": str(len(self.photos)),
             "methods": str(len(methods)),
             "masks": str(len(masks)),
-            "question": self.stages.question or words.get(QUESTION, ""),
+            "question": self.stages.question or words.get("unmasking_question", ""),
             "classes": ", ".join(button.name for button in self.buttons[:-1]),
         }
 
-    def part(
-        self, place: Place, sequences: Sequence[PlannedSequence], unmasked: Unmasked
-    ) -> UnmaskingPart:
-        """A part with some of the sequences, and what they share."""
+    def _shared(self) -> dict[str, Any]:
         stages = self.stages
-        return UnmaskingPart(
-            id=place.id,
-            title=place.title,
-            role=place.role,
-            number=place.number,
-            of=place.of,
-            unmasked=unmasked,
-            question=stages.question or "",
-            buttons=self.buttons,
-            sequences=tuple(sequences),
-            first=place.first,
-            total=place.total,
-            size_px=stages.size_px,
-            blank_ms=stages.blank_ms,
-            keyboard_away=stages.keyboard_away,
-            think_aloud=stages.think_aloud,
-        )
+        return {
+            "question": stages.question or "",
+            "buttons": self.buttons,
+            "size_px": stages.size_px,
+            "blank_ms": stages.blank_ms,
+            "keyboard_away": stages.keyboard_away,
+            "think_aloud": stages.think_aloud,
+        }
 
     def practice(self, part_id: str, number: int, of: int) -> UnmaskingPart | None:
         """The example as a part; number, of: of the stage it stands before."""
-        if (example := self.example()) is None:
+        if self.example is None:
             return None
-        place = Place(part_id, "Example", "practice", number, of, 0, len(example.masks))
+        example = self._sequence(*self.example)
         # The example may be of a method that the stage leaves out; its part must name it all the
         # same, or nobody could read the plan.
         names = {method.id: method.name for method in self.stimulus_set.manifest.methods}
         methods = self.unmasked.methods | {example.method: names[example.method]}
-        unmasked = self.unmasked.model_copy(update={"methods": methods})
-        return self.part(place, (example,), unmasked)
+        return UnmaskingPart(
+            id=part_id,
+            title="Example",
+            role="practice",
+            number=number,
+            of=of,
+            unmasked=self.unmasked.model_copy(update={"methods": methods}),
+            sequences=(example,),
+            first=0,
+            total=len(example.masks),
+            **self._shared(),
+        )
 
     def blocks(
         self, sequences: Sequence[PlannedSequence], number: int, of: int
@@ -291,10 +279,19 @@ class Unmasking:
             part_id, title = f"stage-{number}", f"Stage {number}"
             if len(starts) > 1:
                 part_id, title = f"{part_id}-block-{block}", f"Stage {number}, block {block}"
-            place = Place(
-                part_id, title, "stage", number, of, start * masks, len(sequences) * masks
+            part = UnmaskingPart(
+                id=part_id,
+                title=title,
+                role="stage",
+                number=number,
+                of=of,
+                unmasked=self.unmasked,
+                sequences=tuple(sequences[start : start + every]),
+                first=start * masks,
+                total=len(sequences) * masks,
+                **self._shared(),
             )
-            out.append(self.part(place, sequences[start : start + every], self.unmasked))
+            out.append(part)
         return tuple(out)
 
 
@@ -308,7 +305,7 @@ def unmasked_at(place: int, planner: Planner) -> Unmasking:
         turned = stages.buttons == "counterbalanced" and planner.number % 2 == 0
         with fitting(stages, planner):
             stimuli, number = set_of(stages, scope, planner)
-            planner.memory[key] = Unmasking.of(
+            planner.memory[key] = Unmasking(
                 stages, stimuli, number, planner.predict_masked, turned=turned
             )
     unmasking: Unmasking = planner.memory[key]
@@ -326,25 +323,12 @@ def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
     return assignment.shuffled(sequences, planner.seed, *purpose)
 
 
-class Place(NamedTuple):
-    """A part's id and title, its stage's number among how many, and the stimuli of its stage: those
-    before it and all."""
-
-    id: str
-    title: str
-    role: Literal["stage", "practice"]
-    number: int
-    of: int
-    first: int
-    total: int
-
-
 def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
     """The methods that are shown and their names, in the order the study lists them."""
     known = {method.id: method.name for method in manifest.methods}
     chosen = stages.methods or tuple(known)
     for method in chosen:
-        _check_method(method, manifest, "methods")
+        _check_there(method, known, "method", "methods", manifest)
         if chosen.count(method) > 1:
             raise IncompatibleStimuliError(
                 "methods", f"{method} is listed twice", "List each method once."
@@ -352,21 +336,21 @@ def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
     return {method: known[method] for method in chosen}
 
 
-def _check_method(method: str, manifest: Manifest, key: str) -> None:
-    known = [method.id for method in manifest.methods]
-    if method not in known:
+def _check_there(
+    name: str, known: Collection[str], kind: str, key: str, manifest: Manifest
+) -> None:
+    """kind: what is named, in words; key: of the study file."""
+    if name not in known:
         raise IncompatibleStimuliError(
             key,
-            f"the stimulus set {manifest.id} has no method {method!r}; there are: "
-            f"{', '.join(known)}",
-            "Correct the method's id.",
+            f"the stimulus set {manifest.id} has no {kind} {name!r}; there are: {', '.join(known)}",
+            f"Correct the {kind}'s id.",
         )
 
 
 def _example(
     stages: UnmaskingStages, manifest: Manifest, methods: Iterable[str]
 ) -> tuple[Photo, str]:
-    """The image and the method of the example."""
     photo = manifest.correct_example
     if photo is None:
         raise IncompatibleStimuliError(
@@ -375,7 +359,8 @@ def _example(
             "Give it one, or leave the example out.",
         )
     method = stages.example_method or next(iter(methods))
-    _check_method(method, manifest, "example_method")
+    known = [each.id for each in manifest.methods]
+    _check_there(method, known, "method", "example_method", manifest)
     return photo, method
 
 
@@ -398,18 +383,6 @@ def _grid(stimulus_set: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tup
             "Make the set again, with scores of one size.",
         )
     return next(iter(grids))
-
-
-def _check_masks(percents: Sequence[float], grid: tuple[int, int]) -> None:
-    shown = [masking.pixels(percent, grid[0] * grid[1]) for percent in percents]
-    for place, (before, after) in enumerate(pairwise(shown)):
-        if before == after:
-            raise IncompatibleStimuliError(
-                "masks",
-                f"{percents[place]:g} % and {percents[place + 1]:g} % of {grid[1]} x {grid[0]} "
-                f"scores are the same {after} pixels",
-                "Space the masks wider.",
-            )
 
 
 def _unmasked(
@@ -448,13 +421,7 @@ def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tu
     """One a class, and "I don't know" as the last; keys go with the place, not the class."""
     names = {class_.id: class_.name for class_ in manifest.classes}
     for named in stages.class_names:
-        if named not in names:
-            raise IncompatibleStimuliError(
-                "class_names",
-                f"the stimulus set {manifest.id} has no class {named!r}; there are: "
-                f"{', '.join(names)}",
-                "Correct the class's id.",
-            )
+        _check_there(named, names, "class", "class_names", manifest)
     names |= {of: name.strip() for of, name in stages.class_names.items()}
     labels = list(names.values())
     if unclear := [name for name in labels if not name or labels.count(name) > 1]:
@@ -474,7 +441,6 @@ def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tu
 
 
 def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
-    """A key for every button, as Qt names them."""
     if not stages.keys:
         if wanted > 10:
             raise IncompatibleStimuliError(

@@ -131,10 +131,7 @@ ANNOTATIONS = (
     INCLUDED,
 )
 
-MASKED_PREDICTIONS = (
-    text("study", "id of the study"),
-    *_MASK,
-)
+MASKED_PREDICTIONS = (text("study", "id of the study"), *_MASK)
 """What the explained model makes of each masked image that was planned, practice aside: no human
 in the loop. A row an image, method and mask, whoever saw it."""
 
@@ -181,17 +178,14 @@ class StimulusRecord(Attempt):
     def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
         super().__init__(key)
         self.part = part
-        self.sequence_number = drawn.sequence
-        self.mask_number = drawn.mask
+        self.drawn = drawn
         self.sequence = part.sequences[drawn.sequence - 1]
         self.mask = self.sequence.masks[drawn.mask - 1]
-        self.due_ns = drawn.due_ns
         self.shown: StimulusShown | None = None
         self.response: ResponseGiven | None = None
         self.prior_exposures = 0
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
-        """Take in an event of this attempt."""
         match payload:
             case StimulusShown():
                 self.shown = payload
@@ -207,7 +201,7 @@ class StimulusRecord(Attempt):
     def planned_session_s(self) -> float:
         """Session time at which it appeared, or was to appear where it never did."""
         shown = self.started_session_s
-        return self.due_ns / NS if shown is None else shown
+        return self.drawn.due_ns / NS if shown is None else shown
 
     @property
     def excluded_because(self) -> str | None:
@@ -222,12 +216,7 @@ class StimulusRecord(Attempt):
         return self.response.input_ns - self.shown.painted_ns
 
     @property
-    def reaction_time_ms(self) -> float | None:
-        result = self.reaction_time_ns
-        return None if result is None else result / MS
-
-    @property
-    def reaction_time_s(self) -> float | None:
+    def response_s(self) -> float | None:
         result = self.reaction_time_ns
         return None if result is None else result / NS
 
@@ -236,17 +225,12 @@ class StimulusRecord(Attempt):
         return self.equals(self.sequence.truth)
 
     @property
-    def response_s(self) -> float | None:
-        return self.reaction_time_s
-
-    @property
     def dont_know(self) -> bool | None:
         """Whether the response names no class; None without a response."""
         return None if self.response is None else self.named is None
 
     @property
     def named(self) -> str | None:
-        """The class that was named."""
         return None if self.response is None else self.part.class_of(self.response.response)
 
     def equals(self, other: str | None) -> bool | None:
@@ -254,27 +238,7 @@ class StimulusRecord(Attempt):
         return None if self.response is None or other is None else self.named == other
 
 
-def count_exposures(records: Iterable[StimulusRecord]) -> None:
-    """Of each attempt, how many earlier ones of the session showed the same image masked alike."""
-    seen: Counter[tuple[str, str, float]] = Counter()
-    for record in records:
-        picture = (record.sequence.image, record.sequence.method, record.mask.percent)
-        record.prior_exposures = seen[picture]
-        seen[picture] += record.shown is not None
-
-
-def begun(event: Event, key: Key, payload: StimulusDrawn, part: UnmaskingPart) -> StimulusRecord:
-    """The attempt that an event begins. Raises RecordError where the plan lacks the stimulus."""
-    if 1 <= payload.sequence <= len(part.sequences):
-        sequence = part.sequences[payload.sequence - 1]
-        planned = (sequence.image, sequence.method)
-        if 1 <= payload.mask <= len(sequence.masks) and planned == (payload.image, payload.method):
-            return StimulusRecord(part, key, payload)
-    raise foreign(event, f"begins mask {payload.mask} of {payload.image!r} with {payload.method!r}")
-
-
-def foreign(event: Event, what: str) -> RecordError:
-    """The error for an event of something that the plan does not have."""
+def _foreign(event: Event, what: str) -> RecordError:
     return RecordError(
         f"Event {event.seq} of this session {what}, which its plan does not have.",
         safe="The session is untouched.",
@@ -345,10 +309,10 @@ def _p(log_p: Mapping[str, float] | None, of: str) -> float | None:
 
 
 def annotation_row(record: StimulusRecord) -> Row:
-    """The columns of the table of annotations."""
-    part, shown, response = record.part, record.shown, record.response
+    part, drawn, shown, response = record.part, record.drawn, record.shown, record.response
     masked = _log_probabilities(record.mask.logits, part.unmasked.classes)
     painted_ns = None if shown is None else shown.painted_ns
+    reaction_ns = record.reaction_time_ns
     return {
         "stage": part.id,
         "stage_number": part.number,
@@ -356,8 +320,8 @@ def annotation_row(record: StimulusRecord) -> Row:
         "trial": record.trial,
         "attempt": record.attempt,
         "number": part.first + record.trial,
-        "sequence": record.sequence_number,
-        "mask": record.mask_number,
+        "sequence": drawn.sequence,
+        "mask": drawn.mask,
         **_mask_columns(part, record.sequence, record.mask),
         "outcome": record.outcome or INTERRUPTED,
         "button": None if response is None else response.response,
@@ -366,7 +330,7 @@ def annotation_row(record: StimulusRecord) -> Row:
         "correct": record.correct,
         "follows_prediction": record.equals(record.sequence.prediction),
         "follows_prediction_masked": record.equals(_predicted(masked)),
-        "reaction_time_ms": record.reaction_time_ms,
+        "reaction_time_ms": None if reaction_ns is None else reaction_ns / MS,
         "prior_exposures": record.prior_exposures,
         "shown_by": None if shown is None else shown.shown_by,
         "timed_by": None if response is None else response.timed_by,
@@ -374,10 +338,10 @@ def annotation_row(record: StimulusRecord) -> Row:
         "refresh_ms": None if shown is None else shown.refresh_ms,
         "side_px": None if shown is None else shown.side_px,
         "too_small": None if shown is None else shown.too_small,
-        "due_s": record.due_ns / NS,
+        "due_s": drawn.due_ns / NS,
         "painted_s": None if painted_ns is None else painted_ns / NS,
         "input_s": None if response is None else response.input_ns / NS,
-        "due_to_paint_ms": None if painted_ns is None else (painted_ns - record.due_ns) / MS,
+        "due_to_paint_ms": None if painted_ns is None else (painted_ns - drawn.due_ns) / MS,
         "excluded": record.excluded_because is not None,
         "excluded_because": record.excluded_because,
     }
@@ -394,10 +358,7 @@ def masked_prediction_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
 def pool_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
     """The columns of the table of the pool: a row of it for each pair of classes."""
     for part in parts:
-        counts = {
-            (confusion.truth, confusion.prediction): confusion.count
-            for confusion in part.unmasked.pool
-        }
+        counts = {(pair.truth, pair.prediction): pair.count for pair in part.unmasked.pool}
         if counts:
             for truth, prediction in product(part.unmasked.classes, repeat=2):
                 count = counts.get((truth, prediction), 0)
@@ -415,28 +376,43 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
     def begin(
         self, part: UnmaskingPart, key: Key, event: Event, payload: StimulusDrawn
     ) -> StimulusRecord:
-        return begun(event, key, payload, part)
+        """Raises RecordError where the plan lacks the stimulus."""
+        number, mask = payload.sequence, payload.mask
+        sequence = part.sequences[number - 1] if 1 <= number <= len(part.sequences) else None
+        if (
+            sequence is None
+            or not 1 <= mask <= len(sequence.masks)
+            or (sequence.image, sequence.method) != (payload.image, payload.method)
+        ):
+            begins = f"begins mask {mask} of {payload.image!r} with {payload.method!r}"
+            raise _foreign(event, begins)
+        return StimulusRecord(part, key, payload)
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         if isinstance(payload, ResponseGiven) and event.part_id is not None:
             buttons = len(self.parts[event.part_id].buttons)
             if not DONT_KNOW <= payload.response < buttons:
-                raise foreign(event, f"answers with button {payload.response}")
+                raise _foreign(event, f"answers with button {payload.response}")
         super().take(event, payload, working_ns)
 
     def end(self, working_ns: int) -> None:
+        """Counts, for each attempt, how many earlier ones showed the same image masked alike."""
         super().end(working_ns)
-        count_exposures(self.attempts)
+        seen: Counter[tuple[str, str, float]] = Counter()
+        for record in self.attempts:
+            picture = (record.sequence.image, record.sequence.method, record.mask.percent)
+            record.prior_exposures = seen[picture]
+            seen[picture] += record.shown is not None
 
     def trial_row(self, attempt: StimulusRecord) -> Row:
-        return {"duration_s": attempt.reaction_time_s}
+        return {"duration_s": attempt.response_s}
 
     def stage_row(self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran) -> Row:
         """Reaction times during which the keyboard was away do not count."""
         counted = [stimulus for stimulus in attempts if stimulus.excluded_because is None]
         right = [stimulus.equals(stimulus.sequence.truth) is True for stimulus in counted]
         timed = [stimulus for stimulus in counted if stimulus.key not in ran.keyboard_away]
-        times = [seconds for stimulus in timed if (seconds := stimulus.reaction_time_s) is not None]
+        times = [seconds for stimulus in timed if (seconds := stimulus.response_s) is not None]
         return {
             "n_answered": len(counted),
             "n_correct": sum(right),

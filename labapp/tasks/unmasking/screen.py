@@ -2,13 +2,8 @@
 section 3.5 and figure 2).
 
 What is measured on it, when a picture appears and when it is answered, is taken from the window
-system (`labapp.ui.presentation`). So that a picture appears when it is due,
-the pictures of the present sequence and of the next one are read and scaled while one is looked at.
-
-The field in which masked pictures come and go, each ready in the screen's own pixels before it is
-shown.
-
-Buttons for a timed response: by mouse, touch, their own keys, or Tab and Enter.
+system (`labapp.ui.presentation`). So that a picture appears when it is due, the pictures of the
+present sequence and of the next one are read and scaled while one is looked at.
 
 A response counts from the press, of a button as of a key, not from the release: the decision is
 made then, and how long a finger stays down differs between mouse and keyboard by about 100 ms.
@@ -50,14 +45,13 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 from labapp.ui.widgets.choice import COMMANDS, Group
 from labapp.ui.widgets.controls import Picture, PlainLabel
-from labapp.ui.widgets.dial import Foot, Head
+from labapp.ui.widgets.dial import Head
 from labapp.ui.widgets.painting import brush, color, device_of, draw_focus_ring, font, metrics, pen
 from labapp.ui.widgets.segments import magnification, picture_side
 
 HEIGHT = 56
 CAP_HEIGHT = 24
 LEAST_WIDTH = 180
-_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +144,8 @@ class ResponseButton(QAbstractButton):
         words = QRectF(left, 0, text + 2, self.height())
         painter.setPen(color(p.ink))
         painter.setFont(font())
-        painter.drawText(words, _MIDDLE, self.response.text)
+        middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(words, middle, self.response.text)
         corner = QPointF(left + text + theme.SPACE_S, (self.height() - CAP_HEIGHT) / 2)
         cap = QRectF(corner.x(), corner.y(), self._cap_width, CAP_HEIGHT)
         painter.setPen(pen(p.hairline))
@@ -162,18 +157,6 @@ class ResponseButton(QAbstractButton):
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, p.accent)
         painter.end()
-
-
-_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
-
-def _columns(count: int, width: int) -> int:
-    """How many buttons of a width stand beside each other, so that all rows have room and no row is
-    much shorter than the others."""
-    room = theme.CONTENT_WIDTH - 2 * theme.SPACE_XS + theme.SPACE_M
-    most = max(1, room // (width + theme.SPACE_M))
-    rows = ceil(count / most)
-    return ceil(count / rows)
 
 
 class ResponseRow(Group):
@@ -199,7 +182,10 @@ class ResponseRow(Group):
         grid.setContentsMargins(*(theme.SPACE_XS,) * 4)
         grid.setSpacing(theme.SPACE_M)
         width = max(LEAST_WIDTH, *(button.needed_width for button in self.buttons))
-        columns = _columns(len(self.buttons), width)
+        # So many in a row that all rows have room and none is much shorter than the others.
+        room = theme.CONTENT_WIDTH - 2 * theme.SPACE_XS + theme.SPACE_M
+        rows = ceil(len(self.buttons) / max(1, room // (width + theme.SPACE_M)))
+        columns = ceil(len(self.buttons) / rows)
         for place, button in enumerate(self.buttons):
             button.setFixedSize(QSize(width, HEIGHT))
             button.answered.connect(
@@ -224,10 +210,9 @@ class ResponseRow(Group):
             self.pressed.emit(Press(place, "keyboard", event.timestamp(), at))
 
     def _place(self, key: Qt.Key) -> int | None:
-        """The button that a key presses."""
         if key in self._places:
             return self._places[key]
-        if key in _ENTER or key == Qt.Key.Key_Space:
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             focused = (place for place, button in enumerate(self.buttons) if button.hasFocus())
             return next(focused, None)
         return None
@@ -276,8 +261,15 @@ class UnmaskingScreen(Screen):
         self._too_small = False
         self._settling = False
         self.field = StimulusField(part.unmasked.level, session.palette, words("unmasking_picture"))
-        if not session.read_only:
-            self._begin_timing()
+        if not session.read_only:  # pictures are shown when they are due, and answers timed
+            self.presenter = Presenter(self.field)
+            self.field.painted = self.presenter.painted
+            self.field.rescaled.connect(self._rescaled)
+            self.due = DueTimer(self)
+            self.clock = presentation.of_this_machine()
+            self._idle = QTimer(self)
+            self._idle.setInterval(0)
+            self._idle.timeout.connect(self._prepare_one)
         question = part.question or words("unmasking_question")
         self.question = PlainLabel(question)
         self.question.setProperty("role", "title")
@@ -294,17 +286,6 @@ class UnmaskingScreen(Screen):
         column.addWidget(self.responses, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 
-    def _begin_timing(self) -> None:
-        """What shows pictures when they are due, and takes the time of answers."""
-        self.presenter = Presenter(self.field)
-        self.field.painted = self.presenter.painted
-        self.field.rescaled.connect(self._rescaled)
-        self.due = DueTimer(self)
-        self.clock = presentation.of_this_machine()
-        self._idle = QTimer(self)
-        self._idle.setInterval(0)
-        self._idle.timeout.connect(self._prepare_one)
-
     def _buttons(self) -> Iterator[Response]:
         words = self.session.words
         for button in self.part.buttons:
@@ -314,7 +295,6 @@ class UnmaskingScreen(Screen):
 
     @property
     def trial(self) -> StimulusTrial | None:
-        """The present stimulus."""
         state = self.state
         return state.trial if isinstance(state, UnmaskingState) else None
 
@@ -348,7 +328,6 @@ class UnmaskingScreen(Screen):
             self.field.update()
 
     def _follow(self, trial: StimulusTrial) -> None:
-        """Bring the picture when it is due."""
         followed = trial.number, trial.attempt
         if followed == self._following or self._away or not self._there():
             return
@@ -387,7 +366,6 @@ class UnmaskingScreen(Screen):
         self._idle.start()
 
     def _take_off(self) -> None:
-        """Show nothing, and bring nothing."""
         self._following = None
         self.due.stop()
         self.presenter.cancel()
@@ -455,9 +433,6 @@ class UnmaskingScreen(Screen):
         of = self.part.total
         return Head(self._stage, self.session.words("unmasking_picture_of", number=number, of=of))
 
-    def foot(self) -> Foot:
-        return Foot()
-
     key_places = (ResponseRow,)
 
     def announces(self, event: QKeyEvent) -> bool:
@@ -485,12 +460,9 @@ class UnmaskingScreen(Screen):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
         """Let the picture be as large as the study says, so that people see it alike whatever the
         display; it takes the margins too before it is smaller than that."""
+        super().resizeEvent(event)
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         beneath = self.question.heightForWidth(wide) + self.responses.sizeHint().height()
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
@@ -519,12 +491,10 @@ def scaled(image: QImage, side: float, ratio: float) -> QImage:
     smooth = most > room
     factor = room / most if smooth else magnification(most, side, ratio)
     size = QSize(max(1, round(image.width() * factor)), max(1, round(image.height() * factor)))
-    how = Qt.TransformationMode.SmoothTransformation if smooth else _BLOCKS
+    blocks = Qt.TransformationMode.FastTransformation
+    how = Qt.TransformationMode.SmoothTransformation if smooth else blocks
     made = image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, how)
     return made.convertToFormat(QImage.Format.Format_RGB32)
-
-
-_BLOCKS = Qt.TransformationMode.FastTransformation
 
 
 class StimulusField(Picture):
@@ -545,23 +515,15 @@ class StimulusField(Picture):
         red, green, blue = level if len(level) == 3 else (level[0],) * 3
         self.ground = QColor(red, green, blue)
         self._ready: dict[str, QImage] = {}
-        self._shown: str | None = None
+        self.shown: str | None = None
+        """Name of the picture in it; None while it is empty."""
         self._image: QImage | None = None
-        self._side = 0.0
+        self.side = 0.0
+        """Of the square, in logical pixels; 0 before there was room for it."""
         self._room = (0.0, 0, 0.0)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
-
-    @property
-    def shown(self) -> str | None:
-        """Name of the picture in it; None while it is empty."""
-        return self._shown
-
-    @property
-    def side(self) -> float:
-        """Of the square, in logical pixels; 0 before there was room for it."""
-        return self._side
 
     @property
     def picture_px(self) -> int | None:
@@ -575,33 +537,30 @@ class StimulusField(Picture):
         if (room, pixels, ratio) == self._room:
             return
         self._room = (room, pixels, ratio)
-        self._side = min(floor(room), picture_side(pixels, room, ratio))
-        whole = ceil(self._side) + 2 * EDGE
+        self.side = min(floor(room), picture_side(pixels, room, ratio))
+        whole = ceil(self.side) + 2 * EDGE
         self.setFixedSize(QSize(whole, whole))
         self._ready.clear()
         self.update()
         self.rescaled.emit()
 
     def ready(self, name: str) -> bool:
-        """Whether a picture can be shown at once."""
         return name in self._ready
 
     def prepare(self, name: str, image: QImage) -> None:
         """Make a picture ready for the present size and screen."""
-        self._ready[name] = scaled(image, self._side, self.devicePixelRatioF())
+        self._ready[name] = scaled(image, self.side, self.devicePixelRatioF())
 
     def keep(self, names: Container[str]) -> None:
-        """Forget all that is ready but these."""
         self._ready = {name: image for name, image in self._ready.items() if name in names}
 
     def show_picture(self, name: str) -> None:
         """Show a picture that is ready; the caller repaints."""
-        self._shown, self._image = name, self._ready[name]
+        self.shown, self._image = name, self._ready[name]
 
     def clear(self) -> None:
-        """Show none."""
-        if self._shown is not None:
-            self._shown = self._image = None
+        if self.shown is not None:
+            self.shown = self._image = None
             self.update()
 
     def picture_rect(self) -> QRectF:
@@ -618,7 +577,7 @@ class StimulusField(Picture):
         )
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.DevicePixelRatioChange and self._side:
+        if event.type() == QEvent.Type.DevicePixelRatioChange and self.side:
             room, pixels, _ = self._room
             self.set_room(room, pixels)
         return super().event(event)

@@ -25,8 +25,6 @@ from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial
 
-SHOWN_BY = TIMED_BY = "simulated"
-
 
 class Observing(Actor[UnmaskingPart]):
     """Says what the masked picture on the screen shows, as soon as that takes a participant."""
@@ -44,8 +42,7 @@ class Observing(Actor[UnmaskingPart]):
             if now_ns < trial.due_ns:
                 participant.at(trial.due_ns)
             else:
-                painted = StimulusPainted(now_ns, SHOWN_BY, None)
-                runner.send(painted, Source.SIMULATED)
+                runner.send(StimulusPainted(now_ns, DEVICE, None), Source.SIMULATED)
                 participant.at(now_ns)
             return
         if trial is None or not trial.open or trial.painted_ns is None:
@@ -63,7 +60,7 @@ class Observing(Actor[UnmaskingPart]):
         if now_ns < wanted_ns:
             participant.at(wanted_ns)
             return
-        runner.send(Respond(reply.response, DEVICE, now_ns, TIMED_BY), Source.SIMULATED)
+        runner.send(Respond(reply.response, DEVICE, now_ns, DEVICE), Source.SIMULATED)
         participant.at(now_ns)
 
     def _annotator(self) -> Annotator:
@@ -180,11 +177,9 @@ class Reply:
 
 
 class Annotator:
-    """One participant: the same seed answers the same, also after an interruption.
-
-    images: all that the stages show, for each of them is as hard as its place among them says;
-    that of an example is in the middle.
-    """
+    """One participant: the same seed answers the same, also after an interruption. images: all that
+    the stages show, for each of them is as hard as its place among them says; that of an example is
+    in the middle."""
 
     def __init__(
         self,
@@ -213,9 +208,13 @@ class Annotator:
             response, beyond = _button(part, modelled(part, sequence, mask)), np.inf
         else:
             response, beyond = int(rng.integers(len(part.buttons))), np.inf
-        again = self._before == (part.id, place, response)
+        observer, again = self.observer, self._before == (part.id, place, response)
         self._before = (part.id, place, response)
-        return Reply(response, self._reaction(rng, float(beyond), again))
+        median = observer.reaction_ms * self.pace
+        median *= 1 + observer.doubt * np.exp(-0.5 * (beyond / observer.doubt_sd) ** 2)
+        median *= observer.again if again else 1.0
+        taken = observer.fastest_ms + median * np.exp(rng.normal(0.0, observer.reaction_sd))
+        return Reply(response, float(min(taken, observer.slowest_ms)))
 
     def _seen(
         self,
@@ -237,7 +236,9 @@ class Annotator:
         mistaken = sequence.prediction if wrong else others[int(once.integers(len(others)))]
         beyond = float(np.log(mask.percent) - needed)
         if beyond < 0:
-            label = _any_label(part, rng) if rng.random() < observer.guess else None
+            guesses = rng.random() < observer.guess
+            classes = part.unmasked.classes
+            label = classes[int(rng.integers(len(classes)))] if guesses else None
         elif rng.random() < observer.lapse:
             label = None
         elif misread and beyond < np.log(observer.corrected):
@@ -245,14 +246,6 @@ class Annotator:
         else:
             label = sequence.truth
         return _button(part, label), beyond
-
-    def _reaction(self, rng: np.random.Generator, beyond: float, again: bool) -> float:
-        observer = self.observer
-        median = observer.reaction_ms * self.pace
-        median *= 1 + observer.doubt * np.exp(-0.5 * (beyond / observer.doubt_sd) ** 2)
-        median *= observer.again if again else 1.0
-        taken = observer.fastest_ms + median * np.exp(rng.normal(0.0, observer.reaction_sd))
-        return float(min(taken, observer.slowest_ms))
 
 
 def difficulties(images: Iterable[str], sd: float) -> dict[str, float]:
@@ -274,10 +267,6 @@ def modelled(part: UnmaskingPart, sequence: PlannedSequence, mask: PlannedMask) 
     if not mask.logits:
         return sequence.prediction
     return part.unmasked.classes[int(np.argmax(mask.logits))]
-
-
-def _any_label(part: UnmaskingPart, rng: np.random.Generator) -> str:
-    return part.unmasked.classes[int(rng.integers(len(part.unmasked.classes)))]
 
 
 def _button(part: UnmaskingPart, label: str | None) -> int:

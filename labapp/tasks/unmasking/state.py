@@ -13,11 +13,9 @@ ANSWERED = "answered"
 
 @dataclass(frozen=True, slots=True)
 class StimulusTrial:
-    """One stimulus: the number-th of the part, from 1.
-
-    due_ns: when it is to appear; painted_ns: when it did, None before; interrupted: a pause or the
-    end of the program fell into it before there was a response.
-    """
+    """One stimulus: the number-th of the part, from 1. due_ns: when it is to appear; painted_ns:
+    when it did, None before; interrupted: a pause or the end of the program fell into it before
+    there was a response."""
 
     number: int
     attempt: int
@@ -29,7 +27,6 @@ class StimulusTrial:
 
     @property
     def due(self) -> bool:
-        """Still to be put on the screen."""
         return self.painted_ns is None and self.outcome is None and not self.interrupted
 
     @property
@@ -58,5 +55,4 @@ class UnmaskingState:
         return self.highest
 
     def again(self, attempt: int) -> UnmaskingState:
-        """The stage from its beginning."""
         return UnmaskingState(self.pauses, base=attempt, highest=attempt)

@@ -53,9 +53,7 @@ class Unmasking(TaskType[UnmaskingPart]):
         return {"answered": True}
 
     achieves = MappingProxyType(
-        {
-            "stimuli": "masked pictures that were answered, practice not counted",
-        }
+        {"stimuli": "masked pictures that were answered, practice not counted"}
     )
 
     def achieved(
@@ -66,7 +64,6 @@ class Unmasking(TaskType[UnmaskingPart]):
     def plan(
         self, item: UnmaskingStages, scope: Scope, place: int, planner: Planner
     ) -> Iterator[PlannedPart]:
-        """The example, and the stage in its blocks with breaks between them."""
         at = planner.next_stage()
         showing = unmasked_at(place, planner)
         shared = showing.unmasked

@@ -1,21 +1,11 @@
-"""A questionnaire: nothing preselected, Next says what is missing, Back keeps every answer.
-
-An item on the screen: its words on the left, its answer on the right.
-
-A slider for a whole number, with its value beside it.
-
-Until it is touched it has no handle: a click puts one there, and the first arrow key puts it where
-the slider begins. Where a handle is shown from the start (`show_start`) it is hollow and its line
-grey until the hand moves it, or says that it stands where it should (a click on the handle, Space
-or Enter). Arrow keys move one, Page keys ten, Home and End go to the ends.
-"""
+"""A questionnaire: nothing preselected, Next says what is missing, Back keeps every answer."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import groupby
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
@@ -95,7 +85,16 @@ class QuestionnaireScreen(Screen):
             self.stack.setCurrentIndex(state.page)
             self.wish = "content"
         else:
-            self._tell_changes(before)
+            # A screen reader says what an answer added to the page, or took away: the focus stays
+            # where the answer was given.
+            words, after = self.session.words, self.pages[self._page].asked()
+            for key, views, others in (
+                ("now_asked", after, before),
+                ("asked_no_more", before, after),
+            ):
+                titles = [view.item.title for view in views if view not in others]
+                if titles:
+                    self.tell(words(key, items=", ".join(words("quoted", text=t) for t in titles)))
         missing = {item.id for item in self._missing()}
         for view in self.items:
             hidden = view.item.withheld and self.session.withholds
@@ -107,16 +106,6 @@ class QuestionnaireScreen(Screen):
         asked = self._task.asked(self.state)
         for page in self.pages:
             page.show_asked(asked.ids, asked.awaited(page.items))
-
-    def _tell_changes(self, before: Sequence[ItemView]) -> None:
-        """Have a screen reader say what an answer added to the page, or took away: the focus stays
-        where the answer was given. before: the items that were shown."""
-        after = self.pages[self._page].asked()
-        words = self.session.words
-        for key, views, others in (("now_asked", after, before), ("asked_no_more", before, after)):
-            titles = [view.item.title for view in views if view not in others]
-            if titles:
-                self.tell(words(key, items=", ".join(words("quoted", text=t) for t in titles)))
 
     def _missing(self) -> tuple[Item, ...]:
         return self._task.missing(self.state, self.state.page)
@@ -132,26 +121,21 @@ class QuestionnaireScreen(Screen):
     def foot(self) -> Foot:
         words = self.session.words
         missing = self._missing()
+        named = [words("quoted", text=_short(item.title)) for item in missing[:MOST_NAMED]]
+        while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
+            named.pop()
+        names, more = ", ".join(named), len(missing) - len(named)
+        note = words("answer_missing", items=names) if missing else ""
+        if more:
+            note = words("answers_missing", items=names, more=more)
         first = next(iter(self._task.pages_asked(self.state)), 0)
         return Foot(
             left=words("back") if self.state.page > first else "",
             right=words("continue"),
             ready=not missing,
-            note=self._missing_words([item.title for item in missing]),
+            note=note,
             warn=bool(missing) and self.reminded,
         )
-
-    def _missing_words(self, titles: list[str]) -> str:
-        if not titles:
-            return ""
-        words = self.session.words
-        named = [words("quoted", text=_short(title)) for title in titles[:MOST_NAMED]]
-        while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
-            named.pop()
-        names, more = ", ".join(named), len(titles) - len(named)
-        if more:
-            return words("answers_missing", items=names, more=more)
-        return words("answer_missing", items=names)
 
     def left(self) -> None:
         self._keep()
@@ -216,18 +200,9 @@ LONG_TEXT = 420
 """A text of more characters is set in two columns."""
 
 
-class _Row(NamedTuple):
-    """Widgets that are shown where one of some items is asked."""
-
-    items: list[str]
-    widgets: list[QWidget]
-
-
 class Page(QScrollArea):
-    """Scrolls where its items do not fit; shipped instruments do (a test holds them to it).
-
-    above: Markdown over the questions.
-    """
+    """Scrolls where its items do not fit; shipped instruments do (a test holds them to it). above:
+    Markdown over the questions."""
 
     def __init__(
         self,
@@ -243,7 +218,8 @@ class Page(QScrollArea):
         self.items = tuple(items)
         self.views: list[ItemView] = []
         self._tables: list[tuple[AnchorRow, list[QWidget]]] = []
-        self._rows: list[_Row] = []
+        # Items, and the widgets that are shown where one of them is asked.
+        self._rows: list[tuple[list[str], list[QWidget]]] = []
         self._words, self._palette = words, palette
         self._slides = any(isinstance(item, Slider) for item in items)
         self.setWidgetResizable(True)
@@ -272,10 +248,10 @@ class Page(QScrollArea):
 
     def show_asked(self, ids: Collection[str], awaited: Collection[str]) -> None:
         """Show these items. awaited: others for which room is kept."""
-        for row in self._rows:
-            shown = any(item in ids for item in row.items)
-            holds_room = any(item in awaited for item in row.items)
-            for widget in row.widgets:
+        for items, widgets in self._rows:
+            shown = any(item in ids for item in items)
+            holds_room = any(item in awaited for item in items)
+            for widget in widgets:
                 policy = widget.sizePolicy()
                 if policy.retainSizeWhenHidden() is not holds_room:
                     policy.setRetainSizeWhenHidden(holds_room)
@@ -324,7 +300,10 @@ class Page(QScrollArea):
         if instruction:
             label = PlainLabel(instruction)
             label.setWordWrap(True)
-            label.setMaximumWidth(_even_width(instruction))
+            # So wide that its lines are about equally long, and none too long to read.
+            long = metrics().horizontalAdvance(instruction)
+            even = round(long / ceil(long / text_width()))
+            label.setMaximumWidth(min(even, text_width()) + theme.SPACE_XXXL)
             self._column.addSpacing(theme.SPACE_XS)
             # In a row of its own: a column asks a label how high it is at the width of the column.
             row = QHBoxLayout()
@@ -338,7 +317,7 @@ class Page(QScrollArea):
         ids = [item.id for item in items]
         if table and isinstance(items[0], Statement):
             over = QWidget()
-            self._rows.append(_Row(ids, [over]))
+            self._rows.append((ids, [over]))
             row = QHBoxLayout(over)
             row.setContentsMargins(0, 0 if first_group else theme.SPACE_S, 0, theme.SPACE_XS)
             row.setSpacing(theme.SPACE_XXL)
@@ -353,9 +332,7 @@ class Page(QScrollArea):
             self._column.addWidget(over)
         if table or first_group:  # else the line that ends the group before begins this one
             line = _hairline()
-            self._rows.append(
-                _Row([item.id for item in self.items] if first_group else ids, [line])
-            )
+            self._rows.append(([item.id for item in self.items] if first_group else ids, [line]))
             self._column.addWidget(line)
         for item in items:
             view = view_of(item, self._words, self._palette)
@@ -365,7 +342,7 @@ class Page(QScrollArea):
                 in_column.append(view.words)
             self.views.append(view)
             line = _hairline()
-            self._rows.append(_Row([item.id], [view, line]))
+            self._rows.append(([item.id], [view, line]))
             self._column.addWidget(view)
             self._column.addWidget(line)
 
@@ -401,13 +378,6 @@ def _table_of(item: Item) -> tuple[object, ...] | None:
     if not isinstance(item, Statement):
         return None
     return (item.points, item.first, item.look, tuple(item.anchors().items()))
-
-
-def _even_width(text: str) -> int:
-    """A width at which the lines of a text are about equally long, and none too long to read."""
-    long = metrics().horizontalAdvance(text)
-    lines = ceil(long / text_width())
-    return min(round(long / lines) + theme.SPACE_XXXL, text_width() + theme.SPACE_XXXL)
 
 
 def _hairline() -> QFrame:
@@ -451,7 +421,8 @@ class ItemWords(QWidget):
 
 
 class ItemView(QWidget):
-    """answered(value): the hand wants this answer. It shows what the session says."""
+    """An item: its words on the left, its answer on the right, which is what the session says.
+    answered(value): the hand wants this answer."""
 
     answered = Signal(object)
 
@@ -488,29 +459,26 @@ class ItemView(QWidget):
 
 
 class RatingView(ItemView):
-    """table: its anchors stand in the head of the table, once."""
+    """A scale; the anchors of statements stand in the head of their table, once."""
 
-    def __init__(
-        self, item: Rating, words: Strings, palette: theme.Palette, *, table: bool = False
-    ) -> None:
+    def __init__(self, item: Rating, words: Strings, palette: theme.Palette) -> None:
+        table = isinstance(item, Statement)
         super().__init__(item, words, TABLE_WORDS_WIDTH if table else WORDS_WIDTH)
         self.rating = item
-        even = bool(item.labels)
         look = Look(
             numbered=item.numbered,
             digits=not item.ticks,
             first=item.first,
-            even=even,
+            even=bool(item.labels),
             ticks=item.ticks,
         )
-        low, high = item.ends()
         self.row = Scale(item.points, palette, look, item.title, item.anchors())
         self.row.chosen.connect(lambda index, _device: self.answered.emit(index + item.first))
         if table:
             self.row_layout.setContentsMargins(0, theme.SPACE_XS, 0, theme.SPACE_XS)
             self.row_layout.addWidget(self.row, 1)
         elif self.words is None:
-            self._between(low, high)
+            self._between(*item.ends())
         else:
             right = QVBoxLayout()
             right.setSpacing(theme.SPACE_XS)
@@ -519,7 +487,6 @@ class RatingView(ItemView):
             self.row_layout.addLayout(right, 1)
 
     def _between(self, low: str, high: str) -> None:
-        """The scale between its two words."""
         self.row_layout.setContentsMargins(0, theme.SPACE_XS, 0, theme.SPACE_XS)
         sides = (Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft)
         self._mark = _mark()
@@ -542,13 +509,6 @@ class RatingView(ItemView):
 
     def entrance(self) -> QWidget:
         return self.row
-
-
-class StatementView(RatingView):
-    """A row of a table of statements."""
-
-    def __init__(self, item: Rating, words: Strings, palette: theme.Palette) -> None:
-        super().__init__(item, words, palette, table=True)
 
 
 class ChoiceView(ItemView):
@@ -627,9 +587,9 @@ class ChoiceView(ItemView):
         _show_mark(self._mark, self._mark, missing)
 
     def uncommitted(self) -> Any:
-        text = (
-            None if self.field is None or self.field.isHidden() else self.field.uncommitted_text()
-        )
+        if self.field is None or self.field.isHidden():
+            return None
+        text = self.field.uncommitted_text()
         return None if text is None else self._with(self._value["chosen"], text)
 
     def entrance(self) -> QWidget:
@@ -713,7 +673,6 @@ def _touched(value: int) -> dict[str, Any]:
 
 
 def view_of(item: Item, words: Strings, palette: theme.Palette) -> ItemView:
-    """The view of an item, as its kind has it."""
     view: ItemView = load(ITEM_KINDS[kind_of(item)].view)(item, words, palette)
     return view
 
@@ -757,12 +716,20 @@ _STEPS = {
     Qt.Key.Key_PageUp: PAGE,
     Qt.Key.Key_PageDown: -PAGE,
 }
-_CONFIRMS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class NumberSlider(QAbstractSlider):
-    """moved(value): the handle follows the hand; given(value): the hand set it there, or left it
-    there on purpose, and let go. unit stands behind the numbers at both ends."""
+    """A slider for a whole number.
+
+    moved(value): the handle follows the hand; given(value): the hand set it there, or left it there
+    on purpose, and let go. unit stands behind the numbers at both ends; touched: whether it looks
+    touched.
+
+    Until it is touched it has no handle: a click puts one there, and the first arrow key puts it
+    where the slider begins. Where a handle is shown from the start (`show_start`) it is hollow and
+    its line grey until the hand moves it, or says that it stands where it should (a click on the
+    handle, Space or Enter). Arrow keys move one, Page keys ten, Home and End go to the ends.
+    """
 
     moved = Signal(int)
     given = Signal(int)
@@ -782,7 +749,7 @@ class NumberSlider(QAbstractSlider):
             ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(words)) + GAP for words in self._ends
         ]
         self._colors = palette
-        self._touched = False
+        self.touched = False
         self._starts = False
         self._held: tuple[float, int] | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -805,11 +772,6 @@ class NumberSlider(QAbstractSlider):
         self._shown = value
         self.setValue(value)
 
-    @property
-    def touched(self) -> bool:
-        """Whether it looks touched."""
-        return self._touched
-
     def show_start(self, shown: bool) -> None:
         """Say whether a handle is shown before anybody touches it."""
         self._starts = shown
@@ -817,8 +779,7 @@ class NumberSlider(QAbstractSlider):
 
     @property
     def has_handle(self) -> bool:
-        """Whether a handle is seen."""
-        return self._touched or self._starts
+        return self.touched or self._starts
 
     @property
     def held(self) -> bool:
@@ -827,8 +788,8 @@ class NumberSlider(QAbstractSlider):
 
     def show_value(self, value: int, *, touched: bool) -> None:
         """Show what the session says; not under the hand."""
-        if self._held is None and (value, touched) != (self._shown, self._touched):
-            self._touched = touched
+        if self._held is None and (value, touched) != (self._shown, self.touched):
+            self.touched = touched
             self._put(value)
             self.update()
 
@@ -847,15 +808,15 @@ class NumberSlider(QAbstractSlider):
         return max(1.0, self.width() - sum(self._sides) - 2 * RING_R)
 
     def _move(self, value: int) -> None:
-        self._touched = True
+        self.touched = True
         self._put(min(max(value, self.minimum()), self.maximum()))
         self.update()
         self.moved.emit(self._shown)
 
     def _ask(self, value: int) -> None:
-        before = (self._shown, self._touched)
+        before = (self._shown, self.touched)
         self._move(value)
-        if before != (self._shown, self._touched):
+        if before != (self._shown, self.touched):
             self.given.emit(self._shown)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -894,7 +855,7 @@ class NumberSlider(QAbstractSlider):
             self._ask(self._shown + (_STEPS[key] if self.has_handle else 0))
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             self._ask(self.minimum() if key == Qt.Key.Key_Home else self.maximum())
-        elif key in _CONFIRMS and self.has_handle:
+        elif key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.has_handle:
             self._ask(self._shown)
         else:
             event.ignore()
@@ -916,30 +877,24 @@ class NumberSlider(QAbstractSlider):
         left, x = self.handle_x(self.minimum()) - HANDLE_R, self.handle_x(self._shown)
         track = QRectF(left, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H)
         painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
-        if self._touched:
+        if self.touched:
             painter.setBrush(brush(p.accent))
             track.setRight(x)
             painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
         centre = QPointF(x, middle)
-        if not self.has_handle:
-            self._paint_ends(painter)
+        if self.has_handle:
             if self.hasFocus():
-                draw_focus_ring(painter, track.adjusted(-2, -4, 2, 4), theme.RADIUS, p.accent)
-            painter.end()
-            return
-        if self.hasFocus():
-            painter.setPen(pen(p.accent, theme.RING))
-            painter.setBrush(brush(p.accent_soft))
-            painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
-        painter.setPen(pen(p.accent if self._touched else p.secondary, 2.0))
-        painter.setBrush(brush(p.accent if self._touched else p.card))
-        painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
-        self._paint_ends(painter)
-        painter.end()
-
-    def _paint_ends(self, painter: QPainter) -> None:
+                painter.setPen(pen(p.accent, theme.RING))
+                painter.setBrush(brush(p.accent_soft))
+                painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
+            painter.setPen(pen(p.accent if self.touched else p.secondary, 2.0))
+            painter.setBrush(brush(p.accent if self.touched else p.card))
+            painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
+        elif self.hasFocus():
+            draw_focus_ring(painter, track.adjusted(-2, -4, 2, 4), theme.RADIUS, p.accent)
         painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(self._colors.secondary))
+        painter.setPen(color(p.secondary))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
         for words, side in zip(self._ends, sides, strict=True):
             painter.drawText(QRectF(self.rect()), side | Qt.AlignmentFlag.AlignVCenter, words)
+        painter.end()

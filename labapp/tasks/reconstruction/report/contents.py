@@ -1,9 +1,5 @@
-"""What the report has of reconstruction, with and without a target (paper 000).
-
-What the marks and times of calibrations suggest, see `labapp.analysis.calibration`.
-
-The metrics of stages of reconstruction, as reports show them.
-"""
+"""What the report has of reconstruction, with and without a target (paper 000). What the marks and
+times of calibrations suggest is worked out in `labapp.analysis.calibration`."""
 
 from __future__ import annotations
 
@@ -264,10 +260,6 @@ def _marks(alignments: tuple[float, ...]) -> object:
     return two_lines(len(alignments), f"{decimal(middle, 1)} %")
 
 
-MARKED = "marked"
-"""The outcome of a question that was left once both were marked."""
-
-
 def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
     """By data set, from the tables of trials and marks; only what is not excluded counts.
 
@@ -284,7 +276,7 @@ def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
             for mark in ("far", "close")
         )
         done = counted[counted["model"].map(dataset_of) == dataset]
-        done = done[done["outcome"] == MARKED]
+        done = done[done["outcome"] == "marked"]  # left once both were
         active, lasted = (list(done[name].astype(float)) for name in ("active_s", "duration_s"))
         result.append(
             Suggestion(

@@ -121,7 +121,6 @@ class _Sheet:
         self._write(left, top_right[1] + PAD_IN, title, ha="left", va="baseline")
 
     def scale(self, bottom: float, title: str) -> None:
-        """What the alignment's axis of a row says."""
         for percent in (0, 50, 100):
             y = bottom + percent / 100 * self.height
             self._write(LEFT_IN - PAD_IN, y, str(percent), ha="right", va="center_baseline")
@@ -129,7 +128,6 @@ class _Sheet:
         self._ax.text(LEFT_IN / 4, middle, title, rotation=90, ha="center", va="center", color=INK)
 
     def draw(self) -> None:
-        """Put everything on the figure."""
         targets = LineCollection(
             self._targets, colors=SECONDARY, linewidths=0.8, linestyles=[(0, (4, 3))]
         )

@@ -34,69 +34,58 @@ class DialName(QWidget):
         self, text: str, palette: theme.Palette, *, editable: bool, width: int, too_long: str
     ) -> None:
         super().__init__()
-        self._default = text
-        self._text = text
+        self._default = self.text = text
         self._colors = palette
         self._editable = editable
         self._too_long = too_long
-        self._edit: QLineEdit | None = None
+        self.editor: QLineEdit | None = None  # while it is open
         self.setFixedWidth(width)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         if editable:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
 
-    @property
-    def text(self) -> str:
-        return self._text
-
-    @property
-    def editor(self) -> QLineEdit | None:
-        """The open text field, if any."""
-        return self._edit
-
     def show_text(self, text: str | None) -> None:
         """The name the session knows; None for the dial's number."""
         shown = text or self._default
-        if shown != self._text:
-            self._text = shown
+        if shown != self.text:
+            self.text = shown
             self.setToolTip(shown if shown != self._default else "")
             self.update()
 
     @property
     def uncommitted_text(self) -> str | None:
         """The name that a hand is writing, where it is another than the one shown."""
-        if self._edit is None or not self._edit.isModified():
+        if self.editor is None or not self.editor.isModified():
             return None
-        text = self._edit.text()
-        return text if text != self._text else None
+        text = self.editor.text()
+        return text if text != self.text else None
 
     def edit(self) -> None:
-        """Open the name for editing."""
-        if not self._editable or self._edit is not None:
+        if not self._editable or self.editor is not None:
             return
-        self._edit = QLineEdit(self._text, self)
-        Limit(self._edit, LABEL_LIMIT, self._too_long)
-        self._edit.setAccessibleName(self._default)
-        self._edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
-        self._edit.setGeometry(
+        edit = self.editor = QLineEdit(self.text, self)
+        Limit(edit, LABEL_LIMIT, self._too_long)
+        edit.setAccessibleName(self._default)
+        edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
+        edit.setGeometry(
             0, (self.height() - theme.TARGET_HEIGHT) // 2, self.width() - 2, theme.TARGET_HEIGHT
         )
-        self._edit.setStyleSheet(f"padding: 0 {theme.SPACE_XS}px; min-height: 0px;")
-        self._edit.installEventFilter(self)
-        self._edit.returnPressed.connect(self._keep)
-        self._edit.selectAll()
-        self._edit.show()
-        self._edit.setFocus()
+        edit.setStyleSheet(f"padding: 0 {theme.SPACE_XS}px; min-height: 0px;")
+        edit.installEventFilter(self)
+        edit.returnPressed.connect(self._keep)
+        edit.selectAll()
+        edit.show()
+        edit.setFocus()
 
     def _keep(self) -> None:
-        if self._edit is not None:
+        if self.editor is not None:
             text = self.uncommitted_text
             self._close()
             if text is not None:
                 self.renamed.emit(text)
 
     def _close(self) -> None:
-        edit, self._edit = self._edit, None
+        edit, self.editor = self.editor, None
         if edit is not None:
             edit.removeEventFilter(self)
             had_focus = edit.hasFocus()
@@ -131,7 +120,7 @@ class DialName(QWidget):
         painter.setFont(font())
         painter.setPen(color(p.ink))
         room = self.width() - (PENCIL + 2 * theme.SPACE_S if self._editable else theme.SPACE_S)
-        shown = metrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room)
+        shown = metrics().elidedText(self.text, Qt.TextElideMode.ElideRight, room)
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(0, 0, room, self.height()), middle, shown)
         if self._editable:
@@ -157,8 +146,6 @@ class DialName(QWidget):
 
 
 class DialRow(QWidget):
-    """A name and a slider or a row of choices."""
-
     def __init__(self, name: DialName, control: DialSlider | Scale) -> None:
         super().__init__()
         self.name = name
@@ -179,12 +166,9 @@ class DialRow(QWidget):
 
 
 class DialPanel(QWidget):
-    """All dials of a space.
-
-    moved(dimension, value, device), selected(dimension, device), renamed(dimension, text): what the
-    hand asks for. number_words: the name of dial n (counted from 1). improved, said: see
-    DialSlider.
-    """
+    """All dials of a space. moved(dimension, value, device), selected(dimension, device),
+    renamed(dimension, text): what the hand asks for. number_words: the name of dial n (counted from
+    1). improved, said: see DialSlider."""
 
     moved = Signal(int, float, str)
     selected = Signal(int, str)

@@ -1,14 +1,6 @@
-"""The reconstruction screen: dials on the left, own picture and target on the right.
-
-How near the picture is to the target: a bar, with a target's mark if there is one, and the number.
-
-The tutorial: pages of text, the last one with four pictures and their dials to play with.
-
-The screen of a calibration: reconstruction without a target mark, and two buttons that mark
-where the pictures are "far away" and "close enough" (paper 000, A.2.3).
-
-Buttons that mark something, as often as one likes, with a line that says what was marked.
-"""
+"""The screens of reconstruction: dials on the left, own picture and target on the right; the
+tutorial, whose last page has pictures and their dials to play with; and the calibration, with two
+buttons in place of the target mark (paper 000, A.2.3)."""
 
 from __future__ import annotations
 
@@ -83,7 +75,9 @@ class ReconstructionScreen(Screen):
             text_of=words.number,
             too_long=words("text_limit", n=LABEL_LIMIT),
         )
-        self.gate = MoveGate(self._move, lambda: self.pictures.front.update(), self)
+        self.gate = MoveGate(
+            lambda *moved: self.send(MoveDial(*moved)), lambda: self.pictures.front.update(), self
+        )
         self.pictures = PicturePanel(
             part,
             pictures,
@@ -121,7 +115,6 @@ class ReconstructionScreen(Screen):
         return words(f"task_text_skip_{part.skip}", skip_after_s=seconds)
 
     def may_go_on(self, trial: Trial) -> bool:
-        """Whether Next is possible."""
         return trial.solved
 
     def _lay_out(self) -> None:
@@ -170,7 +163,6 @@ class ReconstructionScreen(Screen):
         column.addStretch(2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Pictures as large as fits beside the dials and above the bar."""
         super().resizeEvent(event)
         content = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         least = NAMED_DIALS_LEAST if self.part.labels_editable else DIALS_LEAST
@@ -184,12 +176,8 @@ class ReconstructionScreen(Screen):
 
     @property
     def trial(self) -> Trial | None:
-        """The present question."""
         state = self.state
         return state.trial if isinstance(state, StageState) else None
-
-    def _move(self, dimension: int, value: float, device: str) -> None:
-        self.send(MoveDial(dimension, value, device))
 
     def _select(self, dimension: int, device: str) -> None:
         self.gate.flush()
@@ -220,9 +208,8 @@ class ReconstructionScreen(Screen):
         trial, pictures = self.trial, self.session.pictures
         if trial is None or pictures is None:
             return
-        question = (trial.number, trial.attempt)
-        if question != self._question:
-            self._question = question
+        if self._question != (trial.number, trial.attempt):
+            self._question = (trial.number, trial.attempt)
             self.gate.clear()
             self.dials.set_starts(trial.z_start if self.session.improved else None)
             self.wish = "content"
@@ -284,8 +271,6 @@ class ReconstructionScreen(Screen):
 
 GAP = theme.SPACE_M
 CAPTION_HEIGHT = 28
-OWN_HUE, TARGET_HUE = "#0080FF", "#FF7F00"
-"""What two_hues gives for full white on black."""
 
 
 class Swatch(QWidget):
@@ -321,7 +306,7 @@ class PicturePanel(QWidget):
         frame_painted: Callable[[], None],
     ) -> None:
         super().__init__()
-        self._overlay = False
+        self.overlay = False
         self._shown: Pictures | None = None
         self._target: Array | None = None
 
@@ -364,13 +349,9 @@ class PicturePanel(QWidget):
         column.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignHCenter)
 
     @property
-    def overlay(self) -> bool:
-        return self._overlay
-
-    @property
     def front(self) -> StimulusView:
         """The view that shows the own picture now."""
-        return self.both if self._overlay else self.own
+        return self.both if self.overlay else self.own
 
     def fit(self, side: float) -> float:
         """Give every picture at most `side` logical pixels; returns the panel's width, in which
@@ -395,8 +376,8 @@ class PicturePanel(QWidget):
 
     def show_overlay(self, on: bool) -> None:
         self.toggle.show_index(int(on))
-        if on != self._overlay:
-            self._overlay = on
+        if on != self.overlay:
+            self.overlay = on
             self._draw()
             self._stack.setCurrentIndex(int(on))
 
@@ -404,7 +385,7 @@ class PicturePanel(QWidget):
         """Bring the views in front up to date, and only them."""
         if self._shown is None:
             return
-        if self._overlay:
+        if self.overlay:
             self.both.show_overlay(self._shown.own, self._shown.target)
             return
         self.own.show_picture(self._shown.own)
@@ -436,9 +417,10 @@ def _legend(part: ReconstructionPart, words: Strings, *, improved: bool) -> QWid
         if part.tolerant:
             marks.append(("overlay_legend_band", theme.SERIES_BAND, "patch"))
     elif improved:
+        # What two_hues gives for full white on black.
         marks = [
-            ("overlay_legend_yours", OWN_HUE, "patch"),
-            ("overlay_legend_target", TARGET_HUE, "patch"),
+            ("overlay_legend_yours", "#0080FF", "patch"),
+            ("overlay_legend_target", "#FF7F00", "patch"),
         ]
     else:
         marks = []
@@ -483,20 +465,11 @@ class AlignmentBar(Picture):
         self._target_text = ""
         self._alignment = 0.0
         self._number = number
-        self._percent = number("0.0 %")
-        self._solved = False
+        self.percent = number("0.0 %")
+        self.solved = False
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(title)
-
-    @property
-    def percent(self) -> str:
-        """The number as shown."""
-        return self._percent
-
-    @property
-    def solved(self) -> bool:
-        return self._solved
 
     def set_target(self, target: float, text: str) -> None:
         """The mark, at a share of the bar, and its words."""
@@ -504,12 +477,12 @@ class AlignmentBar(Picture):
         self.update()
 
     def show_alignment(self, alignment: float, solved: bool) -> None:
-        if alignment == self._alignment and solved == self._solved:
+        if alignment == self._alignment and solved == self.solved:
             return
-        self._alignment, self._solved = alignment, solved
-        self._percent = self._number(f"{alignment * 100:.1f} %")
+        self._alignment, self.solved = alignment, solved
+        self.percent = self._number(f"{alignment * 100:.1f} %")
         text = self._solved_text if solved else self._target_text
-        self.setAccessibleDescription(f"{self._percent}, {text}" if text else self._percent)
+        self.setAccessibleDescription(f"{self.percent}, {text}" if text else self.percent)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -524,14 +497,14 @@ class AlignmentBar(Picture):
         head = QRectF(0, 0, width, HEAD_H)
         low_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
         low_right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
-        strong = p.good if self._solved else p.ink
+        strong = p.good if self.solved else p.ink
         painter.setFont(font())
         painter.setPen(color(p.ink))
         painter.drawText(head.adjusted(0, 0, 0, -4), low_left, self._title)
         painter.setFont(font(theme.NUMBER_PX, True))
         painter.setPen(color(strong))
-        painter.drawText(head, low_right, self._percent)
-        if self._solved:
+        painter.drawText(head, low_right, self.percent)
+        if self.solved:
             self._paint_solved(painter, head)
         bar = QRectF(0, HEAD_H + MARK_OUT, width, BAR_H)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -539,7 +512,7 @@ class AlignmentBar(Picture):
         painter.drawRoundedRect(bar, BAR_H / 2, BAR_H / 2)
         filled = width * min(max(self._alignment, 0.0), 1.0)
         if filled >= 1:
-            painter.setBrush(brush(p.good if self._solved else p.accent))
+            painter.setBrush(brush(p.good if self.solved else p.accent))
             part = QRectF(0, bar.top(), max(filled, BAR_H), BAR_H)
             painter.drawRoundedRect(part, BAR_H / 2, BAR_H / 2)
         if self._target is not None:
@@ -563,7 +536,7 @@ class AlignmentBar(Picture):
     def _paint_solved(self, painter: QPainter, head: QRectF) -> None:
         """A check mark in a disc, and the word, left of the number."""
         p = self._colors
-        number = metrics(theme.NUMBER_PX, True).horizontalAdvance(self._percent)
+        number = metrics(theme.NUMBER_PX, True).horizontalAdvance(self.percent)
         word = metrics(theme.BODY_PX, True).horizontalAdvance(self._solved_text)
         right = head.right() - number - theme.SPACE_L
         painter.setFont(font(theme.BODY_PX, True))
@@ -690,11 +663,9 @@ class TutorialScreen(PagedScreen):
 
 
 class MarkRow(QWidget):
-    """marked(name): a button or its key was pressed.
-
-    buttons: by name, the button's words and its key, which is the whole page's (`take_key`). The
-    line's room is kept while it is empty.
-    """
+    """Buttons that mark something, as often as one likes, over a line that says what was marked,
+    whose room is kept while it is empty. marked(name): a button or its key was pressed. buttons: by
+    name, the button's words and its key, which is the whole page's (`take_key`)."""
 
     marked = Signal(str)
 
@@ -746,7 +717,6 @@ class CalibrationScreen(ReconstructionScreen):
 
     def make_beneath(self) -> QWidget:
         words = self.session.words
-
         buttons = {}
         for mark, (name, key) in NAMES.items():
             letter = words(key)
@@ -777,7 +747,6 @@ class CalibrationScreen(ReconstructionScreen):
             self.marks.say(self._said(trial))
 
     def _said(self, trial: Trial) -> str:
-        """What was marked last, and what is missing."""
         words = self.session.words
         if not trial.marks:
             return words("mark_first")

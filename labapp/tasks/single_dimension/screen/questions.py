@@ -1,12 +1,5 @@
-"""The single-dimension screen: the question on the left, what its dial does on the right.
-
-The pictures beside a single-dimension question: a traversal, or bins of exemplars.
-
-Pictures are magnified by a whole number of device pixels, the same for all of them and as large as
-the room allows; series are small charts.
-
-The single-dimension tutorial: pages of text, the last one with the pictures of one dial.
-"""
+"""The single-dimension screen: the question on the left, what its dial does on the right; and the
+tutorial, whose last page shows the pictures of one dial."""
 
 from __future__ import annotations
 
@@ -31,7 +24,7 @@ from labapp.tasks.single_dimension.plan import (
     shape_of,
     value_name,
 )
-from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question
+from labapp.tasks.single_dimension.state import POINTS, RATINGS
 from labapp.ui import theme
 from labapp.ui.participant.screen import PagedScreen, QuestionScreen, say
 from labapp.ui.participant.view import SessionView
@@ -196,7 +189,6 @@ class SingleDimensionScreen(QuestionScreen):
         column.addStretch(2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Pictures as large as fits, on both sides."""
         super().resizeEvent(event)
         self._fit()
 
@@ -222,14 +214,12 @@ class SingleDimensionScreen(QuestionScreen):
         widest = max(self.sheet.width_of(*shape) for shape in self._shapes)
         self._right.setFixedWidth(max(widest, least))
 
-    def _words_of(self, question: Question) -> tuple[str, ...]:
-        return choice_words(self.session.words, self._space, question.dimension)
-
     def render_state(self) -> None:
         question, examples = self.question, self.session.pictures
         if question is None or examples is None or examples.question is None:
             return
-        words, texts = self.session.words, self._words_of(question)
+        words = self.session.words
+        texts = choice_words(words, self._space, question.dimension)
         self.follow_question()
         told = self.told
         asked = "single_title" if self.session.improved else "single_title_as_published"
@@ -291,21 +281,15 @@ class Grid:
         return between, (self.rows - 1) * GAP
 
     def cell_in(self, width: float, height: float) -> tuple[float, float]:
-        """The room of a cell."""
         across, down = self.gaps()
         wide, high = width - across - 2 * RIM, height - HEAD - down - 2 * RIM
         return wide / self.across, high / self.rows
 
 
-def grids_of(visualisation: Visualisation, rows: int, columns: int) -> tuple[Grid, ...]:
-    """The ways to lay out so many rows of so many pictures; the first of the best is taken."""
-    if visualisation == "traversals":
-        return (Grid(1, columns, rows),)
-    return tuple(Grid(rows, n, -(-columns // n)) for n in (2, 1, 4))
-
-
 class ExampleSheet(Picture):
-    """headings: over each column of a traversal (None for none), or over each bin."""
+    """The pictures beside a question: a traversal, or bins of exemplars. They are magnified by a
+    whole number of device pixels, the same for all of them and as large as the room allows; series
+    are small charts."""
 
     def __init__(
         self,
@@ -325,18 +309,15 @@ class ExampleSheet(Picture):
         self._images: list[QImage] = []
         self._drawn: dict[tuple[int, float, float], QImage] = {}
         self._grid = Grid(1, 1, 1)
-        self._cell = (0.0, 0.0)
+        self.cell = (0.0, 0.0)
+        """Width and height of a picture in logical pixels."""
         self._room = (0.0, 0.0)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
 
-    @property
-    def cell(self) -> tuple[float, float]:
-        """Width and height of a picture in logical pixels."""
-        return self._cell
-
     def show_rows(self, rows: Array, headings: Sequence[str]) -> None:
-        """Show pictures, float32 of shape (rows, columns, *shape of a picture)."""
+        """Show pictures, float32 of shape (rows, columns, *shape of a picture). headings: over each
+        column of a traversal (empty for none), or over each bin."""
         if rows is self._rows and tuple(headings) == self._headings:
             return
         other = self._rows is None or self._rows.shape != rows.shape
@@ -357,8 +338,8 @@ class ExampleSheet(Picture):
         if self._rows is None or width <= 0 or height <= 0:
             return
         rows, columns = self._rows.shape[:2]
-        self._cell, self._grid = self._placed(rows, columns)
-        self.setFixedSize(self._taken(self._cell, self._grid))
+        self.cell, self._grid = self._placed(rows, columns)
+        self.setFixedSize(self._taken(self.cell, self._grid))
         self._drawn.clear()
         self.update()
 
@@ -367,14 +348,17 @@ class ExampleSheet(Picture):
         return self._taken(*self._placed(rows, columns)).width()
 
     def _placed(self, rows: int, columns: int) -> tuple[tuple[float, float], Grid]:
-        """The size of a picture and the grid that makes it largest, of those that fit."""
-        grids = grids_of(self._visualisation, rows, columns)
-        sized = [(self._sized(grid.cell_in(*self._room)), grid) for grid in grids]
-        return max(sized, key=lambda placed: (self._fits(*placed), placed[0][0]))
+        """The size of a picture and the first grid that makes it largest, of those that fit."""
+        grids = [Grid(rows, n, -(-columns // n)) for n in (2, 1, 4)]
+        if self._visualisation == "traversals":
+            grids = [Grid(1, columns, rows)]
 
-    def _fits(self, cell: tuple[float, float], grid: Grid) -> bool:
-        taken = self._taken(cell, grid)
-        return taken.width() <= self._room[0] + 1 and taken.height() <= self._room[1] + 1
+        def how_good(placed: tuple[tuple[float, float], Grid]) -> tuple[bool, float]:
+            taken, (wide, high) = self._taken(*placed), self._room
+            return taken.width() <= wide + 1 and taken.height() <= high + 1, placed[0][0]
+
+        sized = [(self._sized(grid.cell_in(*self._room)), grid) for grid in grids]
+        return max(sized, key=how_good)
 
     @staticmethod
     def _taken(cell: tuple[float, float], grid: Grid) -> QSize:
@@ -385,7 +369,6 @@ class ExampleSheet(Picture):
         )
 
     def _sized(self, room: tuple[float, float]) -> tuple[float, float]:
-        """The size of a picture in a cell of this room."""
         assert self._rows is not None
         if self._display == "series":
             wide = math.floor(min(room[0], room[1] / CHART_RATIO, CHART_MOST))
@@ -400,8 +383,7 @@ class ExampleSheet(Picture):
         return wide * times, high * times
 
     def box(self, row: int, column: int) -> QRectF:
-        """Where a picture of `show_rows` is drawn."""
-        grid, (wide, high) = self._grid, self._cell
+        grid, (wide, high) = self._grid, self.cell
         if self._visualisation == "traversals":
             across, down, group = column, row, 0
         else:
@@ -453,11 +435,12 @@ class ExampleSheet(Picture):
             middle = (first.left() + last.right()) / 2
             wide = max(last.right() - first.left(), known.horizontalAdvance(heading) + 2)
             left = min(max(middle - wide / 2, 0.0), self.width() - wide)
-            painter.drawText(
-                QRectF(left, 0, wide, HEAD - theme.SPACE_XS),
-                _aligned(middle, left, wide) | Qt.AlignmentFlag.AlignVCenter,
-                heading,
-            )
+            if abs(left + wide / 2 - middle) < 1:
+                side = Qt.AlignmentFlag.AlignHCenter
+            else:  # towards the edge that it was kept from crossing
+                side = Qt.AlignmentFlag.AlignRight if left else Qt.AlignmentFlag.AlignLeft
+            box = QRectF(left, 0, wide, HEAD - theme.SPACE_XS)
+            painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, heading)
 
     def _paint_chart(self, painter: QPainter, box: QRectF, series: Array) -> None:
         middle = box.center().y()
@@ -479,13 +462,6 @@ class ExampleSheet(Picture):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
         painter.restore()
-
-
-def _aligned(middle: float, left: float, wide: float) -> Qt.AlignmentFlag:
-    """Centred, or towards the edge that the heading was kept from crossing."""
-    if abs(left + wide / 2 - middle) < 1:
-        return Qt.AlignmentFlag.AlignHCenter
-    return Qt.AlignmentFlag.AlignLeft if left == 0 else Qt.AlignmentFlag.AlignRight
 
 
 def _image(picture: Array, *, binary: bool) -> QImage:

@@ -1,45 +1,34 @@
-"""What the report has of unmasked pictures (paper 004).
+"""What the report has of unmasked pictures: the tables (1, 2) and figures (3 to 9) of paper 004;
+ours are 10 psychometric functions, 11 tests between methods, 12 the mixed logistic model.
 
-Of answers that replicate a wrong prediction of the model (section 4.4, figure 9): only images of
-which the prediction is wrong are looked at. The paper does not say whether that is the prediction
-for the whole image or for the masked one: the first is what is explained, and our default; the
-second is a second panel.
+Bias (section 4.4, figure 9): only images of which the model's prediction is wrong are looked at.
+The paper does not say whether that is the prediction for the whole image or for the masked one: the
+first is what is explained, and our default; the second is a second panel.
 
-Methods are ranked by people and by the model (section 4.3, figure 8). For each image and mask,
-methods are ranked by the mean accuracy over participants, and by the model's cross-entropy on the
-masked picture. Rank 1 is best in both; ties have the average of their ranks. The paper does not say
-which end is best: the rank is printed with it.
+Ranks (section 4.3, figure 8): for each image and mask, methods are ranked by the mean accuracy over
+participants, and by the model's cross-entropy on the masked picture. Rank 1 is best in both; ties
+have the average of their ranks. The paper does not say which end is best: the rank is printed with
+it.
 
-What a group of the unmasking study says, as rows of the table of statistics.
-
-Items are the tables (1, 2) and figures (3 to 9) of paper 004; ours follow: 10 psychometric
-functions, 11 tests between methods, 12 the mixed logistic model.
-
-Tests between methods (ours; the paper names none): Friedman, Wilcoxon, a mixed logistic model.
-
-The unit of the first two is a participant's accuracy with a method, "I don't know" counted as not
-correct, over all masks and at each mask. Participants who lack a method are left out there.
-
-The mixed logistic model is of correct annotations: correct (with "I don't know" as not correct) on
-method and the natural logarithm of the percentage shown, with random intercepts of participants and
-of images, by maximum likelihood; intervals are estimate ± 1.96 standard errors. Annotations of one
-sequence are taken as independent beyond that, which they hardly are: the intervals are narrower
-than those over participants.
-
-What the explained model makes of masked pictures: no human in the loop (paper 004, 3.4, 4.2).
+Tests between methods (the paper names none): the unit of Friedman's and Wilcoxon's is a
+participant's accuracy with a method, "I don't know" counted as not correct, over all masks and at
+each mask. Participants who lack a method are left out there. The mixed logistic model is of correct
+annotations (with "I don't know" as not correct) on method and the natural logarithm of the
+percentage shown, with random intercepts of participants and of images, by maximum likelihood;
+intervals are estimate ± 1.96 standard errors. Annotations of one sequence are taken as independent
+beyond that, which they hardly are: the intervals are narrower than those over participants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from labapp.analysis import inference, mixed_logistic
 from labapp.analysis.bootstrap import (
@@ -53,7 +42,9 @@ from labapp.analysis.bootstrap import (
     weights,
 )
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.report.listing import records
 from labapp.report.page import Html
 from labapp.stimuli.manifest import Confusion
 from labapp.tasks.unmasking.plan import TASK
@@ -85,6 +76,7 @@ from labapp.tasks.unmasking.report.results import (
     Group,
     Ranks,
 )
+from labapp.tasks.unmasking.report.sections import rows_of
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
@@ -109,31 +101,27 @@ DEFINITIONS = {
 
 
 def findings(counted: Tables) -> tuple[Found, ...]:
-    """What each study with unmasked pictures among these sessions, which all count, says.
-
-    counted: `Tables.included()`. Random draws are seeded, so that the same tables give the same
-    intervals.
-    """
-    return tuple(found_of(group) for group in groups_of(counted))
-
-
-def found_of(group: Group) -> Found:
-    """What one group says."""
-    cells = Cells.of(group)
-    return Found(
-        group=group,
-        labels=curves.labels(cells),
-        labels_by_method=curves.labels_by_method(cells),
-        times=curves.times(cells),
-        accuracy=curves.accuracy(cells),
-        model=accuracy(group),
-        whole=whole(group),
-        ranks=ranks(group, cells),
-        bias=bias(cells),
-        classes=classes(group),
-        report=report(group),
-        fits=fits(cells),
-        comparisons=comparisons(cells),
+    """What each study with unmasked pictures among these sessions, which all count, says. counted:
+    `Tables.included()`. Random draws are seeded, so that the same tables give the same
+    intervals."""
+    return tuple(
+        Found(
+            group=group,
+            labels=curves.labels(cells),
+            labels_by_method=curves.labels_by_method(cells),
+            times=curves.times(cells),
+            accuracy=curves.accuracy(cells),
+            model=accuracy(group),
+            whole=whole(group),
+            ranks=ranks(group, cells),
+            bias=bias(cells),
+            classes=classes(group),
+            report=report(group),
+            fits=fits(cells),
+            comparisons=comparisons(cells),
+        )
+        for group in groups_of(counted)
+        for cells in [Cells.of(group)]
     )
 
 
@@ -235,21 +223,21 @@ def _named(group: Group, others: Sequence[Group]) -> Group:
     return replace(group, name=", ".join([group.study, *parts]))
 
 
-_COLUMNS = {
-    WHOLE: ("correct_prediction", "follows_prediction"),
-    MASKED: ("correct_prediction_masked", "follows_prediction_masked"),
-}
-
-
 def bias(cells: Cells) -> Bias:
     """Figure 9; see `Bias`."""
     shares, times = [], []
-    for wrong, (correct, follows) in _COLUMNS.items():
+    for wrong, correct, follows in (
+        (WHOLE, "correct_prediction", "follows_prediction"),
+        (MASKED, "correct_prediction_masked", "follows_prediction_masked"),
+    ):
         right = cells.rows[correct]
         of_wrong = right.notna().to_numpy(np.bool_) & ~truths(right)
         agreed = truths(cells.rows[follows])
         shares.append(_shares(cells, wrong, of_wrong, agreed))
-        times.append(_times(cells, wrong, of_wrong, agreed))
+        answers = {AGREED: agreed, OTHER: cells.label & ~agreed, DONT_KNOW: ~cells.label}
+        about = pd.DataFrame({"wrong": wrong, "answer": list(answers)})
+        taken = of_times(cells, [of_wrong & answer for answer in answers.values()])
+        times.append(pd.concat([about, taken], axis=1))
     return Bias(pd.concat(shares, ignore_index=True), pd.concat(times, ignore_index=True))
 
 
@@ -272,18 +260,6 @@ def _mean_of_images(over: Float64, under: Float64) -> Float64:
     return divided(np.nan_to_num(shares).sum(axis=1), known)
 
 
-def _times(cells: Cells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFrame:
-    answers = {
-        AGREED: agreed,
-        OTHER: cells.label & ~agreed,
-        DONT_KNOW: ~cells.label,
-    }
-    frame = pd.DataFrame({"wrong": wrong, "answer": list(answers)})
-    return pd.concat(
-        [frame, of_times(cells, [of_wrong & answer for answer in answers.values()])], axis=1
-    )
-
-
 KENDALL, SPEARMAN = "Kendall's tau-b", "Spearman's rho"
 OVERALL, UNITS = "overall", "units"
 BATCH = 100
@@ -304,7 +280,7 @@ def ranked(scores: Float64) -> Float64:
 def ranks(group: Group, cells: Cells) -> Ranks:
     """Figure 8; see `Ranks`."""
     model = ranked(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
-    people = _People.of(cells, model)
+    people = _People(cells, model)
     methods = tuple(group.methods)
     overall, by_mask = [], []
     for who, units, low_high in (
@@ -328,11 +304,8 @@ def ranks(group: Group, cells: Cells) -> Ranks:
     return Ranks(
         pd.DataFrame(overall, columns=names),
         pd.DataFrame(by_mask, columns=[*names[:2], "percent", *names[2:]]),
-        pd.DataFrame(_agreements(people, model), columns=list(AGREEMENT)),
+        pd.DataFrame(_agreements(people, model)),
     )
-
-
-AGREEMENT = ("over", "coefficient", "n", "value", "low", "high", "why")
 
 
 def _at(interval: Interval, *place: int) -> dict[str, float]:
@@ -349,23 +322,15 @@ def _mean(units: Float64, axis: tuple[int, ...]) -> Float64:
     return divided(np.nan_to_num(units).sum(axis=axis), known.sum(axis=axis).astype(np.float64))
 
 
-@dataclass(frozen=True)
 class _People:
     """ranks : of each unit, shape (images, masks, methods). overall, by_mask : average ranks with
     their intervals; draws : average ranks of each draw, shape (draws, methods); agreement : mean
     correlation with the model's ranks of each draw, by coefficient, shape (draws,)."""
 
-    ranks: Float64
-    overall: Interval
-    by_mask: Interval
-    draws: Float64
-    agreement: dict[str, Float64]
-
-    @classmethod
-    def of(cls, cells: Cells, model: Float64) -> _People:
+    def __init__(self, cells: Cells, model: Float64) -> None:
         """model : its ranks of each unit."""
         right, count = cells.sums(cells.correct), cells.counts
-        by_accuracy = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
+        self.ranks = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
         methods, masks = len(cells.methods), len(cells.percents)
         overall, by_mask = [np.empty((0, methods))], [np.empty((0, masks, methods))]
         agreement = {name: [np.empty(0)] for name in (KENDALL, SPEARMAN)}
@@ -375,14 +340,11 @@ class _People:
             by_mask.append(_mean(some, (1,)))
             for name, means in agreement.items():
                 means.append(_mean(correlation(some, model[None], name), (1, 2)))
-        draws = np.concatenate(overall)
-        return cls(
-            by_accuracy,
-            _around(_mean(by_accuracy, (0, 1)), draws, (1, methods)),
-            _around(_mean(by_accuracy, (0,)), np.concatenate(by_mask), (1, methods)),
-            draws,
-            {name: np.concatenate(means) for name, means in agreement.items()},
-        )
+        self.draws = np.concatenate(overall)
+        limits = (1, methods)
+        self.overall = _around(_mean(self.ranks, (0, 1)), self.draws, limits)
+        self.by_mask = _around(_mean(self.ranks, (0,)), np.concatenate(by_mask), limits)
+        self.agreement = {name: np.concatenate(means) for name, means in agreement.items()}
 
 
 def _around(value: Float64, draws: Float64, limits: tuple[float, float]) -> Interval:
@@ -431,14 +393,26 @@ def correlation(values: Float64, other: Float64, coefficient: str) -> Float64:
 
 
 def _agreements(people: _People, model: Float64) -> Iterator[dict[str, object]]:
+    its = _order(_mean(model, (0, 1))[None])
     for coefficient in (KENDALL, SPEARMAN):
-        its = _order(_mean(model, (0, 1))[None])
         value = correlation(_order(people.overall.value[None]), its, coefficient)[0]
-        of_draws = correlation(_order(people.draws), its, coefficient)
-        yield _row(OVERALL, coefficient, its.size, interval(value, of_draws))
+        overall = interval(value, correlation(_order(people.draws), its, coefficient))
         units = correlation(people.ranks, model, coefficient)
-        rounded = _around(_mean(units, (0, 1)), people.agreement[coefficient], (-1, 1))
-        yield _row(UNITS, coefficient, int(np.isfinite(units).sum()), rounded)
+        within = _around(_mean(units, (0, 1)), people.agreement[coefficient], (-1, 1))
+        for over, n, agreed in (
+            (OVERALL, its.size, overall),
+            (UNITS, int(np.isfinite(units).sum()), within),
+        ):
+            known = np.isfinite(agreed.value)
+            yield {
+                "over": over,
+                "coefficient": coefficient,
+                "n": n,
+                "value": float(agreed.value),
+                "low": float(agreed.low),
+                "high": float(agreed.high),
+                "why": "" if known else "one of the two rankings has only ties, or is not there",
+            }
 
 
 def _order(averages: Float64) -> Float64:
@@ -447,22 +421,6 @@ def _order(averages: Float64) -> Float64:
     return ranked(-np.round(averages, 9))
 
 
-def _row(over: str, coefficient: str, n: int, interval: Interval) -> dict[str, object]:
-    value = float(interval.value)
-    why = "" if np.isfinite(value) else "one of the two rankings has only ties, or is not there"
-    return {
-        "over": over,
-        "coefficient": coefficient,
-        "n": n,
-        "value": value,
-        "low": float(interval.low),
-        "high": float(interval.high),
-        "why": why,
-    }
-
-
-Row = dict[str, Any]
-DESIGN = "unmasking"
 SHARE, MS, PHOTOS = "0-1", "ms", "photos"
 FRIEDMAN, WILCOXON = "Friedman chi-square", "Wilcoxon signed rank, p by Holm"
 FIT, MIXED = "maximum likelihood", "mixed logistic model"
@@ -470,20 +428,19 @@ _ENDS = ("low", "high")
 
 
 def rows(result: Found) -> list[Row]:
-    """The rows of a group, in the order of the items."""
-    about = {"study": result.group.name, "design": DESIGN}
+    about = {"study": result.group.name, "design": TASK}
     makers = (_model_tables, _people, _model, _ranks, _bias, _fits, _tests)
     return [about | row for make in makers for row in make(result)]
 
 
 def _model_tables(result: Found) -> Iterator[Row]:
-    for row in _records(result.classes):
-        if not pd.isna(row["n"]):
+    for row in records(result.classes):
+        if row["n"] is not None:
             printed = paper.IMAGES.get(row["class"])
             yield _stat(1, f"photos of {row['class']}", PHOTOS, "count", row["n"], n=row["n"]) | {
                 "published": None if printed is None else str(printed)
             }
-    for row in _records(result.report):
+    for row in rows_of(result.report):
         known = paper.MODEL.get(row["class"])
         for name in ("precision", "recall", "f1"):
             of = row["class"] or "average weighted by class"
@@ -494,7 +451,7 @@ def _model_tables(result: Found) -> Iterator[Row]:
 
 def _people(result: Found) -> Iterator[Row]:
     """Figures 3 to 6."""
-    for row in _records(result.labels):
+    for row in rows_of(result.labels):
         printed = None
         if row["percent"] == paper.LABELS_AT:
             asked = paper.LABELS + paper.DONT_KNOW
@@ -502,13 +459,13 @@ def _people(result: Found) -> Iterator[Row]:
         yield _of_people(result, row, 3, "a class is named", SHARE, "share") | {
             "published": printed
         }
-    for row in _records(result.labels_by_method):
+    for row in rows_of(result.labels_by_method):
         yield _of_people(result, row, 4, "a class is named", SHARE, "share")
-    for row in _records(result.times):
+    for row in rows_of(result.times):
         for kind in ("mean", "median"):
             ends = (f"{kind}_low", f"{kind}_high")
             yield _of_people(result, row, 5, "reaction time", MS, kind, kind, ends)
-    for row in _records(result.accuracy):
+    for row in rows_of(result.accuracy):
         name = "correct, “I don't know” is not"
         yield _of_people(result, row, 6, name, SHARE, "share")
         labelled = row | {"n": row["n_labels"]}
@@ -518,11 +475,11 @@ def _people(result: Found) -> Iterator[Row]:
 
 def _model(result: Found) -> Iterator[Row]:
     """Figure 7."""
-    for row in _records(result.whole):
+    for row in rows_of(result.whole):
         printed = paper.MODEL[""].recall
         whole = _stat(7, "model correct, whole images", SHARE, "share", row["share"], n=row["n"])
         yield whole | {"published": f"{printed:.2f} (all {paper.MODEL[''].support} images)"}
-    for row in _records(result.model):
+    for row in rows_of(result.model):
         yield _stat(7, "model correct, masked images", SHARE, "share", row["share"], row)
         name = "model's cross-entropy, masked images"
         yield _stat(7, name, "nats", "mean", row["cross_entropy"], row) | dict.fromkeys(_ENDS)
@@ -531,10 +488,10 @@ def _model(result: Found) -> Iterator[Row]:
 def _ranks(result: Found) -> Iterator[Row]:
     """Figure 8."""
     for frame in (result.ranks.overall, result.ranks.by_mask):
-        for row in _records(frame):
+        for row in rows_of(frame):
             name = f"rank by {row['who']}, 1 is best"
             yield _stat(8, name, "rank", "mean", row["rank"], row)
-    for row in _records(result.ranks.agreement):
+    for row in rows_of(result.ranks.agreement):
         name = f"ranks by people and model, {row['over']}"
         yield _stat(8, name, "", row["coefficient"], None, row) | {
             "statistic": row["value"],
@@ -544,10 +501,10 @@ def _ranks(result: Found) -> Iterator[Row]:
 
 def _bias(result: Found) -> Iterator[Row]:
     """Figure 9."""
-    for row in _records(result.bias.shares):
+    for row in rows_of(result.bias.shares):
         name = f"wrong prediction named, {row['wrong']} image"
         yield _of_people(result, row, 9, name, SHARE, "mean of the images' shares", "share")
-    for row in _records(result.bias.times):
+    for row in rows_of(result.bias.times):
         for kind in ("mean", "median"):
             name = f"reaction time, wrong prediction of the {row['wrong']} image: {row['answer']}"
             ends = (f"{kind}_low", f"{kind}_high")
@@ -556,7 +513,7 @@ def _bias(result: Found) -> Iterator[Row]:
 
 def _fits(result: Found) -> Iterator[Row]:
     """Empty where there is no fit, or its threshold means nothing."""
-    for row in _records(result.fits.pooled):
+    for row in rows_of(result.fits.pooled):
         of = "a class is named" if row["of"] == LABEL else "correct"
         for name, unit in (
             ("threshold", "% shown"),
@@ -572,7 +529,7 @@ def _fits(result: Found) -> Iterator[Row]:
 
 
 def _tests(result: Found) -> Iterator[Row]:
-    for row in _records(result.comparisons.friedman):
+    for row in rows_of(result.comparisons.friedman):
         test = _stat(11, "correct, “I don't know” is not", SHARE, FRIEDMAN, None, row)
         yield test | {
             "n_participants": row["n"],
@@ -581,7 +538,7 @@ def _tests(result: Found) -> Iterator[Row]:
             "df": row["df"],
             "p": row["p_holm"],
         }
-    for row in _records(result.comparisons.pairs):
+    for row in rows_of(result.comparisons.pairs):
         name = f"correct, “I don't know” is not: less that with {row['other']}"
         yield _stat(11, name, SHARE, WILCOXON, row["mean_difference"], row) | {
             "n_participants": row["n"],
@@ -589,9 +546,9 @@ def _tests(result: Found) -> Iterator[Row]:
             "compared_with": row["other"],
             "statistic": row["statistic"],
             "p": row["p_holm"],
-            "significant": None if pd.isna(row["p_holm"]) else bool(row["significant"]),
+            "significant": bool(row["significant"]) if np.isfinite(row["p_holm"]) else None,
         }
-    for row in _records(result.comparisons.mixed):
+    for row in rows_of(result.comparisons.mixed):
         effect = _stat(12, f"correct: {row['effect']}", "log odds", MIXED, row["estimate"], row)
         yield effect | {"sd": row["sd"], "ours": True, "n_participants": result.group.participants}
 
@@ -606,7 +563,6 @@ def _of_people(
     value: str = "share",
     ends: tuple[str, str] = _ENDS,
 ) -> Row:
-    """A row about participants."""
     made = _stat(item, name, unit, test, row[value], row, ends=ends)
     return made | {"n_participants": result.group.participants}
 
@@ -640,25 +596,15 @@ def _stat(
     }
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame by the names of its columns."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
 ALPHA = 0.05
 FEW_METHODS = "Friedman's test is of three methods or more"
 FEW_PEOPLE = "fewer than two participants have all methods"
 FEW_PAIRS = "fewer than two participants have both methods"
 NO_DIFFERENCE = "the methods do not differ for any participant"
-FRIEDMAN_ROW = ("percent", "n", "statistic", "df", "p", "p_holm", "why")
-PAIRS = (
-    *("percent", "method", "other", "n", "mean_difference", "statistic", "p", "p_holm"),
-    *("significant", "why"),
-)
+_PAIRS = ("percent", "method", "other", "n", "mean_difference", "statistic", "p", "why")
 
 
 def comparisons(cells: Cells) -> Comparisons:
-    """See `Comparisons`."""
     right, count = cells.sums(cells.correct).sum(IMAGE), cells.counts.sum(IMAGE)
     overall = _family(cells.methods, {np.nan: divided(right.sum(axis=2), count.sum(axis=2))})
     shares = divided(right, count)
@@ -684,41 +630,33 @@ def _family(
         for pair, other in combinations(range(len(methods)), 2):
             about = {"percent": percent, "method": methods[pair], "other": methods[other]}
             pairs.append(about | _pair(own[:, pair] - own[:, other]))
-    friedman = pd.DataFrame(over_all, columns=[name for name in FRIEDMAN_ROW if name != "p_holm"])
-    paired = pd.DataFrame(pairs, columns=[name for name in PAIRS if name not in _CORRECTED])
-    friedman["p_holm"], paired["p_holm"] = (
-        inference.holm(friedman["p"]),
-        inference.holm(paired["p"]),
-    )
-    enough = paired["n"] >= inference.SMALLEST
-    paired["significant"] = (paired["p_holm"] < ALPHA) & enough
-    return friedman[list(FRIEDMAN_ROW)], paired[list(PAIRS)]
-
-
-_CORRECTED = ("p_holm", "significant")
+    friedman = pd.DataFrame(over_all)
+    paired = pd.DataFrame(pairs, columns=list(_PAIRS))  # none, where there is one method
+    for frame in (friedman, paired):
+        frame.insert(len(frame.columns) - 1, "p_holm", inference.holm(frame["p"]))
+    significant = (paired["p_holm"] < ALPHA) & (paired["n"] >= inference.SMALLEST)
+    paired.insert(len(paired.columns) - 1, "significant", significant)
+    return friedman, paired
 
 
 def _friedman(shares: Float64) -> dict[str, object]:
     """shares : shape (participants, methods)."""
-    whole = np.round(shares[np.isfinite(shares).all(axis=1)], 9)
-    about: dict[str, object] = {"n": len(whole), "statistic": np.nan, "df": np.nan, "p": np.nan}
-    if shares.shape[1] < 3:
-        return about | {"why": FEW_METHODS}
-    if len(whole) < 2:
-        return about | {"why": FEW_PEOPLE}
-    if not np.ptp(whole, axis=1).any():
-        return about | {"why": NO_DIFFERENCE}
-    test = stats.friedmanchisquare(*whole.T)
-    return about | {
-        "statistic": float(test.statistic),
-        "df": float(shares.shape[1] - 1),
-        "p": float(test.pvalue),
-        "why": "",
+    complete = shares[np.isfinite(shares).all(axis=1)]
+    test = inference.friedman(complete)
+    why = ""
+    if test.p is None:
+        few = FEW_PEOPLE if len(complete) < 2 else NO_DIFFERENCE
+        why = FEW_METHODS if shares.shape[1] < 3 else few
+    return {
+        "n": len(complete),
+        "statistic": np.nan if test.statistic is None else test.statistic,
+        "df": np.nan if test.df is None else float(test.df),
+        "p": np.nan if test.p is None else test.p,
+        "why": why,
     }
 
 
 def _pair(differences: Float64) -> dict[str, object]:
-    """differences : of each participant."""
     known = inference.values_of(differences)
     mean = inference.mean(known)
     test = inference.signed_rank(known)
@@ -734,7 +672,6 @@ def _pair(differences: Float64) -> dict[str, object]:
     }
 
 
-COLUMNS = ("effect", "n", "estimate", "sd", "low", "high")
 INTERCEPT, LOG_PERCENT = "intercept", "log percent"
 FEW = "it needs two participants, two images and two masks"
 FLAT = "all annotations are correct, or none is"
@@ -744,7 +681,7 @@ FAILED = "the effects have no finite value: in a part of the annotations all or 
 def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
     """Fixed effects in log odds, and why there are none. The first method, and the middle of the
     masks' logarithms, are what the intercept is of."""
-    none = pd.DataFrame(columns=list(COLUMNS))
+    none = pd.DataFrame(columns=["effect", "n", "estimate", "sd", "low", "high"])
     person, image, method, mask = cells.where
     if min(np.unique(factor).size for factor in (person, image, mask)) < 2:
         return none, FEW
@@ -786,10 +723,8 @@ def on_grid(group: Group, column: str) -> Float64:
 
 def accuracy(group: Group) -> pd.DataFrame:
     """Figure 7: see `Found.model`. Intervals are over images."""
-    right, loss = (
-        on_grid(group, "correct_prediction_masked"),
-        on_grid(group, "cross_entropy_masked"),
-    )
+    right = on_grid(group, "correct_prediction_masked")
+    loss = on_grid(group, "cross_entropy_masked")
     known = np.isfinite(right)
     frame = by_mask(group.percents, tuple(group.methods))
     frame["n"] = known.sum(axis=0).ravel()

@@ -1,8 +1,5 @@
-"""What people do as more and more is shown: confidence, reaction time and accuracy.
-
-Source: paper 004, section 4.1, figures 3 to 6.
-
-Annotations as arrays by participant, image, method and mask.
+"""What people do as more and more is shown: confidence, reaction time and accuracy (paper 004,
+section 4.1, figures 3 to 6), from annotations as arrays by participant, image, method and mask.
 """
 
 from __future__ import annotations
@@ -17,15 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.analysis.bootstrap import (
-    Float64,
-    Int64,
-    Interval,
-    interval,
-    median,
-    ratio,
-    weights,
-)
+from labapp.analysis.bootstrap import Float64, Int64, Interval, interval, median, ratio, weights
 from labapp.tasks.unmasking.report.results import Group
 
 PERSON, IMAGE, METHOD = 0, 1, 2
@@ -70,8 +59,9 @@ def accuracy(cells: Cells) -> pd.DataFrame:
 def times(cells: Cells) -> pd.DataFrame:
     """Figure 5: mean and median of the reaction times (ms) that count; see `Found.times`."""
     frame = by_mask(cells.percents, cells.methods)
+    _, _, methods, masks = cells.where
     places = product(range(len(cells.methods)), range(len(cells.percents)))
-    chosen = [cells.at(method, mask) for method, mask in places]
+    chosen: list[Bool] = [(methods == method) & (masks == mask) for method, mask in places]
     return pd.concat([frame, of_times(cells, chosen)], axis=1)
 
 
@@ -83,17 +73,8 @@ def of_times(cells: Cells, chosen: list[Bool]) -> pd.DataFrame:
         known = some & np.isfinite(cells.ms)
         owner, ms = cells.where[PERSON][known], cells.ms[known]
         mean, middle = _mean(cells.drawing, owner, ms), median(cells.drawing, owner, ms)
-        rows.append(
-            {
-                "n": int(known.sum()),
-                **_scalars(mean, "mean", "mean_low", "mean_high"),
-                **_scalars(middle, "median", "median_low", "median_high"),
-            }
-        )
-    return pd.DataFrame(rows, columns=list(OF_TIMES))
-
-
-OF_TIMES = ("n", "mean", "mean_low", "mean_high", "median", "median_low", "median_high")
+        rows.append({"n": int(known.sum()), **scalars(mean, "mean"), **scalars(middle, "median")})
+    return pd.DataFrame(rows)
 
 
 def _mean(drawing: Float64, owner: Int64, values: Float64) -> Interval:
@@ -124,8 +105,10 @@ def columns(interval: Interval, value: str, low: str, high: str) -> dict[str, Fl
     return {value: interval.value.ravel(), low: interval.low.ravel(), high: interval.high.ravel()}
 
 
-def _scalars(interval: Interval, value: str, low: str, high: str) -> dict[str, float]:
-    return {value: float(interval.value), low: float(interval.low), high: float(interval.high)}
+def scalars(interval: Interval, name: str) -> dict[str, float]:
+    """A single value and the ends of its interval, as name, name_low and name_high."""
+    ends = {f"{name}_low": float(interval.low), f"{name}_high": float(interval.high)}
+    return {name: float(interval.value), **ends}
 
 
 Bool = NDArray[np.bool_]
@@ -176,18 +159,11 @@ class Cells:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Participants, images, methods, masks."""
-        return (
-            len(self.participants),
-            len(self.images),
-            len(self.methods),
-            len(self.percents),
-        )
+        return len(self.participants), len(self.images), len(self.methods), len(self.percents)
 
     def sums(self, values: Float64 | Bool, *, of: Bool | None = None) -> Float64:
         """Sums of values, one an annotation: float64, shape (participants, images, methods, masks).
-
-        of : bool, the annotations that are summed; all by default.
-        """
+        of : bool, the annotations that are summed; all by default."""
         size = int(np.prod(self.shape))
         flat = np.ravel_multi_index(tuple(self.where), self.shape) if size else np.empty(0, int)
         given = np.asarray(values, np.float64)
@@ -199,11 +175,6 @@ class Cells:
     def counts(self) -> Float64:
         """How many annotations there are, shape as `sums`."""
         return self.sums(np.ones(len(self.ms)))
-
-    def at(self, method: int, mask: int) -> Bool:
-        """The annotations of a method and a mask: bool, shape (annotations,)."""
-        chosen: Bool = (self.where[2] == method) & (self.where[3] == mask)
-        return chosen
 
 
 def places_of(group: Group, rows: pd.DataFrame) -> tuple[Int64, Int64, Int64]:

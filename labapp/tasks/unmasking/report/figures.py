@@ -1,10 +1,5 @@
-"""The report's figures of the unmasking study (paper 004, Figures 3 to 9), for a page and as files.
-
-Figures 3 to 6 are of people, 7 of the model, 8 and 9 of both; `figures_fits` has what is ours.
-
-Panels that several figures of the unmasking study have: by the percentage shown, a line a method.
-
-What the figures of the unmasking study share: an axis of percentages shown, and a line a method.
+"""The report's figures of the unmasking study (paper 004, Figures 3 to 9), for a page and as files:
+3 to 6 are of people, 7 of the model, 8 and 9 of both; fitted functions are ours.
 
 Methods differ by line and mark as well as by colour, and their lightness differs: they can be told
 apart in grey print.
@@ -24,11 +19,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
+from labapp.report.page import count
+from labapp.tasks.unmasking.plan import TASK
+from labapp.tasks.unmasking.report import fits
 from labapp.tasks.unmasking.report.published import PAPER
 from labapp.tasks.unmasking.report.results import (
     AGREED,
@@ -47,20 +44,19 @@ from labapp.tasks.unmasking.report.sections import (
     INTERVAL,
     OVER_IMAGES,
     annotations_of,
-    images,
     of_people,
     timed_of,
 )
 
 BAR = 0.68
-"""Width of a bar, as a share of the least distance between two masks."""
+"""Width of a bar, as a share of the least distance between two masks on the logarithmic axis."""
 ROW, UPRIGHT_ROW = 7.5, 15.0
 """Between the numbers above the bars, in percent of the axis; and where they stand upright."""
 
 
-def plates(result: Found, prefix: str = "unmasking") -> list[ReportFigure]:
-    """Every figure for which there are values; prefix: of their file names."""
-    makers: tuple[Callable[[Found, str], ReportFigure | None], ...] = (
+def plates(result: Found) -> list[ReportFigure]:
+    """Every figure for which there are values."""
+    makers: tuple[Callable[[Found], ReportFigure | None], ...] = (
         confidence,
         confidence_by_method,
         reaction_times,
@@ -73,10 +69,10 @@ def plates(result: Found, prefix: str = "unmasking") -> list[ReportFigure]:
         thresholds,
     )
     with mpl.rc_context(style()):
-        return [plate for make in makers if (plate := make(result, prefix)) is not None]
+        return [plate for make in makers if (plate := make(result)) is not None]
 
 
-def confidence(result: Found, prefix: str) -> ReportFigure | None:
+def confidence(result: Found) -> ReportFigure | None:
     """Figure 3: labels and "I don't know" by mask, over all methods."""
     counts = result.labels[result.labels["n"] > 0]
     if counts.empty:
@@ -88,7 +84,7 @@ def confidence(result: Found, prefix: str) -> ReportFigure | None:
     ax.set_title("A class named (dark) or “I don't know” (light), all methods")
     return plate_of(
         result,
-        f"{prefix}-3-confidence",
+        "3-confidence",
         figure,
         f"Confidence by mask ({PAPER}, Figure 3)",
         f"Above the bars: how many annotations. {INTERVAL}",
@@ -98,20 +94,14 @@ def confidence(result: Found, prefix: str) -> ReportFigure | None:
 def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
     """A bar a mask, of labels below and "I don't know" above, with the interval between them."""
     shown = counts["percent"].to_numpy(float)
-    left, right = bar_edges(list(shown), BAR)
+    steps = np.diff(np.log(np.sort(shown)))
+    half = BAR * (float(steps.min()) if steps.size else 0.3) / 2
+    left, right = float(np.exp(-half)), float(np.exp(half))
     lefts, spans = shown * left, shown * (right - left)
     share = counts["share"].to_numpy(float) * 100
-    ax.bar(lefts, share, spans, align="edge", color="#97A3AF", edgecolor=INK, linewidth=0.8)
-    ax.bar(
-        lefts,
-        100 - share,
-        spans,
-        bottom=share,
-        align="edge",
-        color="#EDF0F3",
-        edgecolor=INK,
-        linewidth=0.8,
-    )
+    look: dict[str, Any] = {"align": "edge", "edgecolor": INK, "linewidth": 0.8}
+    ax.bar(lefts, share, spans, color="#97A3AF", **look)
+    ax.bar(lefts, 100 - share, spans, bottom=share, color="#EDF0F3", **look)
     kit.vertical_interval(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
     upright = panels_across(2) < 2
     row = UPRIGHT_ROW if upright else ROW
@@ -122,46 +112,39 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
     )
     for height, column in ((row, "labels"), (2 * row, "dont_know")):
         for at, n in zip(shown, counts[column], strict=True):
-            turned = 90 if upright else 0
             ax.text(
                 at,
                 100 + height,
                 f"{n:,}",
                 ha="center",
                 va="center",
-                rotation=turned,
+                rotation=90 if upright else 0,
                 fontsize=points_of(7.5 if upright else 8.5),
             )
 
 
-def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:
+def confidence_by_method(result: Found) -> ReportFigure | None:
     """Figure 4: the share of labels by mask and method."""
-    return _one(
-        result,
-        result.labels_by_method,
-        f"{prefix}-4-confidence-by-method",
-        f"Confidence by mask and method ({PAPER}, Figure 4)",
-        "% of annotations that are a label",
-        "Annotations in which a class was named; the others are “I don't know”.",
-    )
-
-
-def _one(
-    result: Found, frame: pd.DataFrame, name: str, label: str, unit: str, caption: str
-) -> ReportFigure | None:
-    """A panel of shares by mask, a line a method."""
+    frame = result.labels_by_method
     if frame.empty or not (frame["n"] > 0).any():
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
     lines(ax, result, frame, "share", "low", "high", 100.0)
     percents(ax, result.group.percents)
-    share(ax, unit)
+    share(ax, "% of annotations that are a label")
     ax.set_title("A class was named, by method")
     legend(figure, ax)
-    return plate_of(result, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
+    return plate_of(
+        result,
+        "4-confidence-by-method",
+        figure,
+        f"Confidence by mask and method ({PAPER}, Figure 4)",
+        "Annotations in which a class was named; the others are “I don't know”. "
+        f"{AT_EACH_MASK} {INTERVAL}",
+    )
 
 
-def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
+def reaction_times(result: Found) -> ReportFigure | None:
     """Figure 5: mean reaction times by mask and method; beside it (ours) medians."""
     times = result.times
     if times.empty or not times["mean"].notna().any():
@@ -179,7 +162,7 @@ def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, left)
     return plate_of(
         result,
-        f"{prefix}-5-reaction-time",
+        "5-reaction-time",
         figure,
         f"Reaction time by mask and method ({PAPER}, Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
@@ -187,24 +170,19 @@ def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
     )
 
 
-def accuracy(result: Found, prefix: str) -> ReportFigure | None:
+def accuracy(result: Found) -> ReportFigure | None:
     """Figure 6: accuracy by mask and method, "I don't know" as not correct; beside it (ours)
     without it."""
     frame = result.accuracy
     if frame.empty or not (frame["n"] > 0).any():
         return None
+    counts = frame["n_labels"].dropna()
+    least, most = int(counts.min()), int(counts.max())
+    few = f"{least:,} at the least, {most:,} at the most" if least < most else f"{most:,} each"
     figure, (left, right) = two(result)
     lines(left, result, frame, "share", "low", "high", 100.0)
-    lines(
-        right,
-        result,
-        frame,
-        "share_of_labels",
-        "labels_low",
-        "labels_high",
-        100.0,
-        counted="n_labels",
-    )
+    own = ("share_of_labels", "labels_low", "labels_high")
+    lines(right, result, frame, *own, 100.0, counted="n_labels")
     share(left, "% of all annotations")
     share(right, "% of labels", guess=100 / len(result.group.classes))
     left.set_title("“I don't know” is not correct, as published")
@@ -212,18 +190,12 @@ def accuracy(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, left)
     return plate_of(
         result,
-        f"{prefix}-6-accuracy",
+        "6-accuracy",
         figure,
         f"Annotation accuracy by mask and method ({PAPER}, Figure 6)",
         f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the right, "
-        f"few labels stand behind the small masks: {_few(frame)}. {INTERVAL}",
+        f"few labels stand behind the small masks: {few}. {INTERVAL}",
     )
-
-
-def _few(frame: pd.DataFrame) -> str:
-    counts = frame["n_labels"].dropna()
-    least, most = int(counts.min()), int(counts.max())
-    return f"{least:,} at the least, {most:,} at the most" if least < most else f"{most:,} each"
 
 
 TITLES = {LABEL: "A class is named", CORRECT: "The true class is named"}
@@ -231,7 +203,7 @@ POINTS = 200
 """Of a drawn function."""
 
 
-def psychometric(result: Found, prefix: str) -> ReportFigure | None:
+def psychometric(result: Found) -> ReportFigure | None:
     """The fitted functions of each method over the shares that they are fitted to."""
     pooled = result.fits.pooled
     if pooled.empty or not pooled["threshold"].notna().any():
@@ -248,7 +220,7 @@ def psychometric(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, panels[0])
     return plate_of(
         result,
-        f"{prefix}-psychometric",
+        "psychometric",
         figure,
         "Psychometric functions by method (ours)",
         "Marks: what was observed; lines: logistic functions of the logarithm of the percentage, "
@@ -267,9 +239,9 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         if not np.isfinite(threshold):
             continue
         look = axes_look(place)
-        rise = expit(float(fit["slope"]) * (np.log(x) - np.log(threshold)))
-        guess, lapse = float(fit["guess"]), float(fit["lapse"])
-        curve(ax, look, x, 100 * (guess + (1 - guess - lapse) * rise))
+        slope, guess, lapse = (float(fit[name]) for name in ("slope", "guess", "lapse"))
+        y = 100 * fits.share(x, threshold, slope, guess, lapse)
+        ax.plot(x, y, ls=look.line, color=look.colour, linewidth=1.5, zorder=2)
         if fit["why"]:
             continue  # the threshold means nothing; the table says why
         below = -3.0 - 2.4 * place % 7.2
@@ -279,7 +251,7 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
 
 
-def thresholds(result: Found, prefix: str) -> ReportFigure | None:
+def thresholds(result: Found) -> ReportFigure | None:
     """The thresholds of each participant, joined over methods."""
     own = result.fits.own
     if not (own["why"] == "").any():
@@ -291,7 +263,7 @@ def thresholds(result: Found, prefix: str) -> ReportFigure | None:
     panels[0].set_ylabel("threshold, % of pixels (logarithmic)")
     return plate_of(
         result,
-        f"{prefix}-thresholds",
+        "thresholds",
         figure,
         "Thresholds of each participant (ours)",
         "A point a participant; a grey line joins their methods; thick line: median. With the "
@@ -331,7 +303,7 @@ WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the ma
 ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
 
 
-def model(result: Found, prefix: str) -> ReportFigure | None:
+def model(result: Found) -> ReportFigure | None:
     """Figure 7: the model's accuracy on masked images; beside it (ours) its cross-entropy, by which
     the ranks are."""
     frame = result.model
@@ -351,15 +323,15 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, left)
     return plate_of(
         result,
-        f"{prefix}-7-model-accuracy",
+        "7-model-accuracy",
         figure,
         f"The model on the masked images, no human in the loop ({PAPER}, Figure 7)",
         f"n: images. Dashed: the model on the whole images. {OVER_IMAGES}",
-        of=images(int(frame["n"].max())),
+        of=count(int(frame["n"].max()), "image"),
     )
 
 
-def ranks(result: Found, prefix: str) -> ReportFigure | None:
+def ranks(result: Found) -> ReportFigure | None:
     """Figure 8: average ranks of the methods by people and by the model."""
     overall, by_mask = result.ranks.overall, result.ranks.by_mask
     if overall.empty or not overall["rank"].notna().any():
@@ -373,13 +345,14 @@ def ranks(result: Found, prefix: str) -> ReportFigure | None:
         if own["rank"].notna().any():
             lines(ax, result, own, "rank", "low", "high")
         else:
-            nothing(ax, _no_ranks(who))
+            missing = {MODEL: "no outputs of the model\non masked images"}
+            nothing(ax, missing.get(who, "no annotations"))
         ax.set_title(title)
         _best_on_top(ax, result)
     legend(figure, third if third.get_legend_handles_labels()[0] else second)
     return plate_of(
         result,
-        f"{prefix}-8-ranks",
+        "8-ranks",
         figure,
         f"Ranks of the methods by people and by the model ({PAPER}, Figure 8)",
         "Rank 1, on top, is best: the highest mean accuracy of people (“I don't know” is not "
@@ -410,19 +383,13 @@ def _overall(ax: Axes, result: Found) -> None:
 
 
 def _best_on_top(ax: Axes, result: Found) -> None:
-    count = len(result.group.methods)
-    ax.set_ylim(count + 0.45, 0.85)
-    ax.set_yticks(range(1, count + 1))
+    last = len(result.group.methods)
+    ax.set_ylim(last + 0.45, 0.85)
+    ax.set_yticks(range(1, last + 1))
     kit.grid(ax)
 
 
-def _no_ranks(who: str) -> str:
-    if who == MODEL:
-        return "no outputs of the model\non masked images"
-    return "no annotations"
-
-
-def bias(result: Found, prefix: str) -> ReportFigure | None:
+def bias(result: Found) -> ReportFigure | None:
     """Figure 9: annotations equal to the model's prediction where that is wrong."""
     shares = result.bias.shares
     if shares.empty or not (shares["n"] > 0).any():
@@ -442,7 +409,7 @@ def bias(result: Found, prefix: str) -> ReportFigure | None:
     legend(figure, drawn)
     return plate_of(
         result,
-        f"{prefix}-9-bias",
+        "9-bias",
         figure,
         f"Algorithmic bias: the model's wrong prediction repeated ({PAPER}, Figure 9)",
         f"Of all annotations of such images, mean over images: {_wrong_images(shares)}. The paper "
@@ -458,13 +425,12 @@ def _wrong_images(shares: pd.DataFrame) -> str:
         counts = counts[counts > 0]
         if not counts.empty:
             least, most = int(counts.min()), int(counts.max())
-            result.append(
-                f"{name} {images(most) if least == most else f'{least} to {images(most)}'}"
-            )
+            some = count(most, "image")
+            result.append(f"{name} {some if least == most else f'{least} to {some}'}")
     return ", ".join(result)
 
 
-def bias_times(result: Found, prefix: str) -> ReportFigure | None:
+def bias_times(result: Found) -> ReportFigure | None:
     """How fast a wrong prediction is repeated, against other answers to the same images."""
     times = result.bias.times
     if times.empty or not times["mean"].notna().any():
@@ -477,7 +443,7 @@ def bias_times(result: Found, prefix: str) -> ReportFigure | None:
     panels[0].set_xlim(left=0)
     return plate_of(
         result,
-        f"{prefix}-9-bias-times",
+        "9-bias-times",
         figure,
         "Reaction time of repeating a wrong prediction, and of other answers (ours)",
         "Filled: mean; open: median; lines: 95 % intervals, bootstrap over participants; nothing "
@@ -504,9 +470,10 @@ HEIGHT_IN = 4.1
 def plate_of(
     result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
 ) -> ReportFigure:
-    """The figure as a file of its own, and beside it what it is of: the people, or else `of`."""
+    """The figure as a file of its own, and beside it what it is of: the people, or else `of`. name:
+    behind the task's, of the file."""
     figure.set_label(f"{label} · {result.group.name}: {of or of_people(result.group)}")
-    return ReportFigure(name, figure, label, caption)
+    return ReportFigure(f"{TASK}-{name}", figure, label, caption)
 
 
 def two(result: Found) -> tuple[Figure, Sequence[Axes]]:
@@ -529,25 +496,35 @@ def lines(
     counted: str = "n",
     join: bool = True,
 ) -> None:
-    """A line a method of a column by mask; low, high: columns of its interval, where there are
-    any; counted: the column of what a value is of, which the legend says; join: with a line."""
+    """Marks of each method by mask, of a column; a value that is missing leaves a gap. low, high:
+    columns of its interval, where there are any; counted: the column of what a value is of, which
+    the legend says; join: with a line."""
     methods = result.group.methods
     for place, (shift, method) in enumerate(zip(centred(len(methods)), methods, strict=True)):
         own = frame[frame["method"] == method].sort_values("percent")
-        ends = [None if end is None else own[end].to_numpy(float) * factor for end in (low, high)]
-        line(
-            ax,
-            axes_look(place),
-            own["percent"].to_numpy(float),
-            own[value].to_numpy(float) * factor,
-            *ends,
-            label=f"{methods[method]}, {annotations_of(own[counted])}",
-            place=float(shift),
-            join=join,
-        )
+        # So many marks to the right: the intervals of methods do not lie over each other.
+        at = own["percent"].to_numpy(float) * np.exp(float(shift) * APART)
+        values = own[value].to_numpy(float) * factor
+        look = axes_look(place)
+        if low is not None and high is not None:
+            bottom, top = (own[end].to_numpy(float) * factor for end in (low, high))
+            kit.vertical_interval(ax, at, bottom, top, look.colour)
+        style: dict[str, Any] = {
+            "marker": look.mark,
+            "color": look.colour,
+            "linewidth": 1.5,
+            "markersize": 5,
+            "markerfacecolor": "white" if look.hollow else look.colour,
+            "markeredgecolor": look.colour,
+            "zorder": 3,
+        }
+        clip = not np.isfinite(values).any()  # what shows nothing must not stand beyond the axes
+        ax.plot(at, values, ls=look.line if join else "", clip_on=clip, **style)
+        # The legend shows the line in any case: a fitted one may be drawn instead.
+        label = f"{methods[method]}, {annotations_of(own[counted])}"
+        ax.plot([], [], ls=look.line, label=label, **style)
 
 
-SHOWN = "pixels shown, % (logarithmic)"
 APART = 0.018
 """Between the marks of two methods at one percentage, as a difference of natural logarithms."""
 LABELLED_APART = 0.075
@@ -585,7 +562,7 @@ def axes_look(place: int) -> Look:
     return LOOKS[place % len(LOOKS)]
 
 
-def percents(ax: Axes, shown: Sequence[float], *, label: bool = True) -> None:
+def percents(ax: Axes, shown: Sequence[float]) -> None:
     """Make the x axis logarithmic, with the percentages of the study as its ticks."""
     ordered = sorted(set(shown))
     ax.set_xscale("log")
@@ -596,8 +573,7 @@ def percents(ax: Axes, shown: Sequence[float], *, label: bool = True) -> None:
     ax.xaxis.set_major_locator(FixedLocator(ordered))
     ax.xaxis.set_major_formatter(FixedFormatter(_spaced(ordered, float(np.log(high / low)))))
     ax.xaxis.set_minor_locator(NullLocator())
-    if label:
-        ax.set_xlabel(SHOWN)
+    ax.set_xlabel("pixels shown, % (logarithmic)")
 
 
 def _spaced(ordered: Sequence[float], width: float) -> list[str]:
@@ -606,54 +582,10 @@ def _spaced(ordered: Sequence[float], width: float) -> list[str]:
     last = -np.inf
     for value in ordered:
         at = float(np.log(value)) / width
-        fits = at - last >= LABELLED_APART * (1 + 0.35 * (len(f"{value:g}") - 1)) / 1.35
-        result.append(f"{value:g}" if fits else "")
-        last = at if fits else last
+        apart = at - last >= LABELLED_APART * (1 + 0.35 * (len(f"{value:g}") - 1)) / 1.35
+        result.append(f"{value:g}" if apart else "")
+        last = at if apart else last
     return result
-
-
-def line(
-    ax: Axes,
-    look: Look,
-    x: ArrayLike,
-    y: ArrayLike,
-    low: ArrayLike | None = None,
-    high: ArrayLike | None = None,
-    *,
-    label: str = "",
-    place: float = 0.0,
-    join: bool = True,
-) -> None:
-    """A line with its marks and, where low and high are given, an interval at each.
-
-    place: how many marks to the right, so that the intervals of methods do not lie over each
-    other. join: whether marks are joined. Values that are missing leave a gap.
-    """
-    at = np.asarray(x, float) * np.exp(place * APART)
-    values = np.asarray(y, float)
-    if low is not None and high is not None:
-        kit.vertical_interval(ax, at, low, high, look.colour)
-    style: dict[str, Any] = {
-        "marker": look.mark,
-        "color": look.colour,
-        "linewidth": 1.5,
-        "markersize": 5,
-        "markerfacecolor": "white" if look.hollow else look.colour,
-        "markeredgecolor": look.colour,
-        "zorder": 3,
-    }
-    clip = not np.isfinite(values).any()  # what shows nothing must not stand beyond the axes
-    ax.plot(at, values, ls=look.line if join else "", clip_on=clip, **style)
-    # The legend shows the line in any case: a fitted one may be drawn instead.
-    ax.plot([], [], ls=look.line, label=label or None, **style)
-
-
-def bar_edges(shown: Sequence[float], share: float) -> tuple[float, float]:
-    """Factors from a percentage to the left and right edge of its bar. share: of the least distance
-    between two percentages that a bar is wide."""
-    steps = np.diff(np.log(sorted(shown)))
-    half = share * (float(steps.min()) if steps.size else 0.3) / 2
-    return float(np.exp(-half)), float(np.exp(half))
 
 
 def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6) -> None:
@@ -671,11 +603,6 @@ def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size:
         zorder=3,
         clip_on=not np.isfinite(values).any(),
     )
-
-
-def curve(ax: Axes, look: Look, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-    """A fitted line without marks."""
-    ax.plot(x, y, ls=look.line, color=look.colour, linewidth=1.5, zorder=2)
 
 
 def centred(count: int) -> NDArray[np.float64]:
@@ -714,7 +641,6 @@ def folded(name: str) -> str:
 
 
 def nothing(ax: Axes, text: str) -> None:
-    """A panel without values says why."""
     ax.text(
         0.5,
         0.5,

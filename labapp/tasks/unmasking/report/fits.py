@@ -1,6 +1,5 @@
-"""Psychometric functions of each method, over all participants and of each (ours).
-
-Psychometric functions by maximum likelihood, many at once.
+"""Psychometric functions of each method, over all participants and of each (ours), by maximum
+likelihood, many at once.
 
 The share of some answer as the intensity grows, between a guess and a lapse rate:
 
@@ -26,7 +25,7 @@ from scipy import stats
 from scipy.special import expit, logit, xlogy
 
 from labapp.analysis.bootstrap import LEVELS, Float64, divided, drawn, interval
-from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells
+from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells, scalars
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Fits
 
 POOLED = (
@@ -51,7 +50,6 @@ know", but any share may name the wrong class."""
 
 
 def fits(cells: Cells) -> Fits:
-    """See `Fits`."""
     pooled: list[dict[str, object]] = []
     own: list[dict[str, object]] = []
     counts = cells.counts.sum(IMAGE)
@@ -80,16 +78,14 @@ def _pooled(
     if why := _unfit(x, all_hits[None], all_counts[None])[0]:
         return None, about | {"why": why}
     pooled = fit(x, all_hits[None], all_counts[None], most=most)
-    draws = _draws(cells, x, hits, counts, most)
+    # Draws of participants in which nothing can be fitted are left out.
+    of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
+    some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
+    draws = fit(x, of_hits[some], of_counts[some], most=most)
     threshold = interval(pooled.threshold[0], draws.threshold)
-    slope = interval(pooled.slope[0], draws.slope)
     return pooled, about | {
-        "threshold": float(threshold.value),
-        "threshold_low": float(threshold.low),
-        "threshold_high": float(threshold.high),
-        "slope": float(slope.value),
-        "slope_low": float(slope.low),
-        "slope_high": float(slope.high),
+        **scalars(threshold, "threshold"),
+        **scalars(interval(pooled.slope[0], draws.slope), "slope"),
         "guess": float(pooled.guess[0]),
         "lapse": float(pooled.lapse[0]),
         "log_likelihood": float(pooled.log_likelihood[0]),
@@ -99,16 +95,6 @@ def _pooled(
             or _unsettled(x, draws.location)
         ),
     }
-
-
-def _draws(
-    cells: Cells, x: Float64, hits: Float64, counts: Float64, most: tuple[float, float]
-) -> CurveFits:
-    """The fits of participants who are drawn anew; draws in which nothing can be fitted left
-    out."""
-    of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
-    some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
-    return fit(x, of_hits[some], of_counts[some], most=most)
 
 
 def _own(
@@ -227,23 +213,25 @@ def fit(
     most: tuple[float, float] = MOST_RATES,
 ) -> CurveFits:
     """Fits of hits out of counts: float64, shape (fits, intensities); x : shape (intensities,).
-
     rates : guess and lapse rates, each of shape (fits,), where they are known and only location and
-    slope are looked for; most : upper bounds of the two.
-    """
-    at = _start(x, hits, counts, rates, most)
+    slope are looked for; most : upper bounds of the two."""
+    asked = _Asked(x, hits, counts, most)
+    at = asked.start(rates)
     free = slice(None) if rates is None else slice(2)
-    value = _likelihood(x, at, hits, counts, most)
+    value = asked.likelihood(at)
     damping = np.full(len(hits), 1e-3)
     going = np.ones(len(hits), np.bool_)
     for _ in range(STEPS):
         now = np.flatnonzero(going)
         if not now.size:
             break
+        some = _Asked(x, hits[now], counts[now], most)
         tried = at[now].copy()
-        tried[:, free] += _step(x, at[now], hits[now], counts[now], damping[now], free, most)
-        _bound(x, tried)
-        best = _likelihood(x, tried, hits[now], counts[now], most)
+        tried[:, free] += some.step(at[now], damping[now], free)
+        np.clip(tried[:, 0], x.min() - BEYOND, x.max() + BEYOND, out=tried[:, 0])
+        np.clip(tried[:, 1], *np.log(SLOPES), out=tried[:, 1])
+        np.clip(tried[:, 2:], -18, 18, out=tried[:, 2:])
+        best = some.likelihood(tried)
         gain = best - value[now]
         better = gain > 0
         taken = now[better]
@@ -251,99 +239,77 @@ def fit(
         damping[now] = np.where(better, damping[now] / 5, damping[now] * 5).clip(1e-9)
         small = better & (gain <= ENOUGH * (1 + np.abs(best)))
         going[now] = ~small & (damping[now] < FIRMEST)
-    return CurveFits(at[:, 0], np.exp(at[:, 1]), *_rates(at, most), value)
+    return CurveFits(at[:, 0], np.exp(at[:, 1]), *asked.rates(at), value)
 
 
-# A row of parameters: location, log slope, and the two rates as logits of their part of the bound.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What functions are fitted to, see `fit`. A row of parameters (at) is the location, the log
+    slope, and the two rates as logits of their part of the bound."""
 
+    x: Float64
+    hits: Float64
+    counts: Float64
+    most: tuple[float, float]
 
-def _rates(at: Float64, most: tuple[float, float]) -> tuple[Float64, Float64]:
-    return most[0] * expit(at[:, 2]), most[1] * expit(at[:, 3])
+    def rates(self, at: Float64) -> tuple[Float64, Float64]:
+        return self.most[0] * expit(at[:, 2]), self.most[1] * expit(at[:, 3])
 
+    def shares(self, at: Float64) -> tuple[Float64, Float64]:
+        """The function and its part between the rates, shape (fits, intensities)."""
+        guess, lapse = self.rates(at)
+        inner = expit(np.exp(at[:, 1])[:, None] * (self.x - at[:, :1]))
+        return guess[:, None] + (1 - guess - lapse)[:, None] * inner, inner
 
-def _bound(x: Float64, at: Float64) -> None:
-    np.clip(at[:, 0], x.min() - BEYOND, x.max() + BEYOND, out=at[:, 0])
-    np.clip(at[:, 1], *np.log(SLOPES), out=at[:, 1])
-    np.clip(at[:, 2:], -18, 18, out=at[:, 2:])
+    def likelihood(self, at: Float64) -> Float64:
+        p = self.shares(at)[0].clip(_TINY, 1 - _TINY)
+        missed = self.counts - self.hits
+        total: Float64 = (self.hits * np.log(p) + missed * np.log1p(-p)).sum(axis=1)
+        return total
 
-
-def _shares(x: Float64, at: Float64, most: tuple[float, float]) -> tuple[Float64, Float64]:
-    """The function and its part between the rates, shape (fits, intensities)."""
-    guess, lapse = _rates(at, most)
-    inner = expit(np.exp(at[:, 1])[:, None] * (x - at[:, :1]))
-    return guess[:, None] + (1 - guess - lapse)[:, None] * inner, inner
-
-
-def _likelihood(
-    x: Float64, at: Float64, hits: Float64, counts: Float64, most: tuple[float, float]
-) -> Float64:
-    p = _shares(x, at, most)[0].clip(_TINY, 1 - _TINY)
-    total: Float64 = (hits * np.log(p) + (counts - hits) * np.log1p(-p)).sum(axis=1)
-    return total
-
-
-def _start(
-    x: Float64,
-    hits: Float64,
-    counts: Float64,
-    rates: tuple[Float64, Float64] | None,
-    most: tuple[float, float],
-) -> Float64:
-    """The best point of a grid, for each fit."""
-    locations = np.linspace(x.min(), x.max(), 13)
-    slopes = np.log([1.0, 2.0, 4.0, 8.0, 16.0])
-    if rates is None:
-        guesses, lapses = logit([0.04, 0.2, 0.5]), logit([0.05, 0.4])
-        grid = np.array(list(product(locations, slopes, guesses, lapses)))
-        p = _shares(x, grid, most)[0].clip(_TINY, 1 - _TINY)
-        values = hits @ np.log(p).T + (counts - hits) @ np.log1p(-p).T
-        best_of_grid: Float64 = grid[values.argmax(axis=1)]
-        return best_of_grid
-    known = np.column_stack(
-        [
-            logit((rate / bound).clip(1e-8, 1 - 1e-8))
-            for rate, bound in zip(rates, most, strict=True)
+    def start(self, rates: tuple[Float64, Float64] | None) -> Float64:
+        """The best point of a grid, for each fit."""
+        locations = np.linspace(self.x.min(), self.x.max(), 13)
+        slopes = np.log([1.0, 2.0, 4.0, 8.0, 16.0])
+        if rates is None:
+            guesses, lapses = logit([0.04, 0.2, 0.5]), logit([0.05, 0.4])
+            grid = np.array(list(product(locations, slopes, guesses, lapses)))
+            p = self.shares(grid)[0].clip(_TINY, 1 - _TINY)
+            values = self.hits @ np.log(p).T + (self.counts - self.hits) @ np.log1p(-p).T
+            best_of_grid: Float64 = grid[values.argmax(axis=1)]
+            return best_of_grid
+        parts = [rate / bound for rate, bound in zip(rates, self.most, strict=True)]
+        known = logit(np.column_stack(parts).clip(1e-8, 1 - 1e-8))
+        points = [
+            np.column_stack([np.tile(point, (len(known), 1)), known])
+            for point in product(locations, slopes)
         ]
-    )
-    points = [
-        np.column_stack([np.tile(point, (len(hits), 1)), known])
-        for point in product(locations, slopes)
-    ]
-    best = np.argmax([_likelihood(x, point, hits, counts, most) for point in points], axis=0)
-    start: Float64 = np.stack(points)[best, np.arange(len(hits))]
-    return start
+        best = np.argmax([self.likelihood(point) for point in points], axis=0)
+        start: Float64 = np.stack(points)[best, np.arange(len(known))]
+        return start
 
-
-def _step(
-    x: Float64,
-    at: Float64,
-    hits: Float64,
-    counts: Float64,
-    damping: Float64,
-    free: slice,
-    most: tuple[float, float],
-) -> Float64:
-    """A damped step of Fisher scoring, shape (fits, free parameters)."""
-    p, inner = _shares(x, at, most)
-    guess, lapse = (rate[:, None] for rate in _rates(at, most))
-    slope = np.exp(at[:, 1])[:, None]
-    steep = (1 - guess - lapse) * inner * (1 - inner)
-    jacobian = np.stack(
-        [
-            -slope * steep,
-            slope * (x - at[:, :1]) * steep,
-            (1 - inner) * guess * (1 - guess / most[0]),
-            -inner * lapse * (1 - lapse / most[1]),
-        ],
-        axis=-1,
-    )[..., free]
-    p = p.clip(_TINY, 1 - _TINY)
-    spread = p * (1 - p)
-    score = np.einsum("fkp,fk->fp", jacobian, (hits - counts * p) / spread)
-    information = np.einsum("fkp,fk,fkq->fpq", jacobian, counts / spread, jacobian)
-    size = information.shape[-1]
-    diagonal = np.einsum("fpp->fp", information)
-    scale = diagonal + 1e-6 * diagonal.max(axis=1, keepdims=True) + _TINY
-    information += (damping[:, None] * scale + _TINY)[:, :, None] * np.eye(size)
-    step: NDArray[np.float64] = np.linalg.solve(information, score[..., None])[..., 0]
-    return step.clip(-2, 2)
+    def step(self, at: Float64, damping: Float64, free: slice) -> Float64:
+        """A damped step of Fisher scoring, shape (fits, free parameters)."""
+        p, inner = self.shares(at)
+        guess, lapse = (rate[:, None] for rate in self.rates(at))
+        slope = np.exp(at[:, 1])[:, None]
+        steep = (1 - guess - lapse) * inner * (1 - inner)
+        jacobian = np.stack(
+            [
+                -slope * steep,
+                slope * (self.x - at[:, :1]) * steep,
+                (1 - inner) * guess * (1 - guess / self.most[0]),
+                -inner * lapse * (1 - lapse / self.most[1]),
+            ],
+            axis=-1,
+        )[..., free]
+        p = p.clip(_TINY, 1 - _TINY)
+        spread = p * (1 - p)
+        score = np.einsum("fkp,fk->fp", jacobian, (self.hits - self.counts * p) / spread)
+        information = np.einsum("fkp,fk,fkq->fpq", jacobian, self.counts / spread, jacobian)
+        size = information.shape[-1]
+        diagonal = np.einsum("fpp->fp", information)
+        scale = diagonal + 1e-6 * diagonal.max(axis=1, keepdims=True) + _TINY
+        information += (damping[:, None] * scale + _TINY)[:, :, None] * np.eye(size)
+        step: NDArray[np.float64] = np.linalg.solve(information, score[..., None])[..., 0]
+        return step.clip(-2, 2)

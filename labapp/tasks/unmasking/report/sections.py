@@ -1,16 +1,11 @@
-"""The report's sections on the unmasking study (paper 004).
-
-The main results of the unmasking study in sentences, each with its numbers. The tables that the
-report shows of the unmasking study; all of it is in the table statistics. Each method over all
-masks and images: the numbers that the report says in sentences (ours).
-
-Words and numbers as the figures and the sections of the unmasking study say them.
-"""
+"""The report's sections on the unmasking study (paper 004): main results in sentences, and tables;
+all of it is in the table statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,7 +24,6 @@ from labapp.tasks.unmasking.report.results import (
     OTHER,
     PEOPLE,
     WHOLE,
-    Comparisons,
     Found,
     Group,
 )
@@ -58,11 +52,6 @@ def timed_of(group: Group) -> str:
     return f" but {n:,} in which the keyboard was away" if n else ""
 
 
-def images(n: int) -> str:
-    """10 images."""
-    return count(n, "image")
-
-
 def annotations_of(counts: pd.Series[int]) -> str:
     """How many stand behind each value of a line: n = 620, or n = 12 to 620."""
     known = counts.dropna()
@@ -88,7 +77,6 @@ def percent(share: float) -> str:
 
 
 def ms(value: float) -> str:
-    """1,310 ms."""
     return f"{decimal(value, 0)} ms"
 
 
@@ -102,13 +90,7 @@ def with_interval(value: float, low: float, high: float, form: Callable[[float],
     return f"{form(value)} [{', '.join(ends)}]"
 
 
-def one_digit(value: float) -> str:
-    """10.3."""
-    return decimal(value, 1)
-
-
 def two_digits(value: float) -> str:
-    """1.32."""
     return decimal(value, 2)
 
 
@@ -166,7 +148,9 @@ def _of(result: Found, anchor: str) -> Iterator[Html]:
         yield paragraph(paper.NOT_OURS, "quiet")
     if not means.methods.empty:
         yield by_method(result, means)
-    yield from _plates(result, anchor)
+    for plate in result.drawn:
+        yield heading(3, plate.label)
+        yield plate.html(anchor)
     yield from _compared(result)
     yield heading(3, "The model and its images")
     yield classes(result)
@@ -195,7 +179,7 @@ def told(group: Group) -> str:
     model = f"{group.classifier}: " if group.classifier else ""
     return (
         f"{of_people(group)}. Stimulus set {group.stimuli} (manifest "
-        f"{group.manifest_sha256[:12]}…): {images(len(shown_images))} of "
+        f"{group.manifest_sha256[:12]}…): {count(len(shown_images), 'image')} of "
         f"{count(len(group.classes), 'class').replace('classs', 'classes')} "
         f"({', '.join(group.classes)}), with {count(len(group.methods), 'method')} ({names}) and "
         f"{count(len(group.percents), 'mask')} that show {percents} % of {rows} × {columns} "
@@ -203,12 +187,6 @@ def told(group: Group) -> str:
         f"The model ({model}accuracy {group.accuracy:g} % on its test images) is wrong about "
         f"{wrong} of the {len(shown_images)}."
     )
-
-
-def _plates(result: Found, anchor: str) -> Iterator[Html]:
-    for plate in result.drawn:
-        yield heading(3, plate.label)
-        yield plate.html(anchor)
 
 
 def _compared(result: Found) -> Iterator[Html]:
@@ -223,8 +201,10 @@ def _compared(result: Found) -> Iterator[Html]:
     if compared.friedman["p"].notna().any() or compared.pairs["p"].notna().any():
         yield tests(result)
     else:
-        # Said once, not at every mask and pair.
-        yield paragraph(f"No tests: {' and '.join(_reasons(compared))}.", "quiet")
+        # Each reason once, not at every mask and pair.
+        whys = [*compared.friedman["why"], *compared.pairs["why"]]
+        reasons = list(dict.fromkeys(str(why) for why in whys if why)) or ["there are no values"]
+        yield paragraph(f"No tests: {' and '.join(reasons)}.", "quiet")
     yield (
         mixed(result)
         if len(compared.mixed)
@@ -232,26 +212,18 @@ def _compared(result: Found) -> Iterator[Html]:
     )
 
 
-def _reasons(compared: Comparisons) -> list[str]:
-    """Why there are no tests, each reason once."""
-    whys = [*compared.friedman["why"], *compared.pairs["why"]]
-    return list(dict.fromkeys(str(why) for why in whys if why)) or ["there are no values"]
-
-
-OF = {LABEL: "a class is named", CORRECT: "the true class is named"}
-RATES = ("guess", "lapse")
-
-
 def fits(result: Found) -> Html:
-    """The parameters of the psychometric functions."""
+    of = {LABEL: "a class is named", CORRECT: "the true class is named"}
     rows = []
     for row in rows_of(result.fits.pooled):
         ends = {
             name: with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], form)
-            for name, form in (("threshold", one_digit), ("slope", two_digits))
+            for name, form in (("threshold", partial(decimal, decimals=1)), ("slope", two_digits))
         }
-        rates = [decimal(row[name], 3) if np.isfinite(row[name]) else NONE for name in RATES]
-        name = two_lines(result.group.methods[row["method"]], OF[row["of"]])
+        rates = [
+            decimal(row[name], 3) if np.isfinite(row[name]) else NONE for name in ("guess", "lapse")
+        ]
+        name = two_lines(result.group.methods[row["method"]], of[row["of"]])
         rows.append(
             [name, f"{row['n']:,}", ends["threshold"], ends["slope"], *rates, row["why"] or NONE]
         )
@@ -311,10 +283,12 @@ def tests(result: Found) -> Html:
 
 
 def mixed(result: Found) -> Html:
-    """The mixed logistic model."""
+    methods = result.group.methods
+    first = next(iter(methods.values()))
+    effects = {method: f"{name}, against {first}" for method, name in methods.items()}
     rows = [
         (
-            _effect(result, row["effect"]),
+            effects.get(row["effect"], row["effect"]),
             f"{row['n']:,}",
             decimal(row["estimate"], 2),
             decimal(row["sd"], 2),
@@ -337,11 +311,6 @@ def mixed(result: Found) -> Html:
         "Annotations of a sequence are taken as independent beyond that, so that these intervals "
         "are narrow.",
     )
-
-
-def _effect(result: Found, name: str) -> str:
-    methods = result.group.methods
-    return f"{methods[name]}, against {next(iter(methods.values()))}" if name in methods else name
 
 
 def _pair(row: Row | None) -> object:
@@ -376,7 +345,12 @@ def timing(group: Group) -> Iterator[Html]:
     rows = list(_rows(group))
     if rows:
         yield table(("What", "Value", "n"), rows, numeric=(2,))
-    yield paragraph(_left_out(group), "quiet")
+    every = group.every_annotation
+    text = f"{labelled(len(group.annotations))} count."
+    reasons = every.loc[every["excluded"], "excluded_because"].value_counts()
+    each = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
+    left_out = f"Attempts that do not count: {each}." if each else "None was left out."
+    yield paragraph(f"{text} {left_out}", "quiet")
 
 
 def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
@@ -418,16 +392,6 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
     if ms.size:
         quick = int((ms < QUICK_MS).sum())
         yield f"Reaction times below {QUICK_MS:g} ms (kept)", percent(quick / ms.size), f"{quick:,}"
-
-
-def _left_out(group: Group) -> str:
-    every = group.every_annotation
-    text = f"{labelled(len(group.annotations))} count."
-    reasons = every.loc[every["excluded"], "excluded_because"].value_counts()
-    if reasons.empty:
-        return f"{text} None was left out."
-    each = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
-    return f"{text} Attempts that do not count: {each}."
 
 
 NO_RANKS = "There are none: no image was seen with every method at the same mask."
@@ -544,7 +508,8 @@ def _bias(result: Found, overall: Overall) -> str:
     if wrong.empty:
         return ""
     text = (
-        f"On {images(int(wrong['n_images'].max()))} the model is wrong. Its wrong prediction is "
+        f"On {count(int(wrong['n_images'].max()), 'image')} the model is wrong. Its wrong "
+        "prediction is "
         f"repeated {_ordered(result, overall.methods, 'repeated', 'most with')} of all annotations "
         "of them, over all masks."
     )
@@ -631,10 +596,7 @@ def _of_pixels(value: float) -> str:
 def results_shown(sentences: Iterable[tuple[str, str, str]]) -> Html:
     """What was found, beside what the paper says."""
     rows = [(name, unbroken(here), unbroken(result) or NONE) for name, here, result in sentences]
-    return table(
-        ("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"),
-        rows,
-    )
+    return table(("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"), rows)
 
 
 def by_method(result: Found, means: Overall) -> Html:

@@ -15,7 +15,6 @@ from labapp.tasks.reconstruction.report.labels.sheet import Effects, Found, cove
 
 SIDE_BY_SIDE = 3
 """Models in one row of panels; fewer leave room, so that letters are always of one size."""
-_HATCH = "////"
 
 
 def plates(result: Found) -> list[ReportFigure]:
@@ -24,7 +23,6 @@ def plates(result: Found) -> list[ReportFigure]:
 
 
 def of_study(study: str, result: Found) -> list[ReportFigure]:
-    """Its figures; see `plates`."""
     models = result.of_study(study)
     return [
         _plate(f"labels-{study}-{sliders}", list(some), result)
@@ -40,13 +38,8 @@ def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> Rep
         for ax, (model, effects) in zip(axes, models, strict=True):
             _panel(ax, model, effects, result)
             ax.set_ylim(dials - 0.4, -0.6)  # a bar is as thick in every panel
-        people, programs = (
-            frozenset[str]().union(*some)
-            for some in (
-                [model.met for model, _ in models],
-                [model.programs for model, _ in models],
-            )
-        )
+        people = frozenset[str]().union(*(model.met for model, _ in models))
+        programs = frozenset[str]().union(*(model.programs for model, _ in models))
         study = models[0][0].study
         add_heading(figure, "Coverage of each dial", study, len(people), len(programs))
     shown = ", ".join(model.model for model, _ in models)
@@ -74,7 +67,7 @@ def _panel(ax: Axes, model: Model, effects: Effects, result: Found) -> None:
             height=0.68,
             color=HAIRLINE if faint else ACCENT,
             edgecolor=SECONDARY if faint else ACCENT,
-            hatch=_HATCH if faint else None,
+            hatch="////" if faint else None,
             linewidth=0.6,
         )
         agreed = result.n_consistent(dial)

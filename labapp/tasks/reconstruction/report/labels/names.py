@@ -1,17 +1,14 @@
-"""The names that dials had at the end of their stage, and who met the dials: from the tables.
+"""The names that dials had at the end of their stage, and who met the dials: from the tables; and
+what paper 000 says of names of dials (6.2.2), and what can be counted in its Tables 1 and A.4.
 
 Counted are stages of reconstruction, of sessions that count, in which dials could be named.
-De-identified copies hold no names; who is in the tables by such a copy only is left out.
-
-What paper 000 says of names of dials (6.2.2), and what can be counted in its Tables 1 and A.4.
-
-Which names were bold (consistent) is not set against ours: it was up to the experimenters, and how
-they judged is not told.
+De-identified copies hold no names; who is in the tables by such a copy only is left out. Which
+names were bold (consistent) in the paper is not set against ours: it was up to the experimenters,
+and how they judged is not told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -83,16 +80,11 @@ def published(model: str) -> Published | None:
 _ORDER = ("ae", "vae", "ig", "tc", "ss", "gt")
 """Kinds of models in the order of the paper's tables, by the letters of its names."""
 
-SessionKey = tuple[str, str]
-"""Participant and session."""
-
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One name, as it was at the end of the stage.
-
-    id: of the name in the rating sheet, empty before the sheet is drawn.
-    """
+    """One name, as it was at the end of the stage. id: of the name in the rating sheet, empty
+    before the sheet is drawn."""
 
     participant: str
     session: str
@@ -119,7 +111,6 @@ class Dial:
         return frozenset(name.participant for name in self.names)
 
     def others(self, name: Name) -> tuple[Name, ...]:
-        """The names that other participants gave it."""
         return tuple(other for other in self.names if other.participant != name.participant)
 
 
@@ -158,7 +149,6 @@ class NamedModels:
 
     @property
     def names(self) -> tuple[tuple[Model, Dial, Name], ...]:
-        """Every name with its dial and model."""
         return tuple(
             (model, dial, name)
             for model in self.models
@@ -173,15 +163,14 @@ def named(counted: Tables) -> NamedModels:
         return NamedModels()
     copies = counted.participants[counted.participants["deidentified"]]
     hidden = set(zip(copies["study"], copies["participant"], copies["session"], strict=True))
-    met: dict[tuple[str, str], set[SessionKey]] = {}
+    met: dict[tuple[str, str], set[str]] = {}
     withheld: dict[str, set[str]] = {}
     stages = counted.stages[counted.stages["task"] == TASK]
     for row in records(stages[["study", "participant", "session", "model"]]):
         if (row["study"], row["participant"], row["session"]) in hidden:
             withheld.setdefault(row["study"], set()).add(row["participant"])
             continue
-        of_model = met.setdefault((row["study"], row["model"]), set())
-        of_model.add((row["participant"], row["session"]))
+        met.setdefault((row["study"], row["model"]), set()).add(row["participant"])
     given = _final(counted, hidden)
     simulated = counted.participants[counted.participants["simulated"]]
     programs = {study: frozenset(of["participant"]) for study, of in simulated.groupby("study")}
@@ -193,7 +182,7 @@ def named(counted: Tables) -> NamedModels:
             & counted.dials["labels_editable"]
         ]
         if not dials.empty:
-            made = _model(study, model, frozenset(p for p, _ in who), dials, given)
+            made = _model(study, model, frozenset(who), dials, given)
             result.append(
                 replace(
                     made,
@@ -245,8 +234,3 @@ def order(model: str) -> tuple[int, str]:
     id."""
     kind = published_as(model, PAPER).rstrip("0123456789")
     return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), model)
-
-
-def people(names: Iterable[Name]) -> int:
-    """How many participants gave them."""
-    return len({name.participant for name in names})

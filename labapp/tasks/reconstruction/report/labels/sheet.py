@@ -1,4 +1,6 @@
-"""The sheet in which raters mark names that participants agree on: written and read as CSV.
+"""What the names of dials say (paper 000, Tables 1 and A.4): the sheet in which raters mark names
+that participants agree on, written and read as CSV; effects, coverage and agreement, and their
+tables.
 
 A spreadsheet program takes 3-5-6 for a date, 2-0 for another and =1+1 for a formula, and people do
 name dials so (paper 000, Table 1). Each name therefore stands behind an apostrophe, as text that
@@ -6,19 +8,9 @@ could be a formula does in every table (see `labapp.text_tables`): no program ta
 anything but text. The apostrophe is taken off again when the sheet is read; whether a program has
 taken it away, or an older sheet has curly quotation marks instead, is the same to the reader.
 
-Names of dials, their coverage and their raters' agreement as tables.
-
-The columns of the tables of the names that dials were given (paper 000, Tables 1 and A.4).
-
-Reading rating sheets back: whatever a spreadsheet program made of them, or a clear refusal.
-
-What the names of dials say: effects, coverage, agreement of raters, consistent names.
-
 Agreement is given in per cent, and as Cohen's or Fleiss's kappa. The paper says only that
 experimenters identified consistent names (Tables 1 and A.4); how many they were, and how far they
 agreed, is ours to add.
-
-The effect of each dial, where the model that the sessions met is installed here.
 
 The tables of sessions hold no pictures; the decoder has to draw some. Models are looked up by id,
 and taken only where the hash of the model card is the one that the sessions recorded.
@@ -92,20 +84,14 @@ A name counts as consistent where every rater says yes.
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the sheet."""
-
     model: Model
     dial: Dial
     name: Name
 
     @property
-    def others(self) -> tuple[Name, ...]:
-        return self.dial.others(self.name)
-
-    @property
     def alone(self) -> bool:
         """Nobody else named the dial: the name can agree with none."""
-        return not self.others
+        return not self.dial.others(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +101,6 @@ class Sheet:
 
     id: str
     lines: tuple[Line, ...]
-
-    @property
-    def by_label(self) -> dict[str, Line]:
-        return {line.name.id: line for line in self.lines}
 
     def text(self) -> str:
         """As CSV with commas and a byte order mark, without which some spreadsheet programs do not
@@ -133,7 +115,7 @@ class Sheet:
                 line.dial.number,
                 line.dial.title,
                 AsItIs(MARK + line.name.text),
-                ", ".join(quoted(name.text) for name in line.others),
+                ", ".join(quoted(name.text) for name in line.dial.others(line.name)),
                 ALONE if line.alone else "",
             )
             for line in self.lines
@@ -143,7 +125,6 @@ class Sheet:
 
 
 def quoted(text: str) -> str:
-    """In curly quotation marks."""
     return f"{OPEN}{text}{CLOSE}"
 
 
@@ -174,21 +155,17 @@ def draw(named_models: NamedModels) -> tuple[NamedModels, Sheet]:
         key: f"N{place:0{digits}d}" for place, key in enumerate(sorted(keys, key=drawn), start=1)
     }
 
-    def with_id(model: Model, dial: Dial, name: Name) -> Name:
-        return replace(name, id=ids[_key(model, dial, name)])
+    def with_ids(model: Model, dial: Dial) -> Dial:
+        names = (replace(name, id=ids[_key(model, dial, name)]) for name in dial.names)
+        return replace(dial, names=tuple(sorted(names, key=lambda name: name.id)))
 
     models = tuple(
-        replace(model, dials=tuple(_drawn(model, dial, with_id) for dial in model.dials))
+        replace(model, dials=tuple(with_ids(model, dial) for dial in model.dials))
         for model in named_models.models
     )
     named = NamedModels(models, named_models.withheld)
     lines = sorted((Line(*name) for name in named.names), key=lambda line: line.name.id)
     return named, Sheet(f"S-{mark}", tuple(lines))
-
-
-def _drawn(model: Model, dial: Dial, with_id: Callable[[Model, Dial, Name], Name]) -> Dial:
-    names = (with_id(model, dial, name) for name in dial.names)
-    return replace(dial, names=tuple(sorted(names, key=lambda name: name.id)))
 
 
 def _key(model: Model, dial: Dial, name: Name) -> str:
@@ -399,7 +376,10 @@ def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
     check_files(paths)
     result: list[Rating] = []
     for path in paths:
-        result.append(Rating(_rater(path, result), _read(path, sheet)))
+        # With its folder where another rater's file is called the same.
+        taken = any(rating.rater == path.stem for rating in result)
+        rater = f"{path.parent.name}/{path.stem}" if taken else path.stem
+        result.append(Rating(rater, _read(path, sheet)))
     return tuple(result)
 
 
@@ -411,30 +391,21 @@ def check_files(paths: Sequence[Path]) -> None:
     for place, path in enumerate(paths):
         if any(path.resolve() == other.resolve() for other in paths[:place]):
             raise RatingError(
-                f"{path} was given twice.",
-                safe=_SAFE,
-                todo="Give one file for each rater.",
+                f"{path} was given twice.", safe=_SAFE, todo="Give one file for each rater."
             )
         for _ in _rows(path):
             pass
 
 
-def _rater(path: Path, before: Sequence[Rating]) -> str:
-    """The name of the file; with its folder where another rater's is called the same."""
-    taken = {rating.rater for rating in before}
-    return path.stem if path.stem not in taken else f"{path.parent.name}/{path.stem}"
-
-
 def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
-    expected = sheet.by_label
+    expected = {line.name.id: line for line in sheet.lines}
     says: dict[str, bool] = {}
     lines: dict[str, int] = {}
     for place in _rows(path):
         label = place.cell("label")
-        if (cell := place.cell("sheet")) != sheet.id:
+        if place.cell("sheet") != sheet.id:
             place.refuse(
                 "sheet",
-                cell,
                 f"{sheet.id}, the sheet of these sessions",
                 "It was rated for another analysis: with other sessions, or before names were "
                 f"added. Give the same sessions, or rate the {SHEET} of this analysis.",
@@ -442,18 +413,22 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
         if (line := expected.get(label)) is None:
             place.refuse(
                 "label",
-                label,
                 f"a label of the sheet, {min(expected)} to {max(expected)}",
                 "Remove rows that were added.",
             )
         if label in lines:
             place.refuse(
                 "label",
-                label,
                 f"each label once; it is in line {lines[label]} already",
                 "Remove one of the two rows.",
             )
-        _same_name(place, line)
+        if _plain(line.name.text) not in map(_plain, names_in(place.cell("name"))):
+            place.refuse(
+                "name",
+                MARK + line.name.text,
+                "A program has changed the name, or somebody has. Put it back from "
+                f"{SHEET}; save as CSV in UTF-8.",
+            )
         says[label], lines[label] = _word(place, line), place.line
     if missing := [label for label in expected if label not in says]:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
@@ -466,31 +441,14 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
     return says
 
 
-def _same_name(place: _Place, line: Line) -> None:
-    cell = place.cell("name")
-    if _plain(line.name.text) not in map(_plain, names_in(cell)):
-        place.refuse(
-            "name",
-            cell,
-            MARK + line.name.text,
-            "A program has changed the name, or somebody has. Put it back from "
-            f"{SHEET}; save as CSV in UTF-8.",
-        )
-
-
 def _word(place: _Place, line: Line) -> bool:
     """yes or no; a name without others beside it can agree with none."""
-    cell = place.cell(RATED)
-    rating = WORDS.get(cell.casefold())
+    rating = WORDS.get(place.cell(RATED).casefold())
     if rating is None:
-        place.refuse(RATED, cell, ", ".join(WORDS), "Every name needs an answer.")
+        place.refuse(RATED, ", ".join(WORDS), "Every name needs an answer.")
     if rating and line.alone:
-        place.refuse(
-            RATED,
-            cell,
-            ALONE,
-            "Nobody else named this dial, so that the name can agree with none.",
-        )
+        todo = "Nobody else named this dial, so that the name can agree with none."
+        place.refuse(RATED, ALONE, todo)
     return rating
 
 
@@ -505,17 +463,16 @@ class _Place:
     def cell(self, column: str) -> str:
         return self.cells[column].strip()
 
-    def refuse(self, column: str, text: str, allowed: str, todo: str) -> NoReturn:
+    def refuse(self, column: str, allowed: str, todo: str) -> NoReturn:
+        found = self.cell(column) or "nothing"
         raise RatingError(
-            f"{self.path}, line {self.line}, column {column}: found {text or 'nothing'}; "
-            f"allowed: {allowed}.",
+            f"{self.path}, line {self.line}, column {column}: found {found}; allowed: {allowed}.",
             safe=_SAFE,
             todo=todo,
         )
 
 
 def _rows(path: Path) -> Iterator[_Place]:
-    """The rows below the header that are not empty."""
     try:
         table = tables.read(files.content(path), padded=True)
         places = table.columns(NEEDED)
@@ -631,12 +588,9 @@ def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
 
 @dataclass(frozen=True)
 class Found:
-    """All names of an analysis.
-
-    models: by study, then as the paper's tables list them; effects: of each of these; ratings: one
-    a rater; agreement: where there are two raters or more. withheld: participants, by study, whose
-    names a de-identified copy does not hold.
-    """
+    """All names of an analysis. models: by study, then as the paper's tables list them; effects: of
+    each of these; ratings: one a rater; agreement: where there are two raters or more. withheld:
+    participants, by study, whose names a de-identified copy does not hold."""
 
     models: tuple[Model, ...]
     effects: tuple[Effects, ...]
@@ -652,7 +606,6 @@ class Found:
         return sorted({model.study for model in named})
 
     def of_study(self, study: str) -> list[tuple[Model, Effects]]:
-        """Its models with their effects."""
         both = zip(self.models, self.effects, strict=True)
         return [(model, effects) for model, effects in both if model.study == study]
 
@@ -685,7 +638,6 @@ def coverage(model: Model, dial: Dial) -> float:
 
 
 def covered(model: Model) -> int:
-    """Dials with a coverage of `COVERED` or more."""
     return sum(coverage(model, dial) >= COVERED for dial in model.dials)
 
 
@@ -694,10 +646,7 @@ NOTHING = Found((), (), None, (), None, {})
 
 def find(counted: Tables, ratings: Sequence[Path] = (), measured: Measure = measure) -> Found:
     """counted: `Tables.included()`; ratings: files of raters; measured: gives the effects of a
-    model's dials.
-
-    Raises RatingError when a file does not fit the names, see `read_ratings`.
-    """
+    model's dials. Raises RatingError when a file does not fit the names, see `read_ratings`."""
     names = named(counted)
     if not names.names:
         if ratings:
