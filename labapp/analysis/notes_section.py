@@ -92,7 +92,17 @@ def _count(name: object, some: pd.DataFrame) -> tuple[object, ...]:
 def _session(participant: str, session: str, notes: pd.DataFrame) -> Html:
     """One session, folded: each entry where it began, with its former words."""
     every = records(notes)
-    before = _former(every)
+    # How each entry read before, oldest first, by its seq: its first words and every correction
+    # but the last.
+    corrections: dict[int, list[tuple[int, str]]] = {}
+    for row in every:
+        if row["corrects"] is not None:
+            corrections.setdefault(int(row["corrects"]), []).append((row["seq"], row["text"]))
+    first = {row["seq"]: str(row["text"]) for row in every}
+    before = {
+        seq: [first.get(seq, ""), *(text for _, text in sorted(some)[:-1])]
+        for seq, some in corrections.items()
+    }
     rows = [
         (
             clock(row["working_s"]),
@@ -114,20 +124,6 @@ def _session(participant: str, session: str, notes: pd.DataFrame) -> Html:
         if (n := sum(row["corrects"] is None and row["kind"] == kind for row in every))
     )
     return details(f"Participant {participant}, session {session}: {', '.join(what)}", shown)
-
-
-def _former(rows: Sequence[dict[str, Any]]) -> dict[int, list[str]]:
-    """How each entry read before, oldest first, by its seq: its first words and every correction
-    but the last."""
-    corrections: dict[int, list[tuple[int, str]]] = {}
-    for row in rows:
-        if row["corrects"] is not None:
-            corrections.setdefault(int(row["corrects"]), []).append((row["seq"], row["text"]))
-    first = {row["seq"]: str(row["text"]) for row in rows}
-    return {
-        seq: [first.get(seq, ""), *(text for _, text in sorted(some)[:-1])]
-        for seq, some in corrections.items()
-    }
 
 
 def _words(row: dict[str, Any], former: Sequence[str]) -> Html:

@@ -40,20 +40,9 @@ from labapp.text_tables import Lines, cell
 CONDITION = "condition"
 """In `--where`: any of the participant's conditions, or a level of any factor."""
 WHERE = (
-    "participant",
-    "session",
-    "study",
-    "stage",
-    "model",
-    "trial",
-    "outcome",
-    "solved",
-    "skipped",
-    "correct",
-    "tier",
-    "code",
-    "rater",
-    "speaker",
+    *("participant", "session", "study", "stage", "model", "trial"),
+    *("outcome", "solved", "skipped", "correct"),
+    *("tier", "code", "rater", "speaker"),
 )
 """Columns of the table `coded` that quotes can be chosen by, besides those of factors."""
 
@@ -65,8 +54,7 @@ class Quote:
     Attributes
     ----------
     row : its row of the table `coded`.
-    picture : str
-        Path of the participant's screen at its onset, from the file of quotes; empty without one.
+    picture : path of the screen at its onset, from the file of quotes; empty without one.
     no_picture : why there is none; empty where nobody asked for one.
     """
 
@@ -254,31 +242,11 @@ def _first(quotes: Sequence[Quote], most: int) -> Iterator[Quote]:
 
 
 COLUMNS = (
-    "study",
-    "participant",
-    "session",
-    "tier",
-    "code",
-    "code_name",
-    "rater",
-    "onset_s",
-    "offset_s",
-    "onset_working_s",
-    "conditions",
-    "stage",
-    "model",
-    "trial",
-    "attempt",
-    "outcome",
-    "solved",
-    "correct",
-    "alignment_onset",
-    "alignment_gain",
-    "text",
-    "reviewed",
+    *("study", "participant", "session", "tier", "code", "code_name", "rater"),
+    *("onset_s", "offset_s", "onset_working_s", "conditions", "stage", "model", "trial", "attempt"),
+    *("outcome", "solved", "correct", "alignment_onset", "alignment_gain", "text", "reviewed"),
 )
 TITLE = "Quotes"
-UNREAD = "not read against the sound"
 
 
 def place_of(quote: Quote) -> str:
@@ -293,7 +261,7 @@ def place_of(quote: Quote) -> str:
         outcome = row.get("outcome")
         parts.append(f"question {row['trial']}" + (f" ({outcome})" if outcome else ""))
     if quote.unread:
-        parts.append(UNREAD)
+        parts.append("not read against the sound")
     return ", ".join(parts)
 
 
@@ -303,12 +271,8 @@ def as_markdown(quotes: Quotes, folder: Path) -> str:
     for title, some in _by_code(quotes):
         lines += [f"## {_plain(title)}", ""]
         for quote in some:
-            lines += [
-                f"> “{_plain(str(quote.row['text']))}”",
-                ">",
-                f"> — {_plain(place_of(quote))}",
-            ]
-            lines.append("")
+            words, place = _plain(str(quote.row["text"])), _plain(place_of(quote))
+            lines += [f"> “{words}”", ">", f"> — {place}", ""]
             if quote.picture:
                 lines += [f"![The screen at that moment](<{quote.picture}>)", ""]
             elif quote.no_picture:

@@ -155,23 +155,19 @@ def reliability(counted: Tables, declaration: Declaration) -> Iterator[Reliabili
         if items["item"].duplicated().any() or len(items) != int(items["n_items"].iloc[0]):
             yield Reliability(told, "", (), items, pd.DataFrame(), TWO_DEFINITIONS)
             continue
-        cells = _telling(own, declaration)
+        # By these columns a person's several answers to one questionnaire are told apart.
+        design = declaration.design
+        within = [] if design is None else map(factor_column, design.within_levels)
+        columns = [name for name in dict.fromkeys([SESSION, MODEL, *within]) if name in own]
+        texts = own[columns].astype(object).where(own[columns].notna(), "")
+        several = texts.groupby(own["participant"]).nunique() > 1
+        cells = tuple(name for name in columns if bool(several[name].any()))
         for occasion, sheets in _occasions(own, cells):
             given = sheets.pivot_table(
                 index="who", columns="item", values="value", aggfunc="first", dropna=False
             )
             given = given.reindex(index=sheets["who"].unique(), columns=list(items["item"]))
             yield Reliability(told, occasion, cells, items, given)
-
-
-def _telling(answers: pd.DataFrame, declaration: Declaration) -> tuple[str, ...]:
-    """The columns by which a person's several answers to one questionnaire are told apart."""
-    design = declaration.design
-    within = [] if design is None else map(factor_column, design.within_levels)
-    columns = [name for name in dict.fromkeys([SESSION, MODEL, *within]) if name in answers]
-    texts = answers[columns].astype(object).where(answers[columns].notna(), "")
-    several = texts.groupby(answers["participant"]).nunique() > 1
-    return tuple(name for name in columns if bool(several[name].any()))
 
 
 def _occasions(answers: pd.DataFrame, cells: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:

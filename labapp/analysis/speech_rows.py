@@ -11,10 +11,9 @@ session is read from.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -36,6 +35,7 @@ from labapp.events.durations import WorkingTime
 from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.journal.record import Record
 from labapp.plugins.part import TrialsPart
+from labapp.study.design import SKIPPED
 
 NOT_AGREED, REDACTED, NOT_WRITTEN = "not_agreed", "redacted", "not_written"
 WITHHELD = {
@@ -166,7 +166,6 @@ TABLES: Mapping[str, Columns] = {
 
 
 AROUND_NS = AROUND_S * NS
-SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
@@ -522,11 +521,6 @@ class _Joined:
             return {"text": None, "text_withheld": NOT_WRITTEN}
         hidden = is_redacted(unit.t0_ns, unit.t1_ns, self._annotations.redactions)
         return {"text": text.text, "text_withheld": REDACTED if hidden else None}
-
-
-def counted(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those of the participant, and of nobody's unit."""
-    return [row for row in rows if row["speaker"] in (None, "participant")]
 
 
 def speech_of(record: Record, events: Iterable[tuple[Event, Payload]]) -> SessionSpeech:

@@ -220,10 +220,10 @@ def load(
     return _tables(sessions, file, notes, left)
 
 
-def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> Tables:
+def tables_of(sessions: Sequence[SessionRecords]) -> Tables:
     """Tables of sessions that were folded already, by study and participant."""
     file = SnapshotFile()
-    return _tables([Read.of(session, file) for session in sessions], file, notes)
+    return _tables([Read.of(session, file) for session in sessions], file, ())
 
 
 def _tables(
@@ -235,13 +235,13 @@ def _tables(
     ordered = sorted(sessions, key=lambda session: tuple(map(natural, session.who)))
     made = {}
     distinct = _distinct_tables()
-    for name, columns in with_declared(table_columns(), map(_declared_text, ordered)).items():
+    every = with_declared(table_columns(), map(_declared_text, ordered))
+    for name, columns in every.items():
         if name == SNAPSHOTS:
             continue
-        pieces = [session.tables[name] for session in ordered]
-        if name in distinct:
-            pieces = list(dict.fromkeys(pieces))  # most sessions say the same
-        table = together(pieces, columns)
+        pieces = (session.tables[name] for session in ordered)
+        # Of what is the same for every session, most say the same bytes.
+        table = together(dict.fromkeys(pieces) if name in distinct else pieces, columns)
         if name in distinct:
             rows = _distinct(table.to_pylist(), distinct[name])
             table = pa.Table.from_pylist(rows, table.schema)
@@ -250,9 +250,8 @@ def _tables(
     cards = {session.who: session.cards for session in ordered}
     made["participants"] = counted_people(made["participants"])
     if early := out_of_order(made["participants"]):
-        columns = with_declared(table_columns(), map(_declared_text, ordered))["deviations"]
         known = made["deviations"]
-        added = typed([dict.fromkeys(known.columns) | row for row in early], columns)
+        added = typed([dict.fromkeys(known.columns) | row for row in early], every["deviations"])
         made["deviations"] = pd.concat([known, added], ignore_index=True)
         late = {tuple(row[key] for key in ("study", "participant", "session")) for row in early}
         people = made["participants"]

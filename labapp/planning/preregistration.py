@@ -16,6 +16,7 @@ from typing import Any
 
 from labapp import __version__, leftovers
 from labapp.analysis.columns import table_columns
+from labapp.analysis.design.sections import CORRECTIONS
 from labapp.analysis.registration import FORMAT, RECORD
 from labapp.errors import DataFolderError, UsageError
 from labapp.planning.files import created
@@ -45,12 +46,6 @@ _ORDERS = {
     "equally often (Williams design)",
     "random": "in an order drawn by lot for each participant",
     "as_listed": "in the same order for everybody",
-}
-_CORRECTIONS = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
-    "none": "no correction",
 }
 _DIRECTIONS = {
     "greater": "It is expected to be above 0 (one-sided test).",
@@ -350,7 +345,7 @@ class _Facts:
             "Where values are missing, a mixed model with a random intercept of participants "
             "takes its place; questions that are solved or not are also compared by generalised "
             "estimating equations, clustered by participant.\n\n"
-            f"Contrasts, with {_CORRECTIONS[self.plan.correction]} over the tests of {family}:\n"
+            f"Contrasts, with {CORRECTIONS[self.plan.correction]} over the tests of {family}:\n"
             f"{contrasts}{equivalence}"
         )
 
@@ -376,7 +371,12 @@ class _Facts:
         lines += [f"{rule.fails()} (rule “{name}”)" for name, rule in study.exclude.items()]
         lines.append("withdrew")
         told = "Somebody is not analysed who\n" + "\n".join(f"* {line}" for line in lines)
-        items = attention_checks(self.loaded)
+        items = [
+            f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, listed(item.right)))}"
+            for instrument in self.loaded.instruments.values()
+            for item in instrument.items
+            if item.right is not None
+        ]
         return f"{told}\n\nItems that check attention:\n" + "\n".join(items) if items else told
 
     def _sample(self) -> str:
@@ -568,16 +568,6 @@ def _where(only_if: Mapping[str, Value | tuple[Value, ...]]) -> str:
     return " and ".join(
         f"{name} is {' or '.join(map(str, listed(wanted)))}" for name, wanted in only_if.items()
     )
-
-
-def attention_checks(loaded: LoadedStudy) -> list[str]:
-    """The items that check attention, each with its right answer."""
-    return [
-        f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, listed(item.right)))}"
-        for instrument in loaded.instruments.values()
-        for item in instrument.items
-        if item.right is not None
-    ]
 
 
 def rules(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:

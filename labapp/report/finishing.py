@@ -4,7 +4,6 @@ labels that fit beside each other in the width it has."""
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -39,7 +38,11 @@ def finish(figure: Figure) -> None:
     if spoken() != ENGLISH:
         _translate(figure)
     if figure.get_figwidth() < FULL_IN or spoken() != ENGLISH:
-        _fit(figure)
+        renderer: RendererBase = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+        for _ in range(ROUNDS):
+            figure.draw_without_rendering()
+            if not _broken(figure, renderer):
+                break
 
 
 def _mark_cut(ax: Axes) -> None:
@@ -114,14 +117,6 @@ def _translate(figure: Figure) -> None:
 # --- room -----------------------------------------------------------------------------------------
 
 
-def _fit(figure: Figure) -> None:
-    renderer: RendererBase = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    for _ in range(ROUNDS):
-        figure.draw_without_rendering()
-        if not _broken(figure, renderer):
-            break
-
-
 def _broken(figure: Figure, renderer: RendererBase) -> bool:
     """Break what does not fit into more lines. Whether anything was."""
     width = figure.bbox.width
@@ -190,10 +185,6 @@ def _ticks(ax: Axes, renderer: RendererBase) -> bool:
     ):
         ax.locator_params(axis="x", nbins=max(len(labels) // 2, 2))
         return True
-    return _tighten(ax, labels, renderer)
-
-
-def _tighten(ax: Axes, labels: Sequence[Text], renderer: RendererBase) -> bool:
     room = ax.get_window_extent(renderer).width / max(len(labels), 1)
     broken = [_shorten(label, room, renderer) for label in labels]
     if any(broken):

@@ -96,8 +96,7 @@ def panels(
     count, across : number of panels, and of panels in a row of a figure of 10 inches; a narrower
         one has fewer in a row. Unused places of the grid are hidden.
     height_in : height of all rows, or of each row with so many panels, in inches.
-    width_in : float, optional
-        Width of a figure that has its own, in inches; it has as many panels in a row as asked.
+    width_in : width of a figure that has its own; it has as many panels in a row as asked.
     more_in : height of the figure besides that of its rows, in inches.
     between : space between rows, as a share of a panel's height.
     shared
@@ -380,11 +379,9 @@ def heat_map(
 
     Parameters
     ----------
-    matrix : float64 of shape (rows, columns)
-        NaN where a number is missing, shown as a dash.
+    matrix : shape (rows, columns), NaN where a number is missing, shown as a dash.
     limits : the numbers that have the first and the last colour.
-    number : callable, optional
-        Formats a number for its cell; with None, cells have no text.
+    number : formats a number for its cell; with None, cells have no text.
     below : the text below the number of a row and column; empty for none.
     """
     sides = [np.arange(length + 1) - 0.5 for length in matrix.shape]

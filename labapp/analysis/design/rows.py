@@ -10,13 +10,7 @@ import numpy as np
 
 from labapp.analysis.column import number, text, whole
 from labapp.analysis.design import contrasts
-from labapp.analysis.design.analyses import (
-    TRIALS_LOGISTIC,
-    Analysis,
-    Model,
-    StudyAnalyses,
-    back,
-)
+from labapp.analysis.design.analyses import TRIALS_LOGISTIC, Analysis, Model, StudyAnalyses, back
 from labapp.analysis.design.contrasts import Compared
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.design.sources import POSITION, STIMULUS
