@@ -21,7 +21,6 @@ from labapp.analysis.coding_section import (
     counted_marks,
     levels,
 )
-from labapp.analysis.notes_section import natural
 from labapp.analysis.tables import Tables
 from labapp.figure_style import (
     ACCENT,
@@ -33,6 +32,7 @@ from labapp.figure_style import (
     panels_across,
     style,
 )
+from labapp.naming import natural
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, add_heading, shortened
 from labapp.report.finishing import SAID

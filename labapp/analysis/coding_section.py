@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from labapp.analysis.bootstrap import NORMAL
 from labapp.analysis.column import Column, number, text, whole
 from labapp.analysis.declared import PREFIX
-from labapp.analysis.notes_section import natural
 from labapp.analysis.speech_rows import NOT_AGREED, REDACTED
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.talk_times import talk_times
 from labapp.annotations.simulated import SIMULATED
+from labapp.naming import natural
 from labapp.report.listing import NONE, records
 from labapp.report.page import (
     Html,

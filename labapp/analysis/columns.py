@@ -61,7 +61,6 @@ TRIALS = (
     INCLUDED,
 )
 
-
 STAGES = (
     *WHO,
     *WHERE,

@@ -37,6 +37,13 @@ DECLARED = text(
     "(JSON)",
 )
 
+CORRECTIONS = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
+    "none": "no correction",
+}
+
 
 def is_of_design(column: Column) -> bool:
     """Whether a column tells of the factors of a design."""

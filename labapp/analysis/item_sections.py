@@ -206,7 +206,6 @@ _READ = (
     "answers."
 )
 
-
 _READ_STRIPS = (
     "Each row is an item, in the order of the questionnaire, over all numbers that could be given; "
     "a point is an answer."

@@ -160,7 +160,6 @@ class _Design:
         return np.concatenate([*others, fixed, largest])
 
     def eta(self, scale: Float64, at: Float64) -> Float64:
-        """The log odds."""
         size = self.others.shape[1]
         scaled = scale * at
         return np.asarray(self.others @ scaled[:size] + self.largest @ scaled[size:])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
+from labapp.naming import natural
 from labapp.report.listing import NONE, SHOWN_ROWS, records
 from labapp.report.page import (
     Html,
@@ -32,12 +32,6 @@ NAMES = {
     "deviation": "Deviations written down",
     "question": "Interview questions asked",
 }
-
-
-def natural(label: object) -> list[tuple[int, int, str]]:
-    """A key by which P2 comes before P10."""
-    parts = re.findall(r"[0-9]+|[^0-9]+", str(label))
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def notes_section(notes: pd.DataFrame, n_sessions: int) -> Iterator[Html]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from labapp.report.drawing import ReportFigure
 
-
 AWAITED = "awaited"
 """Why somebody is not analysed who has not had all sessions yet."""
 FIRST = (WITHDRAWN, "completed", BY_HAND)

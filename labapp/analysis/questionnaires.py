@@ -203,7 +203,6 @@ def _weights(
 
 
 def _about(about: str | None, parts: Parts) -> Row:
-    """The stage that is asked about, and its representation."""
     stage = parts.with_trials.get(about) if about is not None else None
     return {"about": about, "model": None if stage is None else stage.model}
 

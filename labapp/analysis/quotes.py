@@ -9,6 +9,7 @@ import base64
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -19,10 +20,10 @@ import pandas as pd
 
 from labapp.analysis.coding_section import PERSON, counted_marks
 from labapp.analysis.declared import PREFIX
-from labapp.analysis.notes_section import natural
 from labapp.analysis.speech_rows import WITHHELD
 from labapp.analysis.tables import Tables
 from labapp.errors import UsageError
+from labapp.naming import natural
 from labapp.report.listing import records
 from labapp.report.page import (
     Html,
@@ -190,7 +191,6 @@ def _of_codes(marks: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
 
 
 def _matching(marks: pd.DataFrame, name: str, value: str) -> pd.Series[bool]:
-    """Which marks have a value in a column."""
     factors = [str(column) for column in marks if str(column).startswith(PREFIX)]
     if name == CONDITION:
         cells = marks["conditions"].fillna("").map(lambda text: value in _cells(str(text)))
@@ -228,17 +228,14 @@ def _as_text(values: pd.Series[Any]) -> pd.Series[str]:
 
 def _first(quotes: Sequence[Quote], most: int) -> Iterator[Quote]:
     """So many of each code: the first of each participant, then the second of each."""
-    by_code: dict[str, list[Quote]] = {}
-    for quote in quotes:
-        by_code.setdefault(quote.code, []).append(quote)
-    for same in by_code.values():
-        turns: dict[tuple[str, str, str], int] = {}
+    for _, group in groupby(quotes, key=lambda quote: quote.code):
+        same = list(group)
+        turns: Counter[tuple[str, str, str]] = Counter()
         ranked = []
         for place, quote in enumerate(same):
-            turn = turns[quote.who] = turns.get(quote.who, 0) + 1
-            ranked.append((turn, place))
-        chosen = {place for _, place in sorted(ranked)[:most]}
-        yield from (quote for place, quote in enumerate(same) if place in chosen)
+            turns[quote.who] += 1
+            ranked.append((turns[quote.who], place))
+        yield from (same[place] for place in sorted(place for _, place in sorted(ranked)[:most]))
 
 
 COLUMNS = (

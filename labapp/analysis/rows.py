@@ -403,12 +403,10 @@ class SessionRecords:
 
     @property
     def _missing(self) -> Missing:
-        """What the study declares of what is missing."""
         return read_declared(self.factors.declared).missing
 
     @property
     def _at_least(self) -> int | None:
-        """How many items of a scale the study wants answered."""
         scale_items = self._missing.scale_items
         return None if scale_items is None else scale_items.at_least
 

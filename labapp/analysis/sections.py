@@ -328,7 +328,6 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
 
 
 def _replicated(tables: Tables) -> Iterator[str]:
-    """Which published study this one repeats, and that it was run in another way."""
     names = ["replicates_paper", "replicates_study", "replicates_run"]
     for paper, study, run in tables.participants[names].dropna().drop_duplicates().to_numpy():
         yield f"It repeats the study {study} of paper {paper}."
@@ -364,7 +363,6 @@ def _tasks(tables: Tables) -> Iterator[str]:
 
 
 def _factors(design: Design | None) -> Iterator[str]:
-    """The declared factors, with their levels where these are no models or sessions."""
     if design is None:
         return
     for where, factors in (("between", design.between), ("within", design.within_levels)):

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Columns = tuple[Column, ...]
 
-
 Key = tuple[str, int, int]
 """Stage, number of the question, attempt."""
 

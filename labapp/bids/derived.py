@@ -250,7 +250,6 @@ _UNSHARED = """
 The sound of these sessions was left out, for their participants did not agree that it is passed
 on: {names}."""
 
-
 _IDENTIFIED = """\
 This bundle was NOT de-identified: notes, names given to dials and answers are as they were
 recorded. Its journals carry the hash chain of the recording."""

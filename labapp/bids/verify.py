@@ -242,7 +242,6 @@ def _check_annotations(report: VerifyReport, record: Record, place: str) -> dict
 
 
 def _check_environment(report: VerifyReport, record: Record, place: str) -> None:
-    """environment.json must say what the journal says."""
     name = f"{place}{ENVIRONMENT}"
     try:
         entries = record.environment
@@ -514,7 +513,6 @@ def _compare(name: str, listed: Iterable[str], there: Iterable[str]) -> list[str
 
 
 def _ids(tree: Tree, name: str) -> list[str]:
-    """The first column."""
     return [next(iter(row.values())) for row in _rows(tree, name)]
 
 

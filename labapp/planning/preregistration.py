@@ -16,7 +16,7 @@ from typing import Any
 
 from labapp import __version__, leftovers
 from labapp.analysis.columns import table_columns
-from labapp.analysis.design.sections import CORRECTIONS
+from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.registration import FORMAT, RECORD
 from labapp.errors import DataFolderError, UsageError
 from labapp.planning.files import created
@@ -170,7 +170,6 @@ class _Facts:
         self.plan = self.study.analysis
 
     def aspredicted(self) -> Answers:
-        """The questions of AsPredicted."""
         return [
             ("1) Data collection", self._data()),
             ("2) Hypothesis", self._hypotheses()),
@@ -183,7 +182,6 @@ class _Facts:
         ]
 
     def osf(self) -> Answers:
-        """The questions of OSF's preregistration."""
         return [
             ("Title", self.study.title),
             ("Description", YOURS.format("what the study is about, and why")),
@@ -236,13 +234,12 @@ class _Facts:
 
     def _outcomes(self) -> str:
         outcomes = self.plan.outcomes
-        lines = [f"* primary: {self._measure(name)}" for name in outcomes.primary]
+        roles = {"primary": outcomes.primary, "secondary": outcomes.secondary}
         return "\n".join(
-            lines + [f"* secondary: {self._measure(name)}" for name in outcomes.secondary]
+            f"* {role}: {self._measure(name)}" for role, names in roles.items() for name in names
         )
 
     def _measure(self, name: str) -> str:
-        """An outcome and what it means."""
         for table in ("stages", "trials"):
             for column in table_columns()[table]:
                 if column.name == name:
@@ -491,7 +488,6 @@ _INTERRUPTED = {
     "restart_stage": "A stage that is interrupted begins again with its first question.",
     "block": "A session that is interrupted does not go on.",
 }
-
 
 _STALLS = {
     "leave-out": "Time in which the computer stands still is left out of durations and limits.",

@@ -168,7 +168,6 @@ def slope_powers(
 
 
 def _known(test: ComparedSlope, people: People) -> tuple[SlopePower, World | None]:
-    """What simulated participants show of a slope."""
     if test.why:
         return SlopePower(test, why=test.why), None
     rows = test.rows.sort_values(["participant"], kind="stable").reset_index(drop=True)

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
     from labapp.analysis.tables import Tables
 
-
 UNDERSTANDS = ("understanding",)
 TRIES = ("ascent", "random")
 """Strategies that get anywhere without knowing what a dial does; `partial` is in between and in

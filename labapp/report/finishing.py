@@ -66,9 +66,6 @@ def _mark_cut(ax: Axes) -> None:
             ax.plot(*at, mark, color=colour, markersize=5, clip_on=False, label=INTERVAL)
 
 
-# --- words ----------------------------------------------------------------------------------------
-
-
 class _Spoken(FuncFormatter):
     """The labels of ticks in the language that is spoken."""
 
@@ -114,13 +111,13 @@ def _translate(figure: Figure) -> None:
             text.set_text(say(text.get_text()))
 
 
-# --- room -----------------------------------------------------------------------------------------
-
-
 def _broken(figure: Figure, renderer: RendererBase) -> bool:
     """Break what does not fit into more lines. Whether anything was."""
     width = figure.bbox.width
-    changed = [_shorten(text, width, renderer) for text in _spanning(figure)]
+    # The texts that stand beside all panels of the figure, or of a part of it.
+    names = ("_suptitle", "_supxlabel")
+    texts = [getattr(part, name) for part in (figure, *figure.subfigs) for name in names]
+    changed = [_shorten(text, width, renderer) for text in texts if text is not None]
     changed += [_narrow(legend, width, renderer) for legend in figure.findobj(Legend)]
     drawn = [ax for ax in figure.findobj(Axes) if ax.get_visible() and ax.axison]
     boxes = [ax.get_window_extent(renderer) for ax in drawn]
@@ -132,13 +129,6 @@ def _broken(figure: Figure, renderer: RendererBase) -> bool:
         changed.append(_shorten(ax.yaxis.label, box.height + GAP_PX, renderer, upright=True))
         changed.append(_ticks(ax, renderer))
     return any(changed)
-
-
-def _spanning(figure: Figure) -> list[Text]:
-    """The texts that stand beside all panels of the figure, or of a part of it."""
-    names = ("_suptitle", "_supxlabel")
-    texts = [getattr(part, name) for part in (figure, *figure.subfigs) for name in names]
-    return [text for text in texts if text is not None]
 
 
 def _shorten(text: Text, room: float, renderer: RendererBase, *, upright: bool = False) -> bool:

@@ -76,9 +76,6 @@ _BOX: dict[str, Any] = {
 }
 
 
-# --- small multiples ------------------------------------------------------------------------------
-
-
 def panels(
     count: int,
     across: int,
@@ -151,9 +148,6 @@ def rows(ax: Axes, names: Sequence[str], *, beyond: float = 0.5, above: float = 
     ax.set_ylim(len(names) - 1 + beyond, -above)
     ax.tick_params(axis="y", length=0)
     grid(ax, "x")
-
-
-# --- marks ----------------------------------------------------------------------------------------
 
 
 def points(ax: Axes, x: ArrayLike, y: ArrayLike, mark: str = "o", **style: Any) -> None:
@@ -360,8 +354,6 @@ def label_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
     )
 
-
-# --- heat maps ------------------------------------------------------------------------------------
 
 DARK = 0.21
 """Luminance below which a colour takes white text, which is read more easily on it than ink."""

@@ -376,7 +376,6 @@ THOUGHTS: Mapping[str, Thought] = MappingProxyType(
     }
 )
 
-
 ENOUGH_S = 60.0
 """Seconds a question after which half the effort that can be said is felt: the middle of the mean
 response times of paper 000, table A.3 (49 to 99 s)."""

@@ -125,7 +125,6 @@ class OracleStrategy:
 
 Make = Callable[[MotorModel, np.random.Generator], Strategy]
 
-
 STRATEGIES: MappingProxyType[str, Make] = MappingProxyType(
     {
         "understanding": lambda hand, rng: UnderstandingStrategy(Eye(rng, hand.person.noise), hand),

@@ -326,7 +326,6 @@ def _equivalences(
     declaration: Declaration,
     transform: str,
 ) -> tuple[list[Compared], list[str]]:
-    """The test of equivalence, where a smallest effect is declared."""
     smallest = declaration.analysis.smallest_effect.get(outcome.name)
     result: list[Compared] = []
     remarks: list[str] = []
@@ -364,7 +363,6 @@ def _of_trials(
     comparisons: Sequence[Comparison],
     remarks: list[str],
 ) -> list[Model]:
-    """The same question asked of trials."""
     if trials is None or len(trials) <= len(outcome.frame) or not layout.factors:
         return []
     n = trials[PARTICIPANT].nunique()

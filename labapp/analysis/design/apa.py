@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
 from labapp.analysis.design.contrasts import TWO_SIDED
 from labapp.analysis.design.rows import design_words, plain_name, term_name
-from labapp.analysis.design.sections import BACK_MEAN, CORRECTIONS, cell_rows, df_words, p_cell
+from labapp.analysis.design.sections import BACK_MEAN, cell_rows, df_words, p_cell
 from labapp.analysis.inference import HEDGES, Effect
 from labapp.report.listing import NONE
 from labapp.report.page import Verbatim, say

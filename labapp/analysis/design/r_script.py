@@ -39,7 +39,6 @@ def _r(name: str) -> str:
 
 
 def _scale(scale: Reliability) -> str:
-    """The check of a scale on all its occasions."""
     fields = {
         "study": _text(str(scale.about["study"])),
         "instrument": _text(str(scale.about["instrument"])),

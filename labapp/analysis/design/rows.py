@@ -241,7 +241,6 @@ def contrast_row(compared: Compared) -> Row:
 
 
 def _tested(compared: Compared, family: str) -> Row:
-    """A comparison and its one test."""
     row = contrast_row(compared) | outcome_row(compared.test)
     if compared.estimate is None:
         return row

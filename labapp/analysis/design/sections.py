@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import (
     MIXED,
     TRIALS_LOGISTIC,
@@ -40,12 +41,6 @@ from labapp.report.page import (
 from labapp.study.design import Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
-CORRECTIONS = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
-    "none": "no correction",
-}
 
 
 def sections(
@@ -79,7 +74,6 @@ def sections(
 
 
 def _hypotheses(results: StudyAnalyses) -> Html:
-    """Each hypothesis with the test that it names, outcome by outcome of that name."""
     rows: list[tuple[object, ...]] = []
     for hypothesis in results.declaration.hypotheses:
         name = two_lines(Verbatim(hypothesis.text), f"{hypothesis.role}, {hypothesis.outcome}")

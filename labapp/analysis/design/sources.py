@@ -516,7 +516,6 @@ def _trial_frame(
     names: Sequence[str],
     framed: Callable[[pd.DataFrame, Sequence[str]], pd.DataFrame],
 ) -> pd.DataFrame | None:
-    """The trials of these rows with their factors."""
     own = trials[trials["participant"].isin(rows["participant"].unique())]
     for name in names:
         if name not in own:

@@ -186,7 +186,6 @@ TYPES: dict[Kind, pa.DataType] = {
     "numbers": pa.string(),
 }
 
-
 NUMBERS = pa.list_(pa.float64())
 """Type of the cells with one number a dimension among the snapshots."""
 
