@@ -325,19 +325,16 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
     fit came to an end. The factor points where most loadings are positive."""
     items = len(correlations)
 
-    def vectors(own: Matrix) -> tuple[Matrix, Matrix]:
+    def factored(own: Matrix) -> tuple[Matrix, Matrix]:
+        """The eigenvalues of the correlations in units of own variances, and the loadings."""
         scale = 1 / np.sqrt(own)
-        values, every = np.linalg.eigh(correlations * np.outer(scale, scale))
-        return values, every
-
-    def loadings_of(own: Matrix) -> Matrix:
-        values, every = vectors(own)
-        made: Matrix = np.sqrt(own) * every[:, -1] * np.sqrt(max(values[-1] - 1, 0.0))
-        return made
+        values, vectors = np.linalg.eigh(correlations * np.outer(scale, scale))
+        loadings = np.sqrt(own) * vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0.0))
+        return values, np.asarray(loadings, np.float64)
 
     def misfit(own: Matrix) -> tuple[float, Matrix]:
-        rest = vectors(own)[0][:-1]
-        loadings = loadings_of(own)
+        values, loadings = factored(own)
+        rest = values[:-1]
         residual = np.outer(loadings, loadings) + np.diag(own) - correlations
         return -float(np.sum(np.log(rest) - rest)) + 1 - items, np.diag(residual) / own**2
 
@@ -351,7 +348,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
     )
     own = np.asarray(fit.x, dtype=np.float64)
-    loadings = loadings_of(own)
+    loadings = factored(own)[1]
     if loadings.sum() < 0:
         loadings = -loadings
     inside = (own > LEAST_OWN) & (own < 1)

@@ -219,8 +219,7 @@ def _retained(
     name: str, some: pd.DataFrame, text: str, withdrawn: Sequence[TableSession] = ()
 ) -> tuple[object, ...]:
     everybody = people_of(records(some), withdrawn)
-    included = sum(person.state == "included" for person in everybody)
-    return name, len(everybody), included, decimal(100 * included / len(everybody), 0), text
+    return name, len(everybody), _included(everybody), _percent(everybody), text
 
 
 def _said(printed: Printed, quantity: str, task: str, model: str) -> str:

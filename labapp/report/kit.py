@@ -74,6 +74,7 @@ _BOX: dict[str, Any] = {
     "medianprops": {"linewidth": 0.0},
     "zorder": 1,
 }
+_BAR: dict[str, Any] = {"color": FACE, "edgecolor": SECONDARY, "linewidth": 0.8, "zorder": 1}
 
 
 def panels(
@@ -183,16 +184,7 @@ def diamond(ax: Axes, x: float, y: float, **style: Any) -> None:
 
 def bar(ax: Axes, place: float, top: float, bottom: float = 0.0) -> None:
     """Draw a pale bar, on which points are visible."""
-    ax.bar(
-        place,
-        top - bottom,
-        bottom=bottom,
-        width=0.62,
-        color=FACE,
-        edgecolor=SECONDARY,
-        linewidth=0.8,
-        zorder=1,
-    )
+    ax.bar(place, top - bottom, bottom=bottom, width=0.62, **_BAR)
 
 
 def median(ax: Axes, place: float, values: ArrayLike, half: float, **style: Any) -> None:
@@ -239,8 +231,7 @@ def lying_strip(ax: Axes, row: float, values: Values) -> None:
     if values.size >= BOX_FROM:
         low, first, third, high = np.percentile(values, (5, 25, 75, 95))
         ax.hlines(row, low, high, color=SECONDARY, linewidth=0.8, zorder=1)
-        look: dict[str, Any] = {"color": FACE, "edgecolor": SECONDARY, "linewidth": 0.8}
-        ax.barh(row, third - first, 0.5, first, zorder=1, **look)
+        ax.barh(row, third - first, 0.5, first, **_BAR)
     if values.size <= POINTS_UP_TO:
         beside = row + jitter(values.size, 0.2)
         points(ax, values, beside, markersize=3.8, zorder=4, clip_on=False)
@@ -309,16 +300,9 @@ def counted(
     )
     thick = min(thick, most)
     for step in steps:
-        n = int((known == step).sum())
-        if n:
+        if n := int((known == step).sum()):
             width = 2 * half * n / known.size
-            look: dict[str, Any] = {
-                "color": FACE,
-                "edgecolor": SECONDARY,
-                "linewidth": 0.8,
-                "zorder": 1,
-            }
-            ax.barh(step, width, thick, place - width / 2, clip_on=False, **look)
+            ax.barh(step, width, thick, place - width / 2, clip_on=False, **_BAR)
             _write(ax, place, float(step), f"{n:,}", INK)
     diamond(ax, place + half + 0.07, float(known.mean()), clip_on=False)
     return int(known.size)
