@@ -237,7 +237,10 @@ def write_small(tables: Tables, out: Path, findings: Findings) -> list[Path]:
     written = []
     for name, frame in {**tables.small(), **derived(findings)}.items():
         written += [out / f"{name}.csv", out / f"{name}.parquet"]
-        _to_csv(_as_text(name, frame), written[-2])
+        lists = [column.name for column in _columns()[name] if column.kind == "numbers"]
+        _to_csv(
+            frame.assign(**{column: frame[column].map(json.dumps) for column in lists}), written[-2]
+        )
         with written[-1].open("xb") as file:
             frame.to_parquet(file, index=False, engine="pyarrow")
     written.append(out / DICTIONARY)
@@ -277,11 +280,6 @@ def dictionary(tables: Tables | None = None) -> pd.DataFrame:
         ],
         columns=["table", "column", "type", "unit", "meaning"],
     )
-
-
-def _as_text(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    lists = [column.name for column in _columns()[name] if column.kind == "numbers"]
-    return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
 
 
 def _to_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -45,12 +45,10 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
     Attributes
     ----------
     choice : the one that counts, from 0.
-    choices : int
-        How many were made.
-    answer : event or None
-        What was handed in.
-    first_choice_ns, answered_ns, last_ns : int or None
-        Working time of the first choice, of the answer, and of the last event.
+    choices : how many were made.
+    answer : what was handed in.
+    first_choice_ns, answered_ns, last_ns : working time of the first choice, of the answer, and of
+        the last event.
     """
 
     part: P

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.analysis.column import TRIAL, WHERE, WHO, Column
+from labapp.analysis.column import TRIAL, WHERE, WHO
 from labapp.analysis.columns import Metric, table_columns
 from labapp.analysis.task_records import Columns, records_class
 from labapp.analysis.task_report import ReportedStudy, has_report, reports
@@ -110,7 +110,9 @@ def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
             ),
         ]
         for column in columns
-        if _measures(column) and rows[column.name].notna().any()
+        if column.kind in ("integer", "number")
+        and column.name not in _PLACE
+        and rows[column.name].notna().any()
     ]
     if not lines:
         return joined(())
@@ -119,10 +121,6 @@ def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
     return table(
         ["Column", *titles], lines, numeric=right, caption=f"{caption}: mean ± sd, median and n."
     )
-
-
-def _measures(column: Column) -> bool:
-    return column.kind in ("integer", "number") and column.name not in _PLACE
 
 
 def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:

@@ -30,13 +30,12 @@ def check_study(
     checked = check_all(study, predict_masked, language)
     if checked.loaded is None:
         return checked
-    return checked._replace(errors=(*checked.errors, *_unfit_outcomes(checked.loaded)))
-
-
-def _unfit_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
-    yield from unknown_outcomes(loaded)
-    yield from impossible_effects(loaded)
-    yield from impossible_transforms(loaded)
+    unfit = (
+        *unknown_outcomes(checked.loaded),
+        *impossible_effects(checked.loaded),
+        *impossible_transforms(checked.loaded),
+    )
+    return checked._replace(errors=(*checked.errors, *unfit))
 
 
 _DEFINED: dict[str, tuple[str, float, float]] = {

@@ -21,7 +21,6 @@ from labapp.analysis.coding_section import (
     counted_marks,
     levels,
 )
-from labapp.analysis.notes_section import natural
 from labapp.analysis.tables import Tables
 from labapp.figure_style import (
     ACCENT,
@@ -33,6 +32,7 @@ from labapp.figure_style import (
     panels_across,
     style,
 )
+from labapp.naming import natural
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, add_heading, shortened
 from labapp.report.finishing import SAID
@@ -69,7 +69,9 @@ def coding_figures(tables: Tables, counts: pd.DataFrame, study: str) -> Iterator
     """
     if counts.empty:
         return
-    told = _heading(tables, study)
+    people = tables.participants[tables.participants["included"]]
+    programs = people[people["simulated"].fillna(value=False).astype(bool)]
+    told = study, len(people[PERSON].drop_duplicates()), len(programs[PERSON].drop_duplicates())
     for by in (OVERALL, *compared_by(tables)):
         if by == OVERALL or 1 < len(levels(counts, by)) <= MOST_LEVELS:
             figure = _mentions(counts[counts["by"] == by], "" if by == OVERALL else by)
@@ -106,12 +108,6 @@ def words_of(by: str) -> str:
     return by.removeprefix("factor_").replace("_", " ")
 
 
-def _heading(tables: Tables, study: str) -> tuple[str, int, int]:
-    people = tables.participants[tables.participants["included"]]
-    programs = people[people["simulated"].fillna(value=False).astype(bool)]
-    return study, len(people[PERSON].drop_duplicates()), len(programs[PERSON].drop_duplicates())
-
-
 def _mentions(counts: pd.DataFrame, by: str) -> Figure:
     """A row a code, in it a point a level with its interval."""
     codes = _ordered_codes(counts)
@@ -136,16 +132,15 @@ def _mentions(counts: pd.DataFrame, by: str) -> Figure:
         ax.set_xticks(range(0, 101, 20))
         ax.set_xlabel("Participants who said it, %")
         if by:
-            legend = figure.legend(loc="outside upper left", ncols=_across(names), frameon=False)
+            letters = LETTERS_PER_IN * figure_width()
+            legend = figure.legend(
+                loc="outside upper left",
+                ncols=int(min(4, len(names), max(1, letters // (max(map(len, names)) + 6)))),
+                frameon=False,
+            )
             for told in legend.get_texts():
                 told.set_label(SAID)
         return figure
-
-
-def _across(names: Sequence[str]) -> int:
-    """So many names stand beside each other above a figure."""
-    letters = LETTERS_PER_IN * figure_width()
-    return int(min(4, len(names), max(1, letters // (max(map(len, names)) + 6))))
 
 
 def _names(names: Sequence[str]) -> list[Verbatim]:

@@ -1,8 +1,7 @@
 """The report's section on what participants said, as raters coded it.
 
-How many participants said what: counts of the final coding, with intervals over participants.
-
-Nothing here takes marks for independent: a participant counts once, however often a code was given.
+It has counts of the final coding, with intervals over participants. Nothing here takes marks for
+independent: a participant counts once, however often a code was given.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from labapp.analysis.bootstrap import NORMAL
 from labapp.analysis.column import Column, number, text, whole
 from labapp.analysis.declared import PREFIX
-from labapp.analysis.notes_section import natural
 from labapp.analysis.speech_rows import NOT_AGREED, REDACTED
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.talk_times import talk_times
 from labapp.annotations.simulated import SIMULATED
+from labapp.naming import natural
 from labapp.report.listing import NONE, records
 from labapp.report.page import (
     Html,
@@ -47,6 +47,8 @@ def coding_section(tables: Tables, study: str, anchor: str) -> Iterator[Html]:
 
     tables: of its sessions that count; anchor: prefix of the page's ids.
     """
+    from labapp.analysis.coding_figures import coding_figures, left_out, timelines
+
     if tables.coded.empty and tables.utterances.empty:
         return
     marks = counted_marks(tables.coded)
@@ -59,7 +61,12 @@ def coding_section(tables: Tables, study: str, anchor: str) -> Iterator[Html]:
     yield _overall(counts)
     for by in compared_by(tables):
         yield _by(counts, by)
-    yield from _figures(tables, counts, study, anchor)
+    for figure in coding_figures(tables, counts, study):
+        yield figure.html(anchor)
+    sessions = [figure.html(anchor) for figure in timelines(tables, study)]
+    if more := left_out(tables):
+        sessions.append(paragraph(more, "quiet"))
+    yield details(f"The timelines of {count(len(sessions), 'session')}", joined(sessions))
     yield _quotes(tables)
 
 
@@ -90,29 +97,21 @@ def _told(tables: Tables, marks: pd.DataFrame) -> str:
             "gave them."
         )
     if left := uncoded(tables):
-        sentences.append(
-            f"{count(left, 'participant')} spoke and is not coded."
-            if left == 1
-            else f"{count(left, 'participant')} spoke and are not coded."
-        )
-    others = len(tables.coded) - len(marks)
-    if others:
-        sentences.append(
-            f"{count(others, 'mark')} on the speech of others "
-            f"{'does' if others == 1 else 'do'} not count here."
-        )
+        is_are = "is" if left == 1 else "are"
+        sentences.append(f"{count(left, 'participant')} spoke and {is_are} not coded.")
+    if others := len(tables.coded) - len(marks):
+        do = "does" if others == 1 else "do"
+        sentences.append(f"{count(others, 'mark')} on the speech of others {do} not count here.")
     return " ".join(sentences)
 
 
 def _percent(row: dict[str, Any], name: str) -> tuple[str, str]:
     """A share and its interval, in per cent."""
     values = [row[name], row[f"{name}_low"], row[f"{name}_high"]]
-    share, low, high = (None if value is None else 100 * float(value) for value in values)
+    share, low, high = (v if v is None else decimal(100 * float(v), 0) for v in values)
     if share is None:
         return NONE, ""
-    if low is None or high is None:
-        return f"{decimal(share, 0)} %", ""
-    return f"{decimal(share, 0)} %", f"{decimal(low, 0)} to {decimal(high, 0)} %"
+    return f"{share} %", "" if low is None or high is None else f"{low} to {high} %"
 
 
 def _overall(counts: pd.DataFrame) -> Html:
@@ -120,25 +119,23 @@ def _overall(counts: pd.DataFrame) -> Html:
     own = counts[counts["by"] == OVERALL]
     rows = []
     for row in records(own):
-        mentioned = _percent(row, "share_mentioned")
         mean = _percent(row, "mean_share")
         rows.append(
             (
                 Verbatim(str(row["tier"])),
                 Verbatim(str(row["code_name"])),
                 f"{row['n_mentioned']} of {row['n_participants']}",
-                two_lines(*mentioned),
+                two_lines(*_percent(row, "share_mentioned")),
                 int(row["n_marks"]),
                 two_lines(*mean) if mean[1] else mean[0],
             )
         )
-    few = int(own["n_mean"].min()) < LEAST
     caption = (
         "Participants with the code at least once, with Wilson's 95 % interval. Share: mean over "
         "participants of how many of their marks of the tier have the code, with a 95 % interval "
         "by drawing participants anew."
     )
-    if few:
+    if int(own["n_mean"].min()) < LEAST:
         caption += f" Means over fewer than {LEAST} participants have no interval."
     return table(
         (
@@ -180,23 +177,12 @@ def _by(counts: pd.DataFrame, by: str) -> Html:
     )
 
 
-def _figures(tables: Tables, counts: pd.DataFrame, study: str, anchor: str) -> Iterator[Html]:
-    from labapp.analysis.coding_figures import coding_figures, left_out, timelines
-
-    for figure in coding_figures(tables, counts, study):
-        yield figure.html(anchor)
-    sessions = [figure.html(anchor) for figure in timelines(tables, study)]
-    if more := left_out(tables):
-        sessions.append(paragraph(more, "quiet"))
-    yield details(f"The timelines of {count(len(sessions), 'session')}", joined(sessions))
-
-
 def _quotes(tables: Tables) -> Html:
     """Some quotes a code, each of another participant, where that was agreed; what is left out."""
     marks = counted_marks(tables.coded)
     rows = []
     names = code_names(marks)
-    allowed = quotable(tables)
+    agreed, allowed = with_agreed_words(tables), quotable(tables)
     order = sorted(
         records(allowed),
         key=lambda row: (row["tier"], row["code"], natural(row["participant"]), row["onset_s"]),
@@ -217,34 +203,23 @@ def _quotes(tables: Tables) -> Html:
             )
         )
     titles = ("Code", "Words", "Participant", two_lines("At", "min:s of working time"), "Model")
-    shown = table(titles, rows, numeric=(3,)) if rows else joined([])
-    told = []
     withheld = marks["text_withheld"].fillna("")
     left = {
         "without words, for the participant did not agree that they are written down": int(
             (withheld == NOT_AGREED).sum()
         ),
         "redacted": int((withheld == REDACTED).sum()),
-        "not to be quoted, as the participant said": _refused(tables),
+        "not to be quoted, as the participant said": int(
+            (marks["text"].notna() & (withheld != REDACTED)).sum()
+        )
+        - len(agreed),
         "without words: nobody has written them down": int((withheld == "not_written").sum()),
-        "on words that nobody has read against the sound": len(with_agreed_words(tables))
-        - len(allowed),
+        "on words that nobody has read against the sound": len(agreed) - len(allowed),
     }
-    told = [f"{count(n, 'mark')} {why}." for why, n in left.items() if n]
-    parts = [shown]
-    if told:
+    parts = [table(titles, rows, numeric=(3,))] if rows else []
+    if told := [f"{count(n, 'mark')} {why}." for why, n in left.items() if n]:
         parts.append(paragraph(" ".join(told), "quiet"))
     return details(f"Quotes, up to {SHOWN_QUOTES} of a code", joined(parts))
-
-
-def _refused(tables: Tables) -> int:
-    """Marks with words that may not be quoted."""
-    marks = counted_marks(tables.coded)
-    with_words = marks[marks["text"].notna() & (marks["text_withheld"].fillna("") != REDACTED)]
-    return len(with_words) - len(with_agreed_words(tables))
-
-
-EVERYBODY = "All"
 
 
 def talk_section(tables: Tables) -> Iterator[Html]:
@@ -256,7 +231,7 @@ def talk_section(tables: Tables) -> Iterator[Html]:
     if spoken.empty:
         return
     pauses = talk_times(tables)
-    rows = [_row(EVERYBODY, spoken, pauses)]
+    rows = [_row("All", spoken, pauses)]
     for by in compared_by(tables):
         speech, between = (_placed(frame, tables, by) for frame in (spoken, pauses))
         rows += [
@@ -354,7 +329,6 @@ OVERALL = "study"
 LEAST = 10
 """No interval of a mean is drawn from fewer participants: a bootstrap of so few is too narrow."""
 DRAWS, SEED = 2000, 20200401
-NORMAL = 1.959963984540054
 
 CODE_COUNTS: tuple[Column, ...] = (
     text("study", "id of the study"),
@@ -398,12 +372,7 @@ class Interval:
 
 
 def wilson(successes: int, of: int) -> Interval:
-    """95 % score interval of a share (Wilson 1927): it holds for few people too.
-
-    Parameters
-    ----------
-    successes, of : how many of how many.
-    """
+    """95 % score interval of a share (Wilson 1927): it holds for few people too."""
     if of == 0:
         return Interval(None, None)
     share, z = successes / of, NORMAL
@@ -413,13 +382,7 @@ def wilson(successes: int, of: int) -> Interval:
 
 
 def mean_interval(values: NDArray[np.float64]) -> Interval:
-    """95 % interval of a mean over participants, by drawing participants anew (percentiles).
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (participants,)
-        One of each.
-    """
+    """95 % interval of a mean over participants, by drawing participants anew (percentiles)."""
     if values.size < LEAST:
         return Interval(None, None)
     drawn = np.random.default_rng(SEED).integers(values.size, size=(DRAWS, values.size))
@@ -514,7 +477,11 @@ def _counted(people: pd.DataFrame, of_tier: pd.DataFrame, code: str) -> dict[str
     mentioned = len(own[PERSON].drop_duplicates())
     n = len(people)
     interval = wilson(mentioned, n)
-    shares = _shares(of_tier, code)
+    shares: NDArray[np.float64] = np.empty(0)
+    if len(of_tier):
+        has = (of_tier["code"] == code).astype(float)
+        by_person = has.groupby([of_tier[column] for column in PERSON]).mean()
+        shares = np.asarray(by_person, dtype=np.float64)
     mean = mean_interval(shares)
     return {
         "n_participants": n,
@@ -528,14 +495,6 @@ def _counted(people: pd.DataFrame, of_tier: pd.DataFrame, code: str) -> dict[str
         "mean_share_high": mean.high,
         "n_mean": int(shares.size),
     }
-
-
-def _shares(of_tier: pd.DataFrame, code: str) -> NDArray[np.float64]:
-    """Of each participant with a mark of the tier, the share that has the code."""
-    if of_tier.empty:
-        return np.empty(0, dtype=np.float64)
-    by_person = (of_tier["code"] == code).astype(float).groupby([of_tier[c] for c in PERSON]).mean()
-    return np.asarray(by_person, dtype=np.float64)
 
 
 def uncoded(tables: Tables) -> int:

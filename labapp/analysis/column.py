@@ -60,7 +60,6 @@ TRIAL = (
 )
 INCLUDED = yes("included", "the session counts, see the table participants")
 
-
 STALLED = seconds(
     "stalled_s",
     "how long the computer stood still or slept while the question was open; other times of the "

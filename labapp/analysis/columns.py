@@ -61,21 +61,6 @@ TRIALS = (
     INCLUDED,
 )
 
-_CHANGES = (
-    whole("change_questions", "questions in each of the two groups of the changes"),
-    number("change_completion_rate", "last minus first questions", "0-1"),
-    seconds("change_response_time_s", "last minus first questions"),
-    number("change_slide_distance", "last minus first questions", "full slider widths"),
-    number("change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"),
-    number(
-        "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
-    ),
-    number("change_correctness_rate", "last minus first questions", "0-1"),
-)
-"""The published definition is of reconstruction (Figure 10). For the single-dimension task it holds
-for what both kinds of question have, the response time, and for correctness in place of completion;
-the other columns are empty there, and that of correctness is empty for reconstruction."""
-
 STAGES = (
     *WHO,
     *WHERE,
@@ -99,7 +84,19 @@ STAGES = (
         "times the moderator skipped the rest of the stage and took that back; of its questions "
         "see the table trials",
     ),
-    *_CHANGES,
+    # The published definition of the changes is of reconstruction (Figure 10). For the
+    # single-dimension task it holds for what both kinds of question have, the response time, and
+    # for correctness in place of completion; the other columns are empty there, and that of
+    # correctness is empty for reconstruction.
+    whole("change_questions", "questions in each of the two groups of the changes"),
+    number("change_completion_rate", "last minus first questions", "0-1"),
+    seconds("change_response_time_s", "last minus first questions"),
+    number("change_slide_distance", "last minus first questions", "full slider widths"),
+    number("change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"),
+    number(
+        "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
+    ),
+    number("change_correctness_rate", "last minus first questions", "0-1"),
     INCLUDED,
 )
 
@@ -415,24 +412,21 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
 _BETWEEN = {"tasks_with_dials": ", ", "tasks": "; ", "durations": "; "}
 """The names in braces for which tasks have words (`TaskTables.words`), and what stands between the
 words of two tasks."""
-_ANY_OUTCOMES = {"time_expired": "", "stage_skipped": "by the moderator"}
-_NO_END = ("interrupted", "no end recorded")
 
 
 def _outcomes(brought: Sequence[TaskTables]) -> str:
     """How trials end: as tasks say of theirs, then as those of any task can."""
-    name, why = _NO_END
     own: dict[str, list[str]] = {}
     for tables in brought:
         for outcome, words in tables.outcomes.items():
             own.setdefault(outcome, []).append(words)
-    unended = own.pop(name, [])
-    own |= {outcome: [words] for outcome, words in _ANY_OUTCOMES.items()}
+    unended = own.pop("interrupted", [])
+    own |= {"time_expired": [], "stage_skipped": ["by the moderator"]}
     listed = [
         f"{outcome} ({' or '.join(filter(None, words))})" if any(words) else outcome
         for outcome, words in own.items()
     ]
-    return f"{', '.join(listed)} or {name} ({', or '.join((why, *unended))})"
+    return f"{', '.join(listed)} or interrupted ({', or '.join(('no end recorded', *unended))})"
 
 
 def _with_added(table: str, shared: Columns, added: Sequence[Mapping[str, Columns]]) -> Columns:

@@ -36,8 +36,13 @@ DECLARED = text(
     "what the study declared of its design, of exclusion, missing data, analysis and hypotheses "
     "(JSON)",
 )
-_BEHIND = "assignment"
-"""The column of participants behind which what was declared stands."""
+
+CORRECTIONS = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
+    "none": "no correction",
+}
 
 
 def is_of_design(column: Column) -> bool:
@@ -53,11 +58,8 @@ def factor_column(factor: str) -> str:
 class Declaration(Declared):
     """What a study declares, as its sessions have it; the defaults where it says nothing.
 
-    Attributes
-    ----------
-    study : id of the study.
-    versions : of the study file that declare exactly this, ascending.
-    others : by version of the study file that declares something else, the keys that differ.
+    study: id of the study; versions: of the study file that declare exactly this, ascending;
+    others: by version of the study file that declares something else, the keys that differ.
     """
 
     study: str
@@ -178,11 +180,11 @@ def _with_declared(
     made = {}
     for name, columns in tables:
         names = [column.name for column in columns]
-        if names[: len(WHO)] == [column.name for column in WHO] and name != _NOT_IN:
+        if names[: len(WHO)] == [column.name for column in WHO] and name != "snapshots":
             added = (*between, *(within if "stage" in names else ()))
             columns = (*columns[: len(WHO)], *added, *columns[len(WHO) :])
         if name == "participants":
-            at = [column.name for column in columns].index(_BEHIND) + 1
+            at = [column.name for column in columns].index("assignment") + 1
             columns = (*columns[:at], DECLARED, *columns[at:])
             columns = tuple(_with_rules(column, declared) for column in columns)
         made[name] = columns
@@ -206,28 +208,31 @@ def _with_rules(column: Column, declared: Iterable[str]) -> Column:
     return replace(column, meaning=f"{column.meaning}; {told}")
 
 
-_NOT_IN = "snapshots"
-"""The large table is joined by stage with the others where it needs their factors."""
-
-
 def _designs(declared: Iterable[str]) -> list[Design]:
     texts = dict.fromkeys(filter(None, declared))
     return [design for text in texts if (design := read_declared(text).design) is not None]
 
 
+def _level_columns(
+    factors: Iterable[tuple[str, Iterable[object] | None]], meaning: str
+) -> tuple[Column, ...]:
+    """A column a factor, with the levels of all studies that have it; meaning: with {factor} and
+    {levels}."""
+    levels: dict[str, dict[str, None]] = {}
+    for factor, own in factors:
+        if own is not None:
+            levels.setdefault(factor, {}).update(dict.fromkeys(map(str, own)))
+    return tuple(
+        text(factor_column(factor), meaning.format(factor=factor, levels=", ".join(own)))
+        for factor, own in levels.items()
+    )
+
+
 def between_columns(declared: Iterable[str]) -> tuple[Column, ...]:
     """A column a factor of which each participant has one level."""
-    levels: dict[str, dict[str, None]] = {}
-    for design in _designs(declared):
-        for factor, of_factor in design.between.items():
-            levels.setdefault(factor, {}).update(dict.fromkeys(map(str, of_factor)))
-    return tuple(
-        text(
-            factor_column(factor),
-            f"the participant's level of the factor {factor} of the study's design: "
-            f"{', '.join(of_factor)}",
-        )
-        for factor, of_factor in levels.items()
+    return _level_columns(
+        (factor for design in _designs(declared) for factor in design.between.items()),
+        "the participant's level of the factor {factor} of the study's design: {levels}",
     )
 
 
@@ -235,30 +240,17 @@ def within_columns(declared: Iterable[str]) -> tuple[Column, ...]:
     """A column a factor of which each participant meets every level, and the position; the models
     have a column of their own."""
     designs = _designs(declared)
-    levels: dict[str, dict[str, None]] = {}
-    for design in designs:
-        for factor, of_factor in design.within_levels.items():
-            if of_factor is not None:
-                levels.setdefault(factor, {}).update(dict.fromkeys(map(str, of_factor)))
-    columns = tuple(
-        text(
-            factor_column(factor),
-            f"level of the factor {factor} of the study's design, which participants meet one "
-            f"after the other: {', '.join(of_factor)}; empty for what is of none",
-        )
-        for factor, of_factor in levels.items()
+    columns = _level_columns(
+        (factor for design in designs for factor in design.within_levels.items()),
+        "level of the factor {factor} of the study's design, which participants meet one after the "
+        "other: {levels}; empty for what is of none",
     )
     return (*columns, POSITION) if any(design.within for design in designs) else columns
 
 
 class SessionFactors:
     """The factors of one session: its participant's levels, and those of each part of its plan.
-
-    Parameters
-    ----------
-    planned : the session's first event.
-    parts : its parts by id, in the plan's order.
-    """
+    planned: the session's first event; parts: its parts by id, in the plan's order."""
 
     def __init__(self, planned: SessionPlanned, parts: Mapping[str, PlannedPart]) -> None:
         self.declared = declared_text(planned)

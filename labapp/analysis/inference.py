@@ -1,18 +1,14 @@
-"""Tests and intervals for small samples, each as scipy has it; where one has no value, it says so.
+"""Tests and intervals for small samples, each as scipy has it, and standardised effects.
 
-All tests are two-sided. Nothing here warns: a sample that does not vary has no t.
+All tests are two-sided. Nothing here warns: what has no value says why. Here, too, is what analyses
+of variance assume, and the tests by ranks in their place; the analyses themselves are those of
+`design.anova`. Within participants the values are a matrix of shape (participants, conditions)
+without gaps.
 
-What analyses of variance assume, and the tests by ranks in their place; the analyses themselves
-are those of `design.anova`.
-
-Within participants the values are a matrix of shape (participants, conditions) without gaps.
-Nothing here warns: what has no value says why.
-
-Standardised effects with 95 % intervals by noncentral distributions.
-
-The noncentrality of which the observed statistic is the 97.5th and the 2.5th percentile are the
-ends of an interval of the noncentrality (Steiger and Fouladi, 1997); an effect is a function of it.
-Ends that no noncentrality reaches are None.
+Standardised effects have 95 % intervals by noncentral distributions. The noncentralities of which
+the observed statistic is the 97.5th and the 2.5th percentile are the ends of an interval of the
+noncentrality (Steiger and Fouladi, 1997); an effect is a function of it. Ends that no noncentrality
+reaches are None.
 """
 
 from __future__ import annotations

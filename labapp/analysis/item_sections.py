@@ -206,7 +206,6 @@ _READ = (
     "answers."
 )
 
-
 _READ_STRIPS = (
     "Each row is an item, in the order of the questionnaire, over all numbers that could be given; "
     "a point is an answer."
@@ -311,9 +310,11 @@ def reliability_section(scales: Sequence[Reliability], counted: Tables) -> Itera
         if scale.alpha.value is not None:
             ends = (decimal(end or 0.0, 2) for end in (scale.alpha.low, scale.alpha.high))
             value = two_lines(decimal(scale.alpha.value, 2), " to ".join(ends))
+        about = scale.about
+        version = f"version {about['instrument_version']}"
         rows.append(
             (
-                _named(scale),
+                two_lines(Verbatim(f"{about['instrument']}: {about['score']}"), version),
                 *([Verbatim(scale.occasion)] if several else []),
                 len(scale.items),
                 len(scale.complete),
@@ -345,12 +346,6 @@ def _reasons(scales: Sequence[Reliability]) -> Iterator[Html]:
             if why:
                 of = ", ".join(filter(None, (str(scale.about["score"]), scale.occasion)))
                 yield paragraph(Verbatim(f"{say(name)}, {of}: {say(why)}."), "quiet")
-
-
-def _named(scale: Reliability) -> Html:
-    about = scale.about
-    version = f"version {about['instrument_version']}"
-    return two_lines(Verbatim(f"{about['instrument']}: {about['score']}"), version)
 
 
 def _items(scale: Reliability, counted: Tables) -> Iterator[Html]:

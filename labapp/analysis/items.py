@@ -25,7 +25,7 @@ from labapp.plugins.part import Questionnaire
 from labapp.study.conditions import listed as listed_values
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import kind_of
-from labapp.study.instruments.scoring import Score, declared
+from labapp.study.instruments.scoring import declared
 
 INSTRUMENT = (
     text("study", "id of the study"),
@@ -164,11 +164,6 @@ def scale_rows(
                     "reversed": item in score.reverse,
                     "low": float(score.numbers[0]),
                     "high": float(score.numbers[1]),
-                    "moved": _moved(score),
+                    "moved": float(score.ends[0] - score.numbers[0]),
                     "times": score.times,
                 }
-
-
-def _moved(score: Score) -> float:
-    assert score.numbers is not None
-    return float(score.ends[0] - score.numbers[0])

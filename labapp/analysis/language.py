@@ -13,7 +13,6 @@ from labapp.report.page import ENGLISH, Translation
 FILE = "report.yaml"
 """Beside the words for participants and moderators, in `texts/<language>`."""
 
-
 MISSING = "report-words.yaml"
 """In the folder of an analysis: the sentences for which a file of one's own has no words."""
 

@@ -45,8 +45,7 @@ class Fitted:
 
     Attributes
     ----------
-    mean, sd : ndarray of float64, shape (effects,)
-        Fixed effects in log odds, and their standard errors.
+    mean, sd : shape (effects,), fixed effects in log odds, and their standard errors.
     spreads : standard deviations of the random intercepts, by factor.
     deviance : -2 log likelihood, by Laplace.
     """
@@ -77,12 +76,9 @@ def fit(
 
     Parameters
     ----------
-    outcome : ndarray of float64, shape (n,)
-        0 or 1.
-    fixed : ndarray of float64, shape (n, effects)
-        The design, its intercept included.
-    factors : sequence of ndarray of int64, shape (n,)
-        Of each factor the level of each value, from 0.
+    outcome : shape (n,), 0 or 1.
+    fixed : shape (n, effects), the design, its intercept included.
+    factors : of each factor the level of each value, from 0, shape (n,).
     start : standard deviations of the intercepts from which the search begins.
     rough : whether the fixed effects are left at the mode of the intercepts, as by `glmer` with
         nAGQ = 0: several times as fast, for what is fitted thousands of times.
@@ -164,7 +160,6 @@ class _Design:
         return np.concatenate([*others, fixed, largest])
 
     def eta(self, scale: Float64, at: Float64) -> Float64:
-        """The log odds."""
         size = self.others.shape[1]
         scaled = scale * at
         return np.asarray(self.others @ scaled[:size] + self.largest @ scaled[size:])

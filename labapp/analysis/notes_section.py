@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
+from labapp.naming import natural
 from labapp.report.listing import NONE, SHOWN_ROWS, records
 from labapp.report.page import (
     Html,
@@ -32,12 +32,6 @@ NAMES = {
     "deviation": "Deviations written down",
     "question": "Interview questions asked",
 }
-
-
-def natural(label: object) -> list[tuple[int, int, str]]:
-    """A key by which P2 comes before P10."""
-    parts = re.findall(r"[0-9]+|[^0-9]+", str(label))
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def notes_section(notes: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
@@ -92,7 +86,17 @@ def _count(name: object, some: pd.DataFrame) -> tuple[object, ...]:
 def _session(participant: str, session: str, notes: pd.DataFrame) -> Html:
     """One session, folded: each entry where it began, with its former words."""
     every = records(notes)
-    before = _former(every)
+    # How each entry read before, oldest first, by its seq: its first words and every correction
+    # but the last.
+    corrections: dict[int, list[tuple[int, str]]] = {}
+    for row in every:
+        if row["corrects"] is not None:
+            corrections.setdefault(int(row["corrects"]), []).append((row["seq"], row["text"]))
+    first = {row["seq"]: str(row["text"]) for row in every}
+    before = {
+        seq: [first.get(seq, ""), *(text for _, text in sorted(some)[:-1])]
+        for seq, some in corrections.items()
+    }
     rows = [
         (
             clock(row["working_s"]),
@@ -114,20 +118,6 @@ def _session(participant: str, session: str, notes: pd.DataFrame) -> Html:
         if (n := sum(row["corrects"] is None and row["kind"] == kind for row in every))
     )
     return details(f"Participant {participant}, session {session}: {', '.join(what)}", shown)
-
-
-def _former(rows: Sequence[dict[str, Any]]) -> dict[int, list[str]]:
-    """How each entry read before, oldest first, by its seq: its first words and every correction
-    but the last."""
-    corrections: dict[int, list[tuple[int, str]]] = {}
-    for row in rows:
-        if row["corrects"] is not None:
-            corrections.setdefault(int(row["corrects"]), []).append((row["seq"], row["text"]))
-    first = {row["seq"]: str(row["text"]) for row in rows}
-    return {
-        seq: [first.get(seq, ""), *(text for _, text in sorted(some)[:-1])]
-        for seq, some in corrections.items()
-    }
 
 
 def _words(row: dict[str, Any], former: Sequence[str]) -> Html:

@@ -3,8 +3,6 @@
 
 Each person is counted once, however many sessions they came for: where several reasons keep them
 out, under the first of them in the order of `flow_of`.
-
-The people of a study as its tables have them: who counts, by all of their sessions.
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from labapp.report.drawing import ReportFigure
-
 
 AWAITED = "awaited"
 """Why somebody is not analysed who has not had all sessions yet."""
@@ -315,7 +312,8 @@ def counted_people(participants: pd.DataFrame) -> pd.DataFrame:
     """The table of participants, in which a session counts only where its participant does."""
     included = list(participants["included"])
     because = list(participants["excluded_because"])
-    places = {name: at for at, name in enumerate(_names(participants))}
+    keys = (map(str, participants[key]) for key in ("study", "participant", "session"))
+    places = {who: at for at, who in enumerate(zip(*keys, strict=True))}
     for _, own in participants.groupby("study", sort=False):
         for person in people_of(records(own)):
             if person.state == "included":
@@ -349,8 +347,3 @@ def out_of_order(participants: pd.DataFrame) -> list[dict[str, Any]]:
                     )
                 had.append(each.session)
     return out
-
-
-def _names(participants: pd.DataFrame) -> Iterable[tuple[str, str, str]]:
-    keys = (participants[key] for key in ("study", "participant", "session"))
-    return ((str(a), str(b), str(c)) for a, b, c in zip(*keys, strict=True))

@@ -3,8 +3,8 @@ answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from labapp.analysis.attention import is_check
 from labapp.analysis.by_task import wide
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import reports
+from labapp.analysis.task_report import TaskReport, reports
 from labapp.analysis.titles import questionnaire_name
 from labapp.report.listing import limited, records, spread
 from labapp.report.page import Html, Verbatim, decimal, heading, paragraph, table, two_lines
@@ -21,14 +21,8 @@ from labapp.report.page import Html, Verbatim, decimal, heading, paragraph, tabl
 WHOLE = "whole session"
 SEQ = "seq"
 TLX = (
-    "mental_demand",
-    "physical_demand",
-    "temporal_demand",
-    "performance",
-    "effort",
-    "frustration",
-    "raw_tlx",
-    "weighted_tlx",
+    *("mental_demand", "physical_demand", "temporal_demand", "performance", "effort"),
+    *("frustration", "raw_tlx", "weighted_tlx"),
 )
 FEW = 4
 """With more models than this a panel of the figure is twice as wide."""
@@ -42,28 +36,16 @@ NAMES = {
 }
 
 
-class _Elsewhere(NamedTuple):
-    """What tasks' own sections tell of questionnaires. workload: tasks whose ratings they draw."""
-
-    instruments: frozenset[str]
-    items: frozenset[str]
-    workload: frozenset[str]
-
-
-def _elsewhere() -> _Elsewhere:
-    known = reports()
-    return _Elsewhere(
-        frozenset().union(*(report.instruments for report in known)),
-        frozenset().union(*(report.items for report in known)),
-        frozenset().union(*(report.draws_workload for report in known)),
-    )
+def _elsewhere(told: Callable[[TaskReport[Any]], Iterable[str]]) -> set[str]:
+    """What tasks' own sections tell of questionnaires."""
+    return {name for report in reports() for name in told(report)}
 
 
 def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
     """Everything that was asked of the sessions that count; anchor: prefix of the page's ids."""
     scores = by_stage(counted)
     scores = scores[~((scores["score"] == SEQ) & (scores["of"] != WHOLE))]  # is with the metrics
-    scores = scores[~scores["instrument"].isin(_elsewhere().instruments)]
+    scores = scores[~scores["instrument"].isin(_elsewhere(lambda report: report.instruments))]
     answers = counted.answers[counted.answers["submitted"] & ~is_check(counted.answers)]
     if scores.empty and answers.empty:
         return
@@ -83,7 +65,8 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
 def _drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
     """Whether these ratings are of stages whose models are compared: their figure stands there."""
     tasks = {task} if task else set(counted.stages["task"])
-    return tasks <= _elsewhere().workload and bool((scores["of"] != WHOLE).all())
+    drawn = _elsewhere(lambda report: report.draws_workload)
+    return tasks <= drawn and bool((scores["of"] != WHOLE).all())
 
 
 def workload(scores: pd.DataFrame, name: str) -> Html:
@@ -158,7 +141,8 @@ def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     sections tell are left to these.
     """
     given = answers[answers["value"].notna()]
-    given = given[~given["instrument"].isin(scored) & ~given["item"].isin(_elsewhere().items)]
+    given = given[~given["instrument"].isin(scored)]
+    given = given[~given["item"].isin(_elsewhere(lambda report: report.items))]
     given = given[~given["about_person"].fillna(value=False)]
     if given.empty:
         return
@@ -239,15 +223,14 @@ def written(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]
     yield heading(3, "Written answers")
     yield limited(
         ("Participant", "Instrument", "Item", "About", "Answer"),
-        [_text_row(row) for row in records(texts)],
-    )
-
-
-def _text_row(row: dict[str, object]) -> Sequence[object]:
-    return (
-        row["participant"],
-        row["instrument"],
-        row["item"],
-        row["model"] or WHOLE,
-        Verbatim(row["value_text"]),
+        [
+            (
+                row["participant"],
+                row["instrument"],
+                row["item"],
+                row["model"] or WHOLE,
+                Verbatim(row["value_text"]),
+            )
+            for row in records(texts)
+        ],
     )

@@ -64,22 +64,25 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
             sheets.setdefault(event.part_id, _Sheet(working))
         elif isinstance(payload, ResponseChanged):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
-            _respond(sheet, event.part_id, payload, (working - sheet.shown_ns) / NS)
+            at_s = (working - sheet.shown_ns) / NS
+            key = (payload.instrument, payload.item)
+            if (known := sheet.answers.get(key)) is None:
+                sheet.answers[key] = AnswerRecord(
+                    event.part_id,
+                    payload.instrument,
+                    payload.item,
+                    payload.value,
+                    payload.value,
+                    at_s,
+                    at_s,
+                )
+            else:
+                known.value, known.last_s = payload.value, at_s
+                known.changes += 1
         elif isinstance(payload, QuestionnaireSubmitted):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
             _submit(sheet, event.part_id, payload, (working - sheet.shown_ns) / NS)
     return [answer for sheet in sheets.values() for answer in sheet.answers.values()]
-
-
-def _respond(sheet: _Sheet, part: str, payload: ResponseChanged, at_s: float) -> None:
-    key = (payload.instrument, payload.item)
-    if (known := sheet.answers.get(key)) is None:
-        sheet.answers[key] = AnswerRecord(
-            part, payload.instrument, payload.item, payload.value, payload.value, at_s, at_s
-        )
-    else:
-        known.value, known.last_s = payload.value, at_s
-        known.changes += 1
 
 
 def _submit(sheet: _Sheet, part: str, payload: QuestionnaireSubmitted, at_s: float) -> None:
@@ -200,7 +203,6 @@ def _weights(
 
 
 def _about(about: str | None, parts: Parts) -> Row:
-    """The stage that is asked about, and its representation."""
     stage = parts.with_trials.get(about) if about is not None else None
     return {"about": about, "model": None if stage is None else stage.model}
 
@@ -228,6 +230,7 @@ def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -
     cells, first_cells = cells_of(answer.value, kind), cells_of(answer.first, kind)
     value, value_text = _number_or_text(cells, answer.value)
     first, first_text = _number_or_text(first_cells, answer.first)
+    order = (part and part.items) or listed
     return {
         "stage": answer.part,
         **_about(_asked(answer.part, answer.item, parts)[1], parts),
@@ -235,7 +238,7 @@ def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -
         "instrument_version": answer.instrument_version,
         "about_person": part and part.about_person,
         "item": answer.item,
-        "place": _place(answer.item, (part and part.items) or listed),
+        "place": order.index(answer.item) + 1 if answer.item in order else None,
         "kind": form_of(answer.value, kind),
         "value": value,
         "value_text": value_text,
@@ -251,11 +254,6 @@ def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -
         "submitted_s": answer.submitted_s,
         "submitted": answer.submitted_s is not None,
     }
-
-
-def _place(item: str, order: Sequence[str]) -> int | None:
-    """The place of an item where the order is known, from 1."""
-    return order.index(item) + 1 if item in order else None
 
 
 def _passed(answer: AnswerRecord, part: Questionnaire | None) -> str | None:

@@ -9,6 +9,7 @@ import base64
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -19,10 +20,10 @@ import pandas as pd
 
 from labapp.analysis.coding_section import PERSON, counted_marks
 from labapp.analysis.declared import PREFIX
-from labapp.analysis.notes_section import natural
 from labapp.analysis.speech_rows import WITHHELD
 from labapp.analysis.tables import Tables
 from labapp.errors import UsageError
+from labapp.naming import natural
 from labapp.report.listing import records
 from labapp.report.page import (
     Html,
@@ -40,20 +41,9 @@ from labapp.text_tables import Lines, cell
 CONDITION = "condition"
 """In `--where`: any of the participant's conditions, or a level of any factor."""
 WHERE = (
-    "participant",
-    "session",
-    "study",
-    "stage",
-    "model",
-    "trial",
-    "outcome",
-    "solved",
-    "skipped",
-    "correct",
-    "tier",
-    "code",
-    "rater",
-    "speaker",
+    *("participant", "session", "study", "stage", "model", "trial"),
+    *("outcome", "solved", "skipped", "correct"),
+    *("tier", "code", "rater", "speaker"),
 )
 """Columns of the table `coded` that quotes can be chosen by, besides those of factors."""
 
@@ -65,8 +55,7 @@ class Quote:
     Attributes
     ----------
     row : its row of the table `coded`.
-    picture : str
-        Path of the participant's screen at its onset, from the file of quotes; empty without one.
+    picture : path of the screen at its onset, from the file of quotes; empty without one.
     no_picture : why there is none; empty where nobody asked for one.
     """
 
@@ -202,7 +191,6 @@ def _of_codes(marks: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
 
 
 def _matching(marks: pd.DataFrame, name: str, value: str) -> pd.Series[bool]:
-    """Which marks have a value in a column."""
     factors = [str(column) for column in marks if str(column).startswith(PREFIX)]
     if name == CONDITION:
         cells = marks["conditions"].fillna("").map(lambda text: value in _cells(str(text)))
@@ -240,45 +228,22 @@ def _as_text(values: pd.Series[Any]) -> pd.Series[str]:
 
 def _first(quotes: Sequence[Quote], most: int) -> Iterator[Quote]:
     """So many of each code: the first of each participant, then the second of each."""
-    by_code: dict[str, list[Quote]] = {}
-    for quote in quotes:
-        by_code.setdefault(quote.code, []).append(quote)
-    for same in by_code.values():
-        turns: dict[tuple[str, str, str], int] = {}
+    for _, group in groupby(quotes, key=lambda quote: quote.code):
+        same = list(group)
+        turns: Counter[tuple[str, str, str]] = Counter()
         ranked = []
         for place, quote in enumerate(same):
-            turn = turns[quote.who] = turns.get(quote.who, 0) + 1
-            ranked.append((turn, place))
-        chosen = {place for _, place in sorted(ranked)[:most]}
-        yield from (quote for place, quote in enumerate(same) if place in chosen)
+            turns[quote.who] += 1
+            ranked.append((turns[quote.who], place))
+        yield from (same[place] for place in sorted(place for _, place in sorted(ranked)[:most]))
 
 
 COLUMNS = (
-    "study",
-    "participant",
-    "session",
-    "tier",
-    "code",
-    "code_name",
-    "rater",
-    "onset_s",
-    "offset_s",
-    "onset_working_s",
-    "conditions",
-    "stage",
-    "model",
-    "trial",
-    "attempt",
-    "outcome",
-    "solved",
-    "correct",
-    "alignment_onset",
-    "alignment_gain",
-    "text",
-    "reviewed",
+    *("study", "participant", "session", "tier", "code", "code_name", "rater"),
+    *("onset_s", "offset_s", "onset_working_s", "conditions", "stage", "model", "trial", "attempt"),
+    *("outcome", "solved", "correct", "alignment_onset", "alignment_gain", "text", "reviewed"),
 )
 TITLE = "Quotes"
-UNREAD = "not read against the sound"
 
 
 def place_of(quote: Quote) -> str:
@@ -293,7 +258,7 @@ def place_of(quote: Quote) -> str:
         outcome = row.get("outcome")
         parts.append(f"question {row['trial']}" + (f" ({outcome})" if outcome else ""))
     if quote.unread:
-        parts.append(UNREAD)
+        parts.append("not read against the sound")
     return ", ".join(parts)
 
 
@@ -303,12 +268,8 @@ def as_markdown(quotes: Quotes, folder: Path) -> str:
     for title, some in _by_code(quotes):
         lines += [f"## {_plain(title)}", ""]
         for quote in some:
-            lines += [
-                f"> “{_plain(str(quote.row['text']))}”",
-                ">",
-                f"> — {_plain(place_of(quote))}",
-            ]
-            lines.append("")
+            words, place = _plain(str(quote.row["text"])), _plain(place_of(quote))
+            lines += [f"> “{words}”", ">", f"> — {place}", ""]
             if quote.picture:
                 lines += [f"![The screen at that moment](<{quote.picture}>)", ""]
             elif quote.no_picture:

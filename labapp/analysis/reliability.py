@@ -155,23 +155,19 @@ def reliability(counted: Tables, declaration: Declaration) -> Iterator[Reliabili
         if items["item"].duplicated().any() or len(items) != int(items["n_items"].iloc[0]):
             yield Reliability(told, "", (), items, pd.DataFrame(), TWO_DEFINITIONS)
             continue
-        cells = _telling(own, declaration)
+        # By these columns a person's several answers to one questionnaire are told apart.
+        design = declaration.design
+        within = [] if design is None else map(factor_column, design.within_levels)
+        columns = [name for name in dict.fromkeys([SESSION, MODEL, *within]) if name in own]
+        texts = own[columns].astype(object).where(own[columns].notna(), "")
+        several = texts.groupby(own["participant"]).nunique() > 1
+        cells = tuple(name for name in columns if bool(several[name].any()))
         for occasion, sheets in _occasions(own, cells):
             given = sheets.pivot_table(
                 index="who", columns="item", values="value", aggfunc="first", dropna=False
             )
             given = given.reindex(index=sheets["who"].unique(), columns=list(items["item"]))
             yield Reliability(told, occasion, cells, items, given)
-
-
-def _telling(answers: pd.DataFrame, declaration: Declaration) -> tuple[str, ...]:
-    """The columns by which a person's several answers to one questionnaire are told apart."""
-    design = declaration.design
-    within = [] if design is None else map(factor_column, design.within_levels)
-    columns = [name for name in dict.fromkeys([SESSION, MODEL, *within]) if name in answers]
-    texts = answers[columns].astype(object).where(answers[columns].notna(), "")
-    several = texts.groupby(answers["participant"]).nunique() > 1
-    return tuple(name for name in columns if bool(several[name].any()))
 
 
 def _occasions(answers: pd.DataFrame, cells: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -220,11 +216,8 @@ FACTOR_ITEMS = 3
 class Alpha:
     """Cronbach's (1951) coefficient, with the 95 % interval of Feldt, Woodruff and Salih (1987).
 
-    Attributes
-    ----------
-    value : None where it was not worked out.
-    low, high : the ends of the interval.
-    why : why there is no value; else empty.
+    value: None where it was not worked out; low, high: the ends of the interval; why: why there is
+    no value, else empty.
     """
 
     value: float | None = None
@@ -235,14 +228,9 @@ class Alpha:
 
 @dataclass(frozen=True)
 class Omega:
-    """McDonald's (1999) omega total of one factor.
-
-    Attributes
-    ----------
-    value : None where it was not worked out.
-    loadings : of the standardised items; none without a value.
-    why : why there is no value, or what is to be known of it; else empty.
-    """
+    """McDonald's (1999) omega total of one factor. value: None where it was not worked out;
+    loadings: of the standardised items, none without a value; why: why there is no value, or what
+    is to be known of it, else empty."""
 
     value: float | None = None
     loadings: tuple[float, ...] = ()
@@ -337,19 +325,16 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
     fit came to an end. The factor points where most loadings are positive."""
     items = len(correlations)
 
-    def vectors(own: Matrix) -> tuple[Matrix, Matrix]:
+    def factored(own: Matrix) -> tuple[Matrix, Matrix]:
+        """The eigenvalues of the correlations in units of own variances, and the loadings."""
         scale = 1 / np.sqrt(own)
-        values, every = np.linalg.eigh(correlations * np.outer(scale, scale))
-        return values, every
-
-    def loadings_of(own: Matrix) -> Matrix:
-        values, every = vectors(own)
-        made: Matrix = np.sqrt(own) * every[:, -1] * np.sqrt(max(values[-1] - 1, 0.0))
-        return made
+        values, vectors = np.linalg.eigh(correlations * np.outer(scale, scale))
+        loadings = np.sqrt(own) * vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0.0))
+        return values, np.asarray(loadings, np.float64)
 
     def misfit(own: Matrix) -> tuple[float, Matrix]:
-        rest = vectors(own)[0][:-1]
-        loadings = loadings_of(own)
+        values, loadings = factored(own)
+        rest = values[:-1]
         residual = np.outer(loadings, loadings) + np.diag(own) - correlations
         return -float(np.sum(np.log(rest) - rest)) + 1 - items, np.diag(residual) / own**2
 
@@ -363,7 +348,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
     )
     own = np.asarray(fit.x, dtype=np.float64)
-    loadings = loadings_of(own)
+    loadings = factored(own)[1]
     if loadings.sum() < 0:
         loadings = -loadings
     inside = (own > LEAST_OWN) & (own < 1)

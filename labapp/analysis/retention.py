@@ -145,21 +145,20 @@ def _by_condition(some: Sequence[TablePerson]) -> dict[tuple[str, str], list[Tab
             for value in values:
                 result.setdefault((name, value), []).append(person)
     for person in gone:
-        had = {piece for each in person.sessions for cell in each.cells for piece in _pieces(cell)}
+        had = {
+            piece
+            for each in person.sessions
+            for cell in each.cells
+            for piece in [cell, *cell.split(" #")[0].split(", ")]
+        }
         for (name, value), those in result.items():
             if had & {value, f"{name}: {value}"}:
                 those.append(person)
     return dict(sorted(result.items(), key=lambda item: tuple(map(natural, item[0]))))
 
 
-def _pieces(cell: str) -> list[str]:
-    """The levels of a cell, `hint: with`, or the cell itself."""
-    return [cell, *cell.split(" #")[0].split(", ")]
-
-
 Printed = Sequence[PrintedValue]
 PERCENTILES = ((80, "percentile_80"), (95, "percentile_95"))
-AVERAGE = "average"
 
 
 def recruitment(tables: Tables) -> Iterator[Html]:
@@ -220,8 +219,7 @@ def _retained(
     name: str, some: pd.DataFrame, text: str, withdrawn: Sequence[TableSession] = ()
 ) -> tuple[object, ...]:
     everybody = people_of(records(some), withdrawn)
-    included = sum(person.state == "included" for person in everybody)
-    return name, len(everybody), included, decimal(100 * included / len(everybody), 0), text
+    return name, len(everybody), _included(everybody), _percent(everybody), text
 
 
 def _said(printed: Printed, quantity: str, task: str, model: str) -> str:
@@ -241,7 +239,7 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
         pay = some["payment_total"].dropna().to_numpy(dtype=float)
         currencies = some["payment_currency"].dropna().unique()
         earned = float(pay.mean()) if pay.size and len(currencies) == 1 else None
-        points = [(float(minutes.mean()), AVERAGE)]
+        points = [(float(minutes.mean()), "average")]
         points += [(float(np.percentile(minutes, q)), name) for q, name in PERCENTILES]
         cells: list[object] = [str(task) or NONE, minutes.size]
         for value, measure in points:
@@ -267,21 +265,17 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
 
 
 def _printed_time(printed: Printed, task: str, measure: str) -> str:
-    rows_by_quantity = {
-        row.quantity: row
+    said = {
+        row.quantity: row.printed
         for row in printed
-        if row.measure == measure and row.task in (task, "") and row.quantity in _TIMES
+        if row.measure == measure and row.task in (task, "")
     }
-    texts = [f"{row.printed} min" for name, row in rows_by_quantity.items() if name == "duration"]
-    texts += [
-        f"${row.printed} an hour"
-        for name, row in rows_by_quantity.items()
-        if name == "pay_per_hour"
-    ]
-    return ", ".join(texts) or NONE
+    return (
+        ", ".join(form.format(said[name]) for name, form in _TIMES.items() if name in said) or NONE
+    )
 
 
-_TIMES = ("duration", "pay_per_hour")
+_TIMES = {"duration": "{} min", "pay_per_hour": "${} an hour"}
 
 
 def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> Iterator[Html]:

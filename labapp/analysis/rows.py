@@ -115,13 +115,6 @@ def within(spans: Iterable[tuple[int, int]], from_ns: int, until_ns: int) -> boo
     return any(start <= until_ns and end >= from_ns for start, end in spans)
 
 
-def stalls_of(events: Iterable[tuple[Event, Payload]]) -> list[ProgramStalled]:
-    """When the program, and the participant with it, stood still; the recorder alone holds nobody
-    up."""
-    stalls = (payload for _, payload in events if isinstance(payload, ProgramStalled))
-    return [stall for stall in stalls if stall.who != RECORDER]
-
-
 def stalled_s(
     stalls: Iterable[ProgramStalled], attempts: Iterable[Attempt], last_ns: int
 ) -> Mapping[Key, float]:
@@ -225,7 +218,9 @@ class SessionRecords:
         events = [(event, payload) for event, payload in events if event.kind not in frequent]
         deviations = [*fold_deviations(events), *_unended(totals, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
-        stalls = stalls_of(events)
+        # The recorder alone holds nobody up.
+        stalled = (payload for _, payload in events if isinstance(payload, ProgramStalled))
+        stalls = [stall for stall in stalled if stall.who != RECORDER]
         records = cls(
             source,
             deidentified,
@@ -408,12 +403,10 @@ class SessionRecords:
 
     @property
     def _missing(self) -> Missing:
-        """What the study declares of what is missing."""
         return read_declared(self.factors.declared).missing
 
     @property
     def _at_least(self) -> int | None:
-        """How many items of a scale the study wants answered."""
         scale_items = self._missing.scale_items
         return None if scale_items is None else scale_items.at_least
 

@@ -1,9 +1,7 @@
 """The sections of the report on one study.
 
-A paragraph on methods, to be taken into a paper: what was done, with whom, with which versions.
-
-Every sentence is of what the sessions say of themselves; what they do not say (who was asked, why)
-is for the authors to add.
+Every sentence of the paragraph on methods, which is to be taken into a paper, is of what the
+sessions say of themselves; what they do not say (who was asked, why) is for the authors to add.
 """
 
 from __future__ import annotations
@@ -230,6 +228,7 @@ def quality(participants: pd.DataFrame) -> Html:
     n = len(participants)
     sound = participants[participants["sound_s"] > 0]
     lost = sound[sound["sound_lost_s"] > 0]
+    seconds_lost = float(lost["sound_lost_s"].sum())
     much = sound[sound["sound_lost_s"] > LOST * sound["sound_s"]]
     gaps = participants[participants["n_gaps"] > 0]
     pauses = participants[participants["n_pauses"] > 0]
@@ -237,7 +236,7 @@ def quality(participants: pd.DataFrame) -> Html:
     rows = [
         ("Completed", int(participants["complete"].sum()), ""),
         ("Sound recorded", len(sound), _time(sound["sound_s"])),
-        ("Sound lost, filled with silence", len(lost), _seconds(lost["sound_lost_s"])),
+        ("Sound lost, filled with silence", len(lost), f"{decimal(seconds_lost, 1)} s"),
         (f"More than {100 * LOST:.0f} % of the sound lost", len(much), ""),
         (
             "Interrupted (the program stopped) and resumed",
@@ -267,10 +266,6 @@ def _time(seconds: pd.Series[float]) -> str:
     return clock(float(seconds.sum()))
 
 
-def _seconds(seconds: pd.Series[float]) -> str:
-    return f"{decimal(float(seconds.sum()), 1)} s"
-
-
 USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
 """Packages whose versions a reader may need to get the same numbers."""
 
@@ -278,6 +273,7 @@ USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
 def methods(study: ReportedStudy, findings: Findings) -> str:
     """The paragraph on one study; findings: what the sessions that count say."""
     tables = study.tables
+    packages = ", ".join(f"{name} {version(name)}" for name in USED)
     sentences = [
         *_sample(tables, study_title(tables.participants, study.name)),
         *_replicated(tables),
@@ -290,7 +286,7 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
             for report, results in findings.of.items()
             for sentence in report.methods(study, results)
         ),
-        _software(),
+        f"Analysed with labapp {__version__} (Python {platform.python_version()}, {packages}).",
     ]
     return " ".join(sentences)
 
@@ -332,7 +328,6 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
 
 
 def _replicated(tables: Tables) -> Iterator[str]:
-    """Which published study this one repeats, and that it was run in another way."""
     names = ["replicates_paper", "replicates_study", "replicates_run"]
     for paper, study, run in tables.participants[names].dropna().drop_duplicates().to_numpy():
         yield f"It repeats the study {study} of paper {paper}."
@@ -368,7 +363,6 @@ def _tasks(tables: Tables) -> Iterator[str]:
 
 
 def _factors(design: Design | None) -> Iterator[str]:
-    """The declared factors, with their levels where these are no models or sessions."""
     if design is None:
         return
     for where, factors in (("between", design.between), ("within", design.within_levels)):
@@ -437,8 +431,3 @@ def _blinding(sessions: pd.DataFrame) -> Iterator[str]:
     if silent:
         told = count(silent, "session")
         yield f"Whether the moderator was blind is not recorded for {told}."
-
-
-def _software() -> str:
-    packages = ", ".join(f"{name} {version(name)}" for name in USED)
-    return f"Analysed with labapp {__version__} (Python {platform.python_version()}, {packages})."

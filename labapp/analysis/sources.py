@@ -23,7 +23,6 @@ from labapp.representations.card import installed_sha256
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""
 
-
 PILOTS = "All of these sessions are pilots: trial runs, which are no part of the study."
 
 

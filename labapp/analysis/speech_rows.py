@@ -11,10 +11,9 @@ session is read from.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -22,9 +21,8 @@ from labapp.analysis.column import INCLUDED, TRIAL, WHO, number, seconds, text, 
 from labapp.analysis.notes import Place, Trail
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Columns, Row
 from labapp.annotations.assignments import assignments_of
-from labapp.annotations.codebook import Codebook
 from labapp.annotations.final import final_marks, planted_marks
-from labapp.annotations.model import Assignment, Mark, RaterMarks, SessionAnnotations, Unit
+from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Unit
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.simulated import shipped_codebooks
 from labapp.annotations.store import annotations_of, codebooks_in
@@ -36,6 +34,7 @@ from labapp.events.durations import WorkingTime
 from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.journal.record import Record
 from labapp.plugins.part import TrialsPart
+from labapp.study.design import SKIPPED
 
 NOT_AGREED, REDACTED, NOT_WRITTEN = "not_agreed", "redacted", "not_written"
 WITHHELD = {
@@ -164,9 +163,7 @@ TABLES: Mapping[str, Columns] = {
     "coded": CODED,
 }
 
-
 AROUND_NS = AROUND_S * NS
-SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
@@ -192,34 +189,26 @@ class SessionSpeech:
     def completed_codes(self) -> tuple[str, ...]:
         """The ids of the codes by which somebody finished coding the session: all those of the
         codebooks of people who did, or, where no person coded, of the one of a program."""
-        raters = self.annotations.raters.values()
-        books = {book for r in raters if not r.machine for book in _finished_books(r)}
+        books: set[str] = set()
+        for rater in self.annotations.raters.values():
+            rounds = [
+                round_
+                for round_ in ("independent", "reconciled")
+                if not rater.machine and rater.status_of(round_) != "draft"
+            ]
+            books |= {mark.codebook for mark in rater.marks if mark.round in rounds}
+            if rater.round in rounds:  # there may have been nothing to mark
+                books.add(rater.codebook)
         if planted := planted_marks(self.annotations):
             books |= {mark.codebook for mark in planted.marks}
         return tuple(sorted({code for book, code in self.code_names if book in books}))
 
 
-def _finished_books(rater: RaterMarks) -> Iterator[str]:
-    """The codebooks of the rounds that a rater finished, but for training. Where there was nothing
-    to mark, it is the one by which the round was opened."""
-    finished = {
-        round_ for round_ in ("independent", "reconciled") if rater.status_of(round_) != "draft"
-    }
-    if rater.round in finished:
-        yield rater.codebook
-    yield from (mark.codebook for mark in rater.marks if mark.round in finished)
-
-
 @dataclass(slots=True)
 class TrialTrace:
-    """What the hand did in an attempt at a trial, in session time.
-
-    Attributes
-    ----------
-    moves_ns, dials : when a dial was turned, and which, from 0.
-    compared_ns : when a picture was compared with the target.
-    alignments : what came of it.
-    """
+    """What the hand did in an attempt at a trial, in session time. moves_ns, dials: when a dial was
+    turned, and which, from 0; compared_ns: when a picture was compared with the target; alignments:
+    what came of it."""
 
     moves_ns: list[int] = field(default_factory=list)
     dials: list[int] = field(default_factory=list)
@@ -514,7 +503,6 @@ class _Joined:
         return best
 
     def _words(self, unit: Unit) -> Row:
-        """The words of a unit as far as they may be seen, and why others are not there."""
         if not self._speech.transcript:
             return {"text": None, "text_withheld": NOT_AGREED}
         text = self._annotations.texts.get(unit.id)
@@ -524,18 +512,19 @@ class _Joined:
         return {"text": text.text, "text_withheld": REDACTED if hidden else None}
 
 
-def counted(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those of the participant, and of nobody's unit."""
-    return [row for row in rows if row["speaker"] in (None, "participant")]
-
-
 def speech_of(record: Record, events: Iterable[tuple[Event, Payload]]) -> SessionSpeech:
     """Units, texts and marks of a session, and who codes it. events: its own.
 
     Raises AnnotationError where a file of them cannot be read.
     """
     annotations = annotations_of(record, events)
-    books = _codebooks(record, annotations)
+    raters = annotations.raters.values()
+    used = {mark.codebook for rater in raters for mark in rater.marks}
+    used = (used | {rater.codebook for rater in raters}) - {""}
+    books = codebooks_in(record) if used else {}
+    # Those of a program need no copy in the study.
+    shipped = shipped_codebooks() if used - books.keys() else ()
+    books = {book.sha256: book for book in shipped} | books
     return SessionSpeech(
         annotations,
         assignments_of(record),
@@ -545,14 +534,3 @@ def speech_of(record: Record, events: Iterable[tuple[Event, Payload]]) -> Sessio
         },
         codebook_ids={sha: book.id for sha, book in books.items()},
     )
-
-
-def _codebooks(record: Record, annotations: SessionAnnotations) -> dict[str, Codebook]:
-    """The codebooks of the raters and their marks."""
-    raters = annotations.raters.values()
-    used = {mark.codebook for rater in raters for mark in rater.marks}
-    used = (used | {rater.codebook for rater in raters}) - {""}
-    books = codebooks_in(record) if used else {}
-    # Those of a program need no copy in the study.
-    shipped = {book.sha256: book for book in shipped_codebooks()} if used - books.keys() else {}
-    return shipped | books

@@ -163,7 +163,6 @@ class Tables:
 
 
 def _only(frame: pd.DataFrame, keep: Callable[[Who], bool]) -> pd.DataFrame:
-    """The rows of some sessions."""
     keys = (frame[key] for key in ("study", "participant", "session"))
     rows = [keep(who) for who in zip(*keys, strict=True)]
     return frame[pd.Series(rows, frame.index, dtype=bool)]
@@ -220,10 +219,10 @@ def load(
     return _tables(sessions, file, notes, left)
 
 
-def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> Tables:
+def tables_of(sessions: Sequence[SessionRecords]) -> Tables:
     """Tables of sessions that were folded already, by study and participant."""
     file = SnapshotFile()
-    return _tables([Read.of(session, file) for session in sessions], file, notes)
+    return _tables([Read.of(session, file) for session in sessions], file, ())
 
 
 def _tables(
@@ -235,24 +234,27 @@ def _tables(
     ordered = sorted(sessions, key=lambda session: tuple(map(natural, session.who)))
     made = {}
     distinct = _distinct_tables()
-    for name, columns in with_declared(table_columns(), map(_declared_text, ordered)).items():
+    every = with_declared(table_columns(), map(_declared_text, ordered))
+    for name, columns in every.items():
         if name == SNAPSHOTS:
             continue
-        pieces = [session.tables[name] for session in ordered]
+        pieces = (session.tables[name] for session in ordered)
+        # Of what is the same for every session, most say the same bytes.
+        table = together(dict.fromkeys(pieces) if name in distinct else pieces, columns)
         if name in distinct:
-            pieces = list(dict.fromkeys(pieces))  # most sessions say the same
-        table = together(pieces, columns)
-        if name in distinct:
-            rows = _distinct(table.to_pylist(), distinct[name])
-            table = pa.Table.from_pylist(rows, table.schema)
+            unique: dict[tuple[Any, ...], Row] = {}
+            for row in table.to_pylist():
+                unique.setdefault(tuple(row[key] for key in distinct[name]), row)
+            # By study and set, then as they come.
+            order = sorted(unique, key=lambda key: [(part is None, part) for part in key])
+            table = pa.Table.from_pylist([unique[key] for key in order], table.schema)
         made[name] = frame(table, columns)
     snapshots = Snapshots([(session.who, session.snapshots) for session in ordered], file)
     cards = {session.who: session.cards for session in ordered}
     made["participants"] = counted_people(made["participants"])
     if early := out_of_order(made["participants"]):
-        columns = with_declared(table_columns(), map(_declared_text, ordered))["deviations"]
         known = made["deviations"]
-        added = typed([dict.fromkeys(known.columns) | row for row in early], columns)
+        added = typed([dict.fromkeys(known.columns) | row for row in early], every["deviations"])
         made["deviations"] = pd.concat([known, added], ignore_index=True)
         late = {tuple(row[key] for key in ("study", "participant", "session")) for row in early}
         people = made["participants"]
@@ -267,17 +269,6 @@ def _declared_text(session: Read) -> str:
     """What the study of a session declared; empty for nothing."""
     table = unpacked(session.tables["participants"])
     return str(table[DECLARED.name][0]) if DECLARED.name in table.schema.names else ""
-
-
-def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
-    """Each row once, however many sessions have it: by study and set, then as they come."""
-    result: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        result.setdefault(tuple(row[name] for name in keys), row)
-    return [
-        result[key]
-        for key in sorted(result, key=lambda key: [(part is None, part) for part in key])
-    ]
 
 
 def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:

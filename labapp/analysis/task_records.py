@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Columns = tuple[Column, ...]
 
-
 Key = tuple[str, int, int]
 """Stage, number of the question, attempt."""
 
@@ -157,8 +156,8 @@ class TaskTables:
         `labapp.analysis.columns`): `tasks_with_dials`, `tasks`, `durations`.
     outcomes : by outcome of its trials, of what or by whom, in words; empty where that goes without
         saying.
-    distinct : dict
-        By table of its own that says the same in every session, the columns that tell rows apart.
+    distinct : by table of its own that says the same in every session, the columns that tell rows
+        apart.
     """
 
     own: Mapping[str, Columns] = field(default_factory=dict)
@@ -210,11 +209,7 @@ class TaskRecords(ABC, Generic[P, A]):
         """The attempt that an event begins. Raises RecordError where the plan lacks it."""
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
-        """Take in an event of one of its parts, of one of its kinds.
-
-        working_ns : int
-            Working time (pauses and gaps taken out) in ns.
-        """
+        """Take in an event of one of its parts, of one of its kinds, at a working time."""
         attempt = self.by_key.get(event[7:10])  # type: ignore[arg-type] # of thousands
         if attempt is not None and event.kind != self.begins:
             attempt.take(event, payload, working_ns)

@@ -33,14 +33,8 @@ F = TypeVar("F")
 
 @dataclass(frozen=True)
 class ReportedStudy:
-    """One study of the report.
-
-    Attributes
-    ----------
-    name : its id.
-    anchor : what the page's ids begin with.
-    tables, counted : its rows, of all sessions and of those that count.
-    """
+    """One study of the report. name: its id; anchor: what the page's ids begin with; tables,
+    counted: its rows, of all sessions and of those that count."""
 
     name: str
     anchor: str
@@ -253,7 +247,7 @@ class Findings:
 def reports() -> tuple[TaskReport[Any], ...]:
     """The default analyses, the reports of all task types that name one, then the profiles of
     published studies. What a package brings that cannot be loaded is left out: see `left_out`."""
-    return (default_analyses(), *_of_tasks().values(), *profiles())
+    return (default_analyses(), *_load_reports()[0].values(), *profiles())
 
 
 @cache
@@ -281,7 +275,7 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
 
 def has_report(task_type: TaskType[Any]) -> bool:
     """Whether a task type says what the report has of it."""
-    return task_type.name in _of_tasks()
+    return task_type.name in _load_reports()[0]
 
 
 def left_out() -> tuple[str, ...]:
@@ -289,13 +283,9 @@ def left_out() -> tuple[str, ...]:
     return tuple(_load_reports()[1])
 
 
-def _of_tasks() -> dict[str, TaskReport[Any]]:
-    """By the names of the task types."""
-    return _load_reports()[0]
-
-
 @cache
 def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
+    """By the names of the task types; and why others are left out."""
     known: dict[str, TaskReport[Any]] = {}
     remarks = []
     packages = {id(plugin.value): plugin.package for plugin, _ in registry.TASKS.installed}

@@ -110,7 +110,9 @@ def follow(
             for other in tasks:
                 if kind in other.of_session:
                     other.take_of_session(payload)
-        elif kind not in SHARED and (kind in claimed or _brought(payload)):
+        elif kind not in SHARED and (
+            kind in claimed or not type(payload).__module__.startswith(VOCABULARY)
+        ):
             _check(event, parts, claimed.get(kind, frozenset()), kind in told)
     for task in tasks:
         task.end(pauses.working_ns(last_ns))
@@ -133,11 +135,6 @@ def _claimed(task_types: tuple[TaskType[Any], ...]) -> Mapping[str, frozenset[st
         for kind in kinds - SHARED:
             claimed.setdefault(kind, set()).add(task_type.name)
     return {kind: frozenset(names) for kind, names in claimed.items()}
-
-
-def _brought(payload: Payload) -> bool:
-    """Whether a task brings the kind of an event."""
-    return not type(payload).__module__.startswith(VOCABULARY)
 
 
 def _check(event: Event, parts: Parts, names: frozenset[str], told: bool) -> None:

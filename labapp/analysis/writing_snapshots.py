@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -23,8 +22,13 @@ LIMITS: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "512M
 def write_snapshots(given: Snapshots | pd.DataFrame, csv: Path, parquet: Path) -> None:
     """Both files, neither of which may be there, as `writing.write` makes those of other tables:
     columns, types and every character are the same. Raises OSError."""
+    tables = (
+        given.groups()
+        if isinstance(given, Snapshots)
+        else [pa.Table.from_pandas(given, SCHEMA, preserve_index=False)]
+    )
     with parquet.open("xb") as file, pq.ParquetWriter(file, _WRITTEN) as writer:
-        for table in _groups(given):
+        for table in tables:
             writer.write_table(table.cast(_WRITTEN), row_group_size=GROUP)
     with csv.open("xb"):
         pass  # so that it is ours: COPY writes over what is there
@@ -35,13 +39,6 @@ def write_snapshots(given: Snapshots | pd.DataFrame, csv: Path, parquet: Path) -
             connection.execute(_COPY, {"parquet": str(parquet), "csv": str(csv)})
     except duckdb.Error as error:
         raise OSError(f"{csv.name} cannot be written ({error})") from error
-
-
-def _groups(given: Snapshots | pd.DataFrame) -> Iterator[pa.Table]:
-    if isinstance(given, Snapshots):
-        yield from given.groups()
-    else:
-        yield pa.Table.from_pandas(given, SCHEMA, preserve_index=False)
 
 
 _WRITTEN = pa.Schema.from_pandas(typed([{"z": [0.0]}], SNAPSHOTS), preserve_index=False)

@@ -1,14 +1,12 @@
 """The files that one session gives to a bundle: those that are made of its journal, and its own.
 
-The cards of a session's models, of this installation: only if they are the session's. Whether the
-pictures kept with a session are those that were shown, each named by its hash, and the manifests
-beside its study those it was planned with. The events.tsv of the session as a whole: its runs,
-parts, pauses, answers, moderator, sound.
+The cards of a session's models are those of this installation, only if they are the session's. The
+pictures kept with a session are checked to be those that were shown, each named by its hash, and
+the manifests beside its study those it was planned with.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +22,7 @@ from labapp.analysis.session_totals import breaks_of
 from labapp.annotations.bundling import bundled_annotations
 from labapp.annotations.video_files import LIST, VIDEOS, PlacedVideo, bundled_list, video_tree
 from labapp.audio.alignment import fit_segment
-from labapp.bids.folder import BundleFolder, Table, json_text
+from labapp.bids.folder import BundleFolder, Table, hash_stream, json_text
 from labapp.bids.redaction import moved_name, redact, redact_environment
 from labapp.bids.tasks import COMMON, SEQ, WORKING, OpenRow, task_timeline, tasks_of, trial_columns
 from labapp.clock import NS
@@ -93,9 +91,6 @@ class Target(Protocol):
     def add_stream(self, name: str, source: IO[bytes]) -> None: ...
 
 
-SESSION_DESCRIPTION = "The course of the session around its tasks, with the moderator's events."
-
-
 def deidentified(record: Record, instruments: Mapping[str, Instrument], private: Path) -> Record:
     """The record with its journal reduced, its dates moved and its rows chained anew.
 
@@ -130,8 +125,22 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
     """
     events = list(record.payloads())
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
-    about = {"StimulusPresentation": _software(record, version)}
-    instructions = _instructions(record)
+    versions = dict.fromkeys(segment.app_version for segment in record.segments)
+    about = {
+        "StimulusPresentation": {
+            "SoftwareName": "labapp",
+            "SoftwareVersion": ", ".join(versions) or version,
+        }
+    }
+    told = registry.instructing()
+    shown: list[str] = []
+    for part in registry.known_parts(record.planned.plan):
+        if part.measures:
+            break
+        if part.part in told:
+            shown += [f"{STUDY}/{name}" for name in part.documents()]
+    texts = (decoded(record.tree.read(name)) for name in shown if record.tree.has(name))
+    instructions = "\n\n".join(texts)
     tasks = tasks_of(record)
     records = SessionRecords.of(events, str(record.name))
     recorded, factors = records.rows(), records.factors
@@ -149,7 +158,8 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
         _add_table(bundle, f"{stem}-{files.label}_beh", trials, described)
         timeline = task_timeline(events, task, factors)
         _add_table(bundle, f"{stem}-{files.label}_events", timeline, described | about)
-    course = {"TaskName": SESSION_LABEL, "TaskDescription": SESSION_DESCRIPTION}
+    words = "The course of the session around its tasks, with the moderator's events."
+    course = {"TaskName": SESSION_LABEL, "TaskDescription": words}
     _add_table(bundle, f"{stem}-{SESSION_LABEL}_events", session_timeline(events), course | about)
     if audio:
         place = f"{SOURCEDATA}/{record.name.bids}"
@@ -167,24 +177,6 @@ def _add_pictures(bundle: Target, record: Record, task: TaskRows) -> None:
 def _add_table(bundle: Target, name: str, table: Table, facts: Mapping[str, Any]) -> None:
     bundle.add_text(f"{name}.tsv", table.text())
     bundle.add_text(f"{name}.json", table.sidecar(**facts))
-
-
-def _software(record: Record, version: str) -> dict[str, str]:
-    versions = dict.fromkeys(segment.app_version for segment in record.segments)
-    return {"SoftwareName": "labapp", "SoftwareVersion": ", ".join(versions) or version}
-
-
-def _instructions(record: Record) -> str:
-    """The texts shown before the first stage, with their placeholders."""
-    told = registry.instructing()
-    shown: list[str] = []
-    for part in registry.known_parts(record.planned.plan):
-        if part.measures:
-            break
-        if part.part in told:
-            shown += [f"{STUDY}/{name}" for name in part.documents()]
-    texts = (decoded(record.tree.read(name)) for name in shown if record.tree.has(name))
-    return "\n\n".join(texts)
 
 
 def add_sourcedata(
@@ -354,7 +346,6 @@ def classifiers_of(record: Record) -> dict[str, str | None]:
     return {model: sha256 for part in parts for model, sha256 in part.classifiers()}
 
 
-CHUNK = 1 << 20
 _MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
 
 
@@ -384,7 +375,9 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
     problems = [f"{name}: missing" for name in sorted(stored - there)]
     problems += [f"{name}: the journal does not name it" for name in sorted(there - stored)]
     for name in sorted(stored & there):
-        if _sha256(record, name) != PurePosixPath(name).stem:
+        with record.tree.open(name) as stream:
+            right = hash_stream(stream).sha256 == PurePosixPath(name).stem
+        if not right:
             problems.append(f"{name}: not the picture that was shown (SHA-256)")
     return len(stored & there), problems
 
@@ -406,17 +399,9 @@ def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
     problems += [
         f"{name}: not the one the session was planned with (SHA-256)"
         for name in sorted(wanted.keys() & copied)
-        if hashlib.sha256(copied[name]).hexdigest() != wanted[name]
+        if sha256(copied[name]).hexdigest() != wanted[name]
     ]
     return files, problems
-
-
-def _sha256(record: Record, name: str) -> str:
-    digest = hashlib.sha256()
-    with record.tree.open(name) as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 KILLED = "killed"
@@ -495,21 +480,16 @@ WITHOUT_ROW = frozenset(
 say how a screen was looked at. Any other that nobody has a row for has one, with its fields."""
 
 
-def session_types() -> dict[str, str]:
-    """What the types of rows mean, those that tasks have too."""
+def session_columns(others: dict[str, str] | None = None) -> tuple[Column, ...]:
+    """The columns of the session's events.tsv; others: types of rows that only this session has."""
     types = list(SESSION_TYPES.items())
     for row in registry.course_rows().values():
         names = [name for name, _ in types]
         place = names.index(row.behind) + 1 if row.behind in names else len(types)
         types.insert(place, (row.kind, row.meaning))
-    return dict(types)
-
-
-def session_columns(others: Mapping[str, str] | None = None) -> tuple[Column, ...]:
-    """The columns of the session's events.tsv; others: types of rows that only this session has."""
     return (
         *COMMON,
-        Column("trial_type", "What happened.", levels=session_types() | dict(others or {})),
+        Column("trial_type", "What happened.", levels=dict(types) | (others or {})),
         Column("stage", "Id of the plan's part it belongs to."),
         WORKING,
         Column("outcome", "How the part or run ended; n/a where no end was recorded."),

@@ -4,17 +4,17 @@ README.
 An export writes these files; `rebuild_check` makes them anew and compares them. Raise
 `TABLE_FORMAT` with every change of their contents: files of different formats are not compared.
 
-Questionnaires as BIDS phenotype files: one table an instrument, one row a participant.
-
-BIDS allows one row a participant there, so an instrument that was asked after several stages, or in
-several sessions, has a column for each: `ses_1_stage_2_seq`. What it was asked about stands beside
-it: `ses_1_stage_2_model`. A second time about the same stage stands under its own part's name.
+Questionnaires are BIDS phenotype files. BIDS allows one row a participant there, so an instrument
+that was asked after several stages, or in several sessions, has a column for each:
+`ses_1_stage_2_seq`, and beside it what it was asked about: `ses_1_stage_2_model`. A second time
+about the same stage stands under its own part's name.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,9 +35,8 @@ from labapp.journal.rows import payloads
 from labapp.naming import natural
 from labapp.plugins import registry
 from labapp.plugins.bids import Column
-from labapp.plugins.part import PlannedPart
 from labapp.report.page import count
-from labapp.study.instruments import Instrument, Item
+from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import cells_of, more_of
 from labapp.text_tables import SAID
 
@@ -83,7 +82,6 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
 
 TABLE_FORMAT = 11
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
-BIDS_VERSION = "1.10.1"
 README = "README"
 
 
@@ -93,10 +91,9 @@ class DerivedFiles:
     Attributes
     ----------
     lines : the sessions so far, as sessions.tsv has them.
-    reduced : bool
-        Whether one of them is de-identified.
-    heard : bool
-        Whether the bundle has sound of one of them.
+    reduced : whether one of them is de-identified.
+    heard, shown : whether the bundle has sound of one of them, or a video.
+    withdrew : people who withdrew from the study, of whom nothing is in the bundle.
     titles : of the study, as the sessions have it.
     """
 
@@ -105,9 +102,7 @@ class DerivedFiles:
         self.reduced = False
         self.heard = False
         self.shown = False
-        """Whether the bundle has a video."""
         self.withdrew = 0
-        """How many people withdrew from the study, of whom nothing is in the bundle."""
         self.titles: list[str] = []
         self._bundle = bundle
         self._version = version
@@ -138,7 +133,18 @@ class DerivedFiles:
         for phenotype in self._phenotypes.finished():
             tool = {"MeasurementToolMetadata": phenotype.tool}
             self._add_table(f"phenotype/{phenotype.instrument}", phenotype.table, **tool)
-        description = _description(self.titles[0], self._version)
+        description = {
+            "Name": self.titles[0],
+            "BIDSVersion": "1.10.1",
+            "DatasetType": "raw",
+            "GeneratedBy": [
+                {
+                    "Name": "labapp",
+                    "Version": self._version,
+                    "Description": "Recorded and exported by labapp.",
+                }
+            ],
+        }
         self._bundle.add_text("dataset_description.json", json_text(description))
         self._bundle.add_text(f"{SOURCEDATA}/codebook.json", json_text(codebook(declared)))
 
@@ -172,21 +178,6 @@ def packages() -> list[dict[str, str]]:
         if state == discovery.READY
     }
     return [{"package": name, "version": versions[name]} for name in sorted(versions)]
-
-
-def _description(title: str, version: str) -> dict[str, Any]:
-    return {
-        "Name": title,
-        "BIDSVersion": BIDS_VERSION,
-        "DatasetType": "raw",
-        "GeneratedBy": [
-            {
-                "Name": "labapp",
-                "Version": version,
-                "Description": "Recorded and exported by labapp.",
-            }
-        ],
-    }
 
 
 _BODY = """\
@@ -259,9 +250,6 @@ _UNSHARED = """
 The sound of these sessions was left out, for their participants did not agree that it is passed
 on: {names}."""
 
-_NO_SOUND = "The sound was left out of this bundle."
-_SILENT = "There is no sound in this bundle."
-
 _IDENTIFIED = """\
 This bundle was NOT de-identified: notes, names given to dials and answers are as they were
 recorded. Its journals carry the hash chain of the recording."""
@@ -296,7 +284,8 @@ def readme(
     """The text of the README. audio: whether sound was to be in the bundle; heard: whether any is;
     version: of labapp; unshared: sessions whose sound may not be passed on; shown: whether
     there is a video; withdrew: people of whom nothing is in the bundle."""
-    sound = _SOUND if heard else _SILENT if audio else _NO_SOUND
+    missing = "There is no sound in" if audio else "The sound was left out of"
+    sound = _SOUND if heard else f"{missing} this bundle."
     if audio and unshared:
         sound += _UNSHARED.format(names=", ".join(unshared))
     privacy = _DEIDENTIFIED if deidentified else _IDENTIFIED
@@ -388,7 +377,13 @@ class Phenotypes:
     def add(self, record: Record, instruments: Mapping[str, Instrument]) -> None:
         """The answers of a session; instruments: of its study, by id."""
         known_parts = registry.known_parts(record.planned.plan)
-        abouts = _abouts(known_parts)
+        # (stage, model) that a questionnaire part asks about, by the part's id.
+        models = {part.id: next(part.models(), "") for part in known_parts}
+        abouts = {
+            part.id: (about, models.get(about, ""))
+            for part in known_parts
+            if (about := part.belongs_to()) is not None
+        }
         factors = SessionFactors(record.planned, {part.id: part for part in known_parts})
         kinds = {
             part.id: sheet.kinds
@@ -416,21 +411,27 @@ class Phenotypes:
                 into.columns[column.name] = column
                 row[column.name] = factors.between.get(column.name)
             _collect(into, row, asked, payload, known, kinds.get(event.part_id, {}))
-            _left_out(into, row, asked, payload)
+            if payload.not_asked:
+                words = (
+                    f"The items that their conditions left out {asked.words}, with ; between them."
+                )
+                wanted = f"{asked.prefix}_not_asked"
+                name = into.name(wanted, asked.session, asked.place, asked.turn, None)
+                row[name] = ";".join(payload.not_asked)
+                into.columns[name] = Column(name, words)
 
-    def finished(self) -> list[Phenotype]:
+    def finished(self) -> Iterator[Phenotype]:
         """A table an instrument, by their ids."""
-        return [_finished(name, collected) for name, collected in sorted(self._found.items())]
-
-
-def _abouts(parts: Sequence[PlannedPart]) -> dict[str, tuple[str, str]]:
-    """(stage, model) that a questionnaire part asks about, by the part's id."""
-    models = {part.id: next(part.models(), "") for part in parts}
-    return {
-        part.id: (about, models.get(about, ""))
-        for part in parts
-        if (about := part.belongs_to()) is not None
-    }
+        participant = Column("participant_id", "The participant.")
+        for instrument, own in sorted(self._found.items()):
+            columns = (participant, *(own.columns[name] for name in sorted(own.columns)))
+            people = sorted(own.rows, key=natural)
+            rows = [{"participant_id": who} | own.rows[who] for who in people]
+            tool = own.tool
+            if len(own.versions) > 1:
+                # Nothing here says who answered which; journal and table of answers do.
+                tool = {**tool, "Version": sorted(own.versions)}
+            yield Phenotype(instrument, Table(columns, rows), tool)
 
 
 def _tool(payload: QuestionnaireSubmitted, known: Instrument | None) -> dict[str, Any]:
@@ -454,7 +455,11 @@ def _collect(
     def put(value: Any, wanted: str, column: Column, *owner: object) -> None:
         name = into.name(wanted, asked.session, asked.place, asked.turn, *owner)
         row[name] = value
-        into.columns[name] = _together(into.columns.get(name), replace(column, name=name))
+        column = replace(column, name=name)
+        if (earlier := into.columns.get(name)) is not None and column.levels:
+            # Of several versions of an instrument, every option that there was.
+            column = replace(column, levels={**earlier.levels, **column.levels})
+        into.columns[name] = column
 
     if asked.stage:
         described = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
@@ -468,8 +473,7 @@ def _collect(
     for item, value in payload.answers.items():
         name = f"{asked.prefix}_{_snake(item)}"
         kind = kinds.get(item, "")
-        column = _described(item, _known(known, item), asked.words)
-        column = replace(column, description=f"{column.description}{_reversed(item, known)}")
+        column = _described(item, known, asked.words)
         more = more_of(value, kind)
         for cell, content in cells_of(value, kind).items():
             if not cell:
@@ -479,60 +483,17 @@ def _collect(
                 put(content, f"{name}_{cell}", described, item, cell)
 
 
-def _left_out(
-    into: _InstrumentAnswers,
-    row: dict[str, Any],
-    asked: _Occasion,
-    payload: QuestionnaireSubmitted,
-) -> None:
-    """Which items of one part were not asked, so that they are told from those passed over."""
-    if not payload.not_asked:
-        return
-    words = f"The items that their conditions left out {asked.words}, with ; between them."
-    wanted = f"{asked.prefix}_not_asked"
-    name = into.name(wanted, asked.session, asked.place, asked.turn, None)
-    row[name] = ";".join(payload.not_asked)
-    into.columns[name] = Column(name, words)
-
-
-def _known(instrument: Instrument | None, item: str) -> Item | None:
-    try:
-        return instrument.item(item) if instrument else None
-    except KeyError:
-        return None
-
-
-def _reversed(item: str, instrument: Instrument | None) -> str:
-    """In which scores an item counts the other way round, as the end of its description."""
-    scores = instrument.scores if instrument is not None else None
-    if not isinstance(scores, Mapping):
-        return ""
-    names = ", ".join(name for name, score in scores.items() if item in score.reverse)
-    return f" In the score {names} it counts the other way round." if names else ""
-
-
-def _described(item: str, known: Item | None, where: str) -> Column:
-    return known.column(where) if known else Column("", f"The answer to {item} ({where})")
-
-
-def _together(known: Column | None, column: Column) -> Column:
-    """A column of several versions of an instrument: every option that there was."""
-    if known is None or not column.levels:
+def _described(item: str, instrument: Instrument | None, where: str) -> Column:
+    """An item's column; at its end in which scores it counts the other way round."""
+    column = Column("", f"The answer to {item} ({where})")
+    if instrument is None:
         return column
-    return replace(column, levels={**known.levels, **column.levels})
-
-
-def _finished(instrument: str, collected: _InstrumentAnswers) -> Phenotype:
-    participant = Column("participant_id", "The participant.")
-    columns = (participant, *(collected.columns[name] for name in sorted(collected.columns)))
-    rows = [
-        {"participant_id": who} | collected.rows[who] for who in sorted(collected.rows, key=natural)
-    ]
-    tool = collected.tool
-    if len(collected.versions) > 1:
-        # Nothing here says who answered which; journal and table of answers do.
-        tool = {**tool, "Version": sorted(collected.versions)}
-    return Phenotype(instrument, Table(columns, rows), tool)
+    with suppress(KeyError):
+        column = instrument.item(item).column(where)
+    scores = instrument.scores if isinstance(instrument.scores, Mapping) else {}
+    names = ", ".join(name for name, score in scores.items() if item in score.reverse)
+    turned = f" In the score {names} it counts the other way round." if names else ""
+    return replace(column, description=f"{column.description}{turned}")
 
 
 def _snake(name: str) -> str:

@@ -1,7 +1,4 @@
-"""`labapp export`: checked sessions become one bundle, in a format of `exporters`.
-
-The formats that sessions can be exported to: `Exporter`, and which ones there are.
-"""
+"""`labapp export`: checked sessions become one bundle, in one of the formats (`Exporter`)."""
 
 from __future__ import annotations
 
@@ -25,13 +22,7 @@ from labapp.errors import BundleError, LabappError, UsageError
 from labapp.journal.guard import readable
 from labapp.journal.integrity import check_chain
 from labapp.journal.layout import STUDY
-from labapp.journal.opening import (
-    brief_record,
-    is_session,
-    iter_records,
-    places,
-    withdrawn_beside,
-)
+from labapp.journal.opening import brief_record, is_session, iter_records, places, withdrawn_beside
 from labapp.journal.record import Record
 from labapp.messages import Message
 from labapp.parallel.long_work import gc_paused
@@ -99,8 +90,7 @@ class Exporter(ABC):
 
         Parameters
         ----------
-        sessions : iterable of ExportedSession
-            All of one study, each once; read as they are asked for, so that one is in memory.
+        sessions : all of one study, each once; read as they are asked for: one is in memory.
         folder : takes the files, by their names in the export.
         audio : whether sound was asked for.
 
@@ -265,7 +255,12 @@ def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) 
         if progress is not None:
             progress(index, len(paths), path.name)
         for record in iter_records(path):
-            _refuse_undeleted(record)
+            if record.withdrawn == "delete":
+                raise BundleError(
+                    f"The participant of {record.name} withdrew and wants the data deleted.",
+                    safe="No bundle was made.",
+                    todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
+                )
             if record.withdrawn and not withdrawn:
                 left.append(record)
                 continue
@@ -274,37 +269,21 @@ def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) 
     if progress is not None:
         progress(len(paths), len(paths), "")
     if left:
-        _tell_withdrawn(left, any_given=bool(given))
-
-
-def _refuse_undeleted(record: Record) -> None:
-    """Raises BundleError for a session whose participant wants the data deleted."""
-    if record.withdrawn == "delete":
-        raise BundleError(
-            f"The participant of {record.name} withdrew and wants the data deleted.",
-            safe="No bundle was made.",
-            todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
+        names = ", ".join(str(record.name) for record in left)
+        people = len({record.participant for record in left})
+        if not bool(given):
+            raise BundleError(
+                f"Everybody here withdrew; the data were kept: {names}.",
+                safe="No bundle was made.",
+                todo="Where your consent form covers it, export them with --withdrawn.",
+            )
+        _log.warning(
+            "Left out: %s of %s who withdrew and let the data be kept: %s. Where your consent form "
+            "covers it, --withdrawn puts them in.",
+            count(len(left), "session"),
+            count(people, "participant"),
+            names,
         )
-
-
-def _tell_withdrawn(left: Sequence[Record], *, any_given: bool) -> None:
-    """Tell which sessions are left out, because their participants withdrew. Raises BundleError
-    where nothing else was given."""
-    names = ", ".join(str(record.name) for record in left)
-    people = len({record.participant for record in left})
-    if not any_given:
-        raise BundleError(
-            f"Everybody here withdrew; the data were kept: {names}.",
-            safe="No bundle was made.",
-            todo="Where your consent form covers it, export them with --withdrawn.",
-        )
-    _log.warning(
-        "Left out: %s of %s who withdrew and let the data be kept: %s. Where your consent form "
-        "covers it, --withdrawn puts them in.",
-        count(len(left), "session"),
-        count(people, "participant"),
-        names,
-    )
 
 
 def _refuse(record: Record) -> None:

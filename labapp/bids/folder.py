@@ -94,7 +94,9 @@ def placed(
                 with access.create(made) as target:
                     write_zip(FolderTree(tree), out.stem, target)
             if bundle.undated:
-                _undate(made)
+                stamp = datetime(*ZIP_TIME, tzinfo=UTC).timestamp()
+                for path in (*sorted(made.rglob("*"), reverse=True), made):
+                    os.utime(path, (stamp, stamp))
             _make_durable(made)
             durable.take_name(made, out)
     except FileExistsError as error:
@@ -111,31 +113,17 @@ def placed(
         raise _refused(out, error) from error
 
 
-def _undate(made: Path) -> None:
-    """Give a file, or a folder and all in it, the time of the entries of an archive."""
-    stamp = datetime(*ZIP_TIME, tzinfo=UTC).timestamp()
-    for path in sorted(made.rglob("*"), reverse=True) if made.is_dir() else ():
-        os.utime(path, (stamp, stamp))
-    os.utime(made, (stamp, stamp))
-
-
 def _make_durable(made: Path) -> None:
     """Have a file, or a folder and all in it, on the disk before it gets its name: a bundle that
     is there after the power failed is whole."""
-    if made.is_dir():
-        for path in sorted(made.rglob("*"), reverse=True):
-            _sync(path)
-    _sync(made)
-
-
-def _sync(path: Path) -> None:
-    if os.name != "posix" and path.is_dir():
-        return  # Windows cannot open a folder
-    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    for path in (*sorted(made.rglob("*"), reverse=True), made):
+        if os.name != "posix" and path.is_dir():
+            continue  # Windows cannot open a folder
+        descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def refuse_existing(out: Path) -> None:
@@ -158,18 +146,12 @@ def write_zip(tree: Tree, top: str, target: IO[bytes], mode: int = ZIP_MODE) -> 
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name in tree.names():
-            entry = zip_entry(f"{top}/{name}", tree.size(name), mode)
+            entry = zipfile.ZipInfo(f"{top}/{name}", ZIP_TIME)
+            entry.create_system = 3
+            entry.external_attr = (stat.S_IFREG | mode) << 16
+            entry.file_size = tree.size(name)
             with tree.open(name) as source, archive.open(entry, "w") as member:
                 shutil.copyfileobj(source, member, 1 << 20)
-
-
-def zip_entry(name: str, size: int, mode: int) -> zipfile.ZipInfo:
-    """The header of one file in a zipped bundle."""
-    entry = zipfile.ZipInfo(name, ZIP_TIME)
-    entry.create_system = 3
-    entry.external_attr = (stat.S_IFREG | mode) << 16
-    entry.file_size = size
-    return entry
 
 
 def _refused(out: Path, error: OSError) -> BundleError:

@@ -117,13 +117,12 @@ def _with_factors(columns: Sequence[Column], declared: Iterable[str]) -> tuple[C
     at = columns.index(CONDITIONS) + 1
     factors = map(described_column, between_columns(declared))
     own = "; ".join(f"{rule}: {meaning}" for rule, meaning in own_rules(declared).items())
-    with_rules = (
+    known = tuple(
         replace(column, description=f"{column.description} Of the study itself: {own}.")
         if own and column.name == "excluded_because"
         else column
         for column in columns
     )
-    known = tuple(with_rules)
     return (*known[:at], *factors, *known[at:])
 
 
@@ -233,5 +232,4 @@ def _row(line: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _joined(values: Iterable[object]) -> str:
-    """What sessions say, each once."""
     return "; ".join(dict.fromkeys(str(value) for value in values if value))

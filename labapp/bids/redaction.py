@@ -105,7 +105,13 @@ def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int
         if row.kind == SegmentStarted.kind and isinstance(reduced.get("utc"), str):
             reduced["utc"] = moved(reduced["utc"], days)
         elif isinstance(payload, AudioBlock):
-            reduced["anchors"] = _from_zero(payload, clocks)
+            # On a clock that is 0 at the first of the file.
+            for _, adc_s, _ in payload.anchors[:1]:
+                clocks.setdefault(payload.file, adc_s)
+            reduced["anchors"] = [
+                [frame, adc_s - clocks[payload.file], captured_ns]
+                for frame, adc_s, captured_ns in payload.anchors
+            ]
         elif isinstance(payload, PointerMoved) and event.trial is None:
             reduced |= {"t_ms": [], "x": [], "y": []}
         if reduced != event.payload:
@@ -114,17 +120,6 @@ def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int
         previous = row.chained(previous)
         out.append(row._replace(hash=previous))
     return out
-
-
-def _from_zero(block: AudioBlock, clocks: dict[str, float]) -> list[list[float]]:
-    """The block's anchors on a clock that is 0 at the first of the file; clocks: where it stood
-    there, by file."""
-    for _, adc_s, _ in block.anchors[:1]:
-        clocks.setdefault(block.file, adc_s)
-    return [
-        [frame, adc_s - clocks[block.file], captured_ns]
-        for frame, adc_s, captured_ns in block.anchors
-    ]
 
 
 def moved(utc: str, days: int) -> str:

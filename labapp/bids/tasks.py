@@ -32,12 +32,6 @@ def tasks_of(record: Record) -> list[TaskFiles]:
     ------
     BundleError : trials were recorded of a part that no task type has files for.
     """
-    _refuse_unknown(record)
-    return [files for files in registry.task_files() if files.plan(record)]
-
-
-def _refuse_unknown(record: Record) -> None:
-    """What a task recorded is in its tables; a session is not exported without them."""
     known = {part for files in registry.task_files() for part in files.parts}
     tried = {row.part_id for row in record.rows if row.trial is not None}
     for row in record.planned.plan:
@@ -55,6 +49,7 @@ def _refuse_unknown(record: Record) -> None:
             todo="Use a version of the package that brings the task type with its `bids` files, or "
             "ask its authors for one.",
         )
+    return [files for files in registry.task_files() if files.plan(record)]
 
 
 @lru_cache(maxsize=64)

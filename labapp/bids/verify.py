@@ -1,16 +1,9 @@
 """`labapp sessions verify`: whether a session or a bundle is, byte for byte, what was written.
 
-A sound file must be, to the last byte, what the journal says was written. The header must be the
-one of the file's rate and length; every second of sound has its hash in a block; a file that was
-closed ends with the frame it was closed at. What a crash left behind the last block has no hash,
-and that is said. In a bundle redacted sound is silent; a second that holds some has no hash any
-more, and that is said, too.
-
-Whether what a bundle says of itself is so: its manifest, each session.json, the models' cards;
-and whether a session folder holds the files of a session.
-
-The manifest's hashes find changed files; this finds contradictions between files whose hashes are
-right.
+The manifest's hashes find changed files. This finds contradictions between files whose hashes are
+right: what the manifest, each session.json and the models' cards say, files that are no part of a
+session, and sound that is not, to the last byte, what the journal says was written. Sound that a
+crash left behind the last block has no hash; in a bundle, redacted sound is silent and has none.
 """
 
 from __future__ import annotations
@@ -44,7 +37,7 @@ from labapp.bids.contents import (
     split_manifests,
     stated_hashes,
 )
-from labapp.bids.folder import ZIP_MODE, FileEntry, hash_stream, read_manifest, write_zip
+from labapp.bids.folder import ZIP_MODE, hash_stream, read_manifest, write_zip
 from labapp.bids.rebuild_check import check_rebuild, not_compared
 from labapp.bids.tasks import tasks_of
 from labapp.errors import AnnotationError, BundleError, RecordError, SessionError
@@ -149,13 +142,12 @@ def verify(path: Path) -> VerifyReport:
     Damage is reported, not raised. Raises RecordError when `path` is neither.
     """
     tree = bundle_tree(path)
-    if tree is not None:
-        report = VerifyReport(path, "bundle")
+    report = VerifyReport(path, "session" if tree is None else "bundle")
+    if tree is None:
+        _check_session(report, path)
+    else:
         with gc_paused():
             _check_bundle(report, tree)
-        return report
-    report = VerifyReport(path, "session")
-    _check_session(report, path)
     return report
 
 
@@ -174,24 +166,20 @@ def _check_session(report: VerifyReport, folder: Path) -> None:
         report.problems += problems
         report.notes += notes
         report.count("sessions")
-        _note_state(report, record)
+        if record.running:
+            report.notes.append("The session is running: what was stored so far was checked.")
+        elif record.state == "interrupted":
+            report.notes.append(
+                f"The session was interrupted: its journal stops at event {record.rows[-1].seq} "
+                "without an end. `labapp sessions recover` makes it whole. Whether more was there "
+                "and was taken away cannot be told."
+            )
+        elif record.segments and record.segments[-1].ended is None:
+            report.notes.append("The session is over, but its last run came to no orderly end.")
         _check_contents(report, record, "", sound=True)
         beside = verify_annotations(folder)
         report.problems += [each for each in beside.problems if each not in report.problems]
         report.notes += [each for each in beside.remarks if each not in report.notes]
-
-
-def _note_state(report: VerifyReport, record: Record) -> None:
-    if record.running:
-        report.notes.append("The session is running: what was stored so far was checked.")
-    elif record.state == "interrupted":
-        report.notes.append(
-            f"The session was interrupted: its journal stops at event {record.rows[-1].seq} "
-            "without an end. `labapp sessions recover` makes it whole. Whether more was there and "
-            "was taken away cannot be told."
-        )
-    elif record.segments and record.segments[-1].ended is None:
-        report.notes.append("The session is over, but its last run came to no orderly end.")
 
 
 def _check_events(report: VerifyReport, record: Record, journal: str, place: object) -> None:
@@ -254,7 +242,6 @@ def _check_annotations(report: VerifyReport, record: Record, place: str) -> dict
 
 
 def _check_environment(report: VerifyReport, record: Record, place: str) -> None:
-    """environment.json must say what the journal says."""
     name = f"{place}{ENVIRONMENT}"
     try:
         entries = record.environment
@@ -304,7 +291,8 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
             for session in sessions:
                 record = bundled_record(tree.below(session.prefix), session.prefix)
                 report.problems += check_tables(tree, record)
-            report.problems += check_people(tree, _labels(session_prefixes(tree)))
+            parts = (prefix.split("/") for prefix in session_prefixes(tree))
+            report.problems += check_people(tree, [(part[-2], part[-1]) for part in parts])
     elif report.ok:
         # Only now: of what was changed the file is named already.
         with _reported(report):
@@ -312,7 +300,13 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
             report.problems += problems
             report.count("tables and texts made anew", files)
     if isinstance(tree, ZipTree):
-        report.problems += beside_top(tree)
+        with zipfile.ZipFile(tree.path) as archive:
+            names = sorted(set(archive.namelist()))
+        report.problems += [
+            f"{tree.path.name}: {name} lies beside the bundle's folder"
+            for name in names
+            if not name.startswith(tree.prefix)
+        ]
         if report.ok:
             # Only now: where a file was changed, that file is named instead.
             report.problems += archive_problem(tree)
@@ -346,17 +340,14 @@ def _check_manifest(report: VerifyReport, tree: Tree) -> dict[str, Any]:
     for file in sorted(listed.keys() & present):
         report.count("files")
         with _reported(report):
-            _check_file(report, tree, file, listed[file])
+            entry = listed[file]
+            with tree.open(file) as stream:
+                digest = hash_stream(stream)
+            if digest.size != entry.size:
+                report.problems.append(f"{file}: {digest.size} bytes, {entry.size} were written")
+            elif digest != entry:
+                report.problems.append(f"{file}: changed since the export (SHA-256)")
     return facts
-
-
-def _check_file(report: VerifyReport, tree: Tree, name: str, entry: FileEntry) -> None:
-    with tree.open(name) as stream:
-        digest = hash_stream(stream)
-    if digest.size != entry.size:
-        report.problems.append(f"{name}: {digest.size} bytes, {entry.size} were written")
-    elif digest != entry:
-        report.problems.append(f"{name}: changed since the export (SHA-256)")
 
 
 def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> SessionCards:
@@ -379,12 +370,8 @@ def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> SessionCard
     if record.state == "interrupted":
         report.notes.append(f"{prefix}: the session was interrupted and is not complete.")
     _check_contents(report, record, f"{prefix}/", sound=bool(facts.get("sound")))
-    return SessionCards.of(record, prefix, facts)
-
-
-def _labels(prefixes: Sequence[str]) -> list[tuple[str, str]]:
-    """(sub-…, ses-…) of each session folder."""
-    return [(parts[-2], parts[-1]) for parts in (prefix.split("/") for prefix in prefixes)]
+    hashes, decoders = stated_hashes(record), decoders_of(record)
+    return SessionCards(str(record.name), prefix, facts, hashes, decoders, classifiers_of(record))
 
 
 EARLIER_MODE = 0o644
@@ -405,14 +392,6 @@ def archive_problem(tree: ZipTree) -> list[str]:
         return []
     what = "the archive around the files was changed or packed by another program"
     return [f"{tree.path.name}: {what}; the files in it are as exported"]
-
-
-def beside_top(tree: ZipTree) -> list[str]:
-    """What lies in the archive beside the bundle's folder, where no file of a bundle lies."""
-    with zipfile.ZipFile(tree.path) as archive:
-        names = archive.namelist()
-    beside = sorted({name for name in names if not name.startswith(tree.prefix)})
-    return [f"{tree.path.name}: {name} lies beside the bundle's folder" for name in beside]
 
 
 def _mode(tree: ZipTree) -> int:
@@ -534,7 +513,6 @@ def _compare(name: str, listed: Iterable[str], there: Iterable[str]) -> list[str
 
 
 def _ids(tree: Tree, name: str) -> list[str]:
-    """The first column."""
     return [next(iter(row.values())) for row in _rows(tree, name)]
 
 
@@ -572,12 +550,9 @@ def check_sound(
         return [error.what], []
     if not HEADER_BYTES <= size < LARGEST:
         return [f"it has {size} bytes, which no sound of ours has"], []
-    problem, note = _header(header, file, size)
-    problems += problem
-    notes += note
-    problem, note = _end(file, size, running=record.running)
-    problems += problem
-    notes += note
+    for more, remarks in (_header(header, file, size), _end(file, size, running=record.running)):
+        problems += more
+        notes += remarks
     if reduced := sum(_overlaps(silent, block.first_frame, block.frames) for block in file.blocks):
         notes.append(
             f"{reduced} of its {len(file.blocks)} blocks hold redacted sound: it is silent there, "
@@ -732,12 +707,6 @@ class SessionCards:
     decoders: Collection[str]
     weights: Mapping[str, str | None]
 
-    @classmethod
-    def of(cls, record: Record, prefix: str, facts: Mapping[str, Any]) -> SessionCards:
-        """Of a session that is in memory."""
-        hashes, decoders = stated_hashes(record), decoders_of(record)
-        return cls(str(record.name), prefix, facts, hashes, decoders, classifiers_of(record))
-
 
 def check_cards(tree: Tree, sessions: Sequence[SessionCards]) -> tuple[int, list[str]]:
     """How many cards of models the bundle has, and what is wrong with them.
@@ -767,18 +736,13 @@ def check_cards(tree: Tree, sessions: Sequence[SessionCards]) -> tuple[int, list
             if model in decoders:
                 right = not hashes.get(model) or sha256(content).hexdigest() == hashes[model]
             else:
-                right = _weights(content) == weights[model]
+                stated = re.search(rb"^weights_sha256: ['\"]?([0-9a-f]{64})", content, re.MULTILINE)
+                right = (stated[1].decode() if stated else "") == weights[model]
             if not right:
                 problems.append(f"{name}: not the card of the model that {session.name} used")
     there = {name for name in tree.names() if name.startswith(f"{MODELS}/")}
     problems += [f"{name}: no session's plan names it" for name in sorted(there - named)]
     return len(there & named), problems
-
-
-def _weights(content: bytes) -> str:
-    """The hash of the weights that a classifier's card states; empty where it states none."""
-    stated = re.search(rb"^weights_sha256: ['\"]?([0-9a-f]{64})", content, re.MULTILINE)
-    return stated[1].decode() if stated else ""
 
 
 _OWN = frozenset({JOURNAL, f"{JOURNAL}-wal", f"{JOURNAL}-shm", LOCK, ENVIRONMENT})
@@ -809,13 +773,17 @@ def check_folder(record: Record) -> tuple[list[str], list[str]]:
     """
     problems, notes = [], []
     sounds = {sound.file for sound in record.audio}
-    for name, mode, size in _below(Path(record.source)):
-        odd = next((what for is_kind, what in _KINDS if is_kind(mode)), "")
+    folder = Path(record.source)
+    for name in FolderTree(folder).names():
+        status = (folder / name).lstat()
+        odd = next((what for is_kind, what in _KINDS if is_kind(status.st_mode)), "")
         if odd:
             problems.append(f"{name}: {odd}, and a session holds its own files")
         elif name in _OWN or name in sounds:
             continue
-        elif _UNFINISHED.fullmatch(name) or (_SOUND.fullmatch(name) and size <= _NO_SOUND):
+        elif _UNFINISHED.fullmatch(name) or (
+            _SOUND.fullmatch(name) and status.st_size <= _NO_SOUND
+        ):
             if not record.running:
                 notes.append(f"{name}: left by a run that was killed while it wrote it")
         elif name.startswith(_DAMAGED):
@@ -825,10 +793,3 @@ def check_folder(record: Record) -> tuple[list[str], list[str]]:
         elif not name.startswith((f"{STUDY}/", f"{STIMULI}/")):
             problems.append(f"{name}: not part of the session")
     return problems, notes
-
-
-def _below(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """Name, mode and size of all that is no folder, hidden files too; links are not followed."""
-    for name in FolderTree(folder).names():
-        status = (folder / name).lstat()
-        yield name, status.st_mode, status.st_size

@@ -15,11 +15,11 @@ from labapp.planning.declared_contrasts import (
     left_out,
 )
 from labapp.report.drawing import ReportFigure
+from labapp.report.listing import NONE
 from labapp.report.page import Html, count, decimal, heading, joined, paragraph, table, two_lines
 from labapp.report.page import page as whole_page
 from labapp.study.loading import LoadedStudy
 
-NONE = "–"
 RULE = (
     "Power is that of the t test of the contrast, with as many participants in each group. The "
     "effect is the smallest one that the study declares, never what a pilot study found: what a "

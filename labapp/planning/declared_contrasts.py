@@ -77,13 +77,8 @@ class Pilot:
 @dataclass(frozen=True)
 class Need:
     """Participants with every cell, every group having as many; None where `MOST` are not enough.
-
-    Attributes
-    ----------
-    difference : for the test of a difference.
-    careful : the same where people vary as much as `UPPER` allows.
-    equivalence : for the test that a difference is smaller.
-    """
+    difference: for the test of a difference; careful: the same where people vary as much as `UPPER`
+    allows; equivalence: for the test that a difference is smaller."""
 
     difference: int | None
     careful: int | None
@@ -259,7 +254,12 @@ def _planned(
     equal_level = LEVEL / equal_tests if plan.correction in ("holm", "bonferroni") else LEVEL
     equal = equivalence_power(effect, sizes, groups, scale, equal_level)
     needs = {
-        goal: Need(*(_first(sizes, powers, goal) for powers in (curve, lower, equal)))
+        goal: Need(
+            *(
+                next((n for n, value in zip(sizes, powers, strict=True) if value >= goal), None)
+                for powers in (curve, lower, equal)
+            )
+        )
         for goal in GOALS
     }
     return ContrastPower(
@@ -323,7 +323,3 @@ def equivalence_power(
         if made[-1] > 0.9999:
             break
     return [*made, *[1.0] * (len(sizes) - len(made))]
-
-
-def _first(sizes: Sequence[int], curve: Sequence[float], goal: float) -> int | None:
-    return next((n for n, value in zip(sizes, curve, strict=True) if value >= goal), None)

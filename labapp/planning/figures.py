@@ -56,7 +56,6 @@ def _of_dataset(threshold: Threshold, plan: Plan) -> Threshold:
 
 
 def _distances(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
-    """Histograms of the distance between the pictures of sampled pairs."""
     figure, axes = _grid(len(models), 2.1)
     for ax, model in zip(axes, models, strict=True):
         whole = _of_dataset(model, plan)
@@ -84,7 +83,6 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
 
 
 def _reached(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
-    """The best alignment of each question by strategy."""
     strategies = list(plan.shares)
     figure, axes = _grid(len(models), 0.55 + 0.42 * (len(strategies) + 1))
     rng = np.random.default_rng(0)  # where points stand in their row means nothing
@@ -123,7 +121,6 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
 
 
 def _durations(waits: Sequence[Waiting]) -> ReportFigure:
-    """How long solved questions take: the share that is solved by a time, by strategy."""
     figure, axes = kit.panels(len(waits), 1, 2.4, more_in=0.5)
     for ax, wait in zip(axes, waits, strict=True):
         most = max(float(values.max()) for values in wait.active_s.values())

@@ -23,6 +23,8 @@ def tables(plan: Plan) -> dict[str, list[Row]]:
     Alignments and shares are 0-1, times in seconds; strategy `mixture`: each strategy by its share;
     n_participants: of those whom the column `counts` names: all, or of each model or group.
     """
+    columns = ["participant", "strategy", "model", "trial", "outcome", "duration_s", "active_s"]
+    measured = ["slide_distance", "error_auc_sum", "alignment_start", BEST, "included"]
     return {
         "thresholds": _thresholds(plan),
         "waiting": _waiting(plan),
@@ -50,7 +52,7 @@ def tables(plan: Plan) -> dict[str, list[Row]]:
         "slopes": _slopes(plan),
         "mixtures": _mixtures(plan),
         "alignments": _alignments(plan),
-        "questions": _questions(plan),
+        "questions": _plain(plan.people.questions[[*columns, *measured]]),
         "stages": _stages(plan),
     }
 
@@ -78,12 +80,10 @@ def _thresholds(plan: Plan) -> list[Row]:
             "rests_on": threshold.source,
             "present_target": threshold.present,
             "chance_floor": threshold.floor,
-            "separated_at": None if threshold.separated is None else threshold.separated.target,
-            "separated_low": None if threshold.separated is None else threshold.separated.low,
-            "separated_high": None if threshold.separated is None else threshold.separated.high,
-            "balanced_accuracy": (
-                None if threshold.separated is None else threshold.separated.balanced_accuracy
-            ),
+            "separated_at": told and told.target,
+            "separated_low": told and told.low,
+            "separated_high": told and told.high,
+            "balanced_accuracy": told and told.balanced_accuracy,
             "understood": threshold.share(UNDERSTANDS),
             "stumbled_upon": threshold.share(TRIES),
             "by_chance": threshold.by_chance(),
@@ -93,6 +93,7 @@ def _thresholds(plan: Plan) -> list[Row]:
             "pairs": len(threshold.pairs),
         }
         for threshold in plan.thresholds
+        for told in (threshold.separated,)
     ]
 
 
@@ -231,12 +232,6 @@ def _alignments(plan: Plan) -> list[Row]:
         )
     ]
     return rows if plan.pairs else []
-
-
-def _questions(plan: Plan) -> list[Row]:
-    columns = ["participant", "strategy", "model", "trial", "outcome", "duration_s", "active_s"]
-    measured = ["slide_distance", "error_auc_sum", "alignment_start", BEST, "included"]
-    return _plain(plan.people.questions[[*columns, *measured]])
 
 
 def _stages(plan: Plan) -> list[Row]:

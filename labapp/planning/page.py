@@ -286,7 +286,6 @@ def _needs(powers: GroupPower) -> Table:
 
 
 def _slopes(power: SlopePower) -> Table:
-    """Shares of studies that find a slope, by their size."""
     table = _table("slope, log odds")
     table.padding = (0, 1, 0, 0)  # for 80 columns
     table.add_column("p <", justify="right", no_wrap=True)

@@ -204,7 +204,8 @@ def plan(
 def check_plannable(loaded: LoadedStudy) -> None:
     """Raises UsageError for a study that asks nothing about dials of representations."""
     if not _about_dials(loaded):
-        able = [study for study in map(str, _shipped()) if _about_dials(loading.load(study))]
+        shipped = (path.stem for path in loading.shipped())
+        able = [study for study in shipped if _about_dials(loading.load(study))]
         raise UsageError(
             f"{loaded.study.id} cannot be planned: simulated participants stand in for people only "
             "in questions about dials that can be answered rightly or wrongly, and where concepts "
@@ -224,10 +225,6 @@ def default_participants(loaded: LoadedStudy) -> int:
     if rule is None:
         return PARTICIPANTS
     return max(PARTICIPANTS, -(-PER_CELL * len(rule.cells) // rule.draws))
-
-
-def _shipped() -> list[str]:
-    return [path.stem for path in loading.shipped()]
 
 
 def _about_dials(loaded: LoadedStudy) -> bool:

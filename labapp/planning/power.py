@@ -6,22 +6,17 @@ is of means of groups of participants' weighted sums of cells: t of a contrast, 
 III), two one-sided tests of equivalence. All are functions of sums over the participants drawn, so
 that the draws are counts and the sums matrix products.
 
-What is planned by simulation: the analyses of a study as tests of pools of simulated people.
-
 A study that declares a published study's analysis is planned with that one's tests; what it
 declares itself, and every other study, with the analyses by the design, as `labapp analyze` makes
 them.
-
-How many participants a study needs, with intervals, and how that depends on the mixture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import combinations
-from math import ceil, isfinite, sqrt
+from math import ceil, isfinite
 
 import numpy as np
 import pandas as pd
@@ -32,7 +27,7 @@ from labapp.analysis.declared import Declaration, declared_of
 from labapp.analysis.design import anova
 from labapp.analysis.design.analyses import Analysis, analyse
 from labapp.analysis.design.contrasts import EQUIVALENT, GREATER, LESS, Comparison, Direction
-from labapp.analysis.design.layout import Factor, Layout, cell_weights, kron, subsets, wide
+from labapp.analysis.design.layout import Factor, Layout, cell_weights, subsets, wide
 from labapp.analysis.design.rows import design_words, plain_name, term_name
 from labapp.analysis.design.sources import LeftOut
 from labapp.analysis.task_report import ComparedModels, reports
@@ -103,10 +98,6 @@ class Pool:
     weights: Floats
     people: tuple[str, ...] = ()
 
-    @property
-    def n_groups(self) -> int:
-        return self.tests[0].groups.shape[1] if self.tests else 1
-
     def reweighted(self, weights: Floats) -> Pool:
         """The same people in other shares."""
         return replace(self, weights=weights)
@@ -127,7 +118,7 @@ def p_values(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats
     """p of each test in `draws` studies, shape (draws, tests); NaN where there is no test (a sample
     that does not vary, a group without anybody). n: participants of each group."""
     counts: list[tuple[Whole, Floats]] = []
-    for group in range(pool.n_groups):
+    for group in range(pool.tests[0].groups.shape[1] if pool.tests else 1):
         own = np.flatnonzero(pool.groups == group)
         if not pool.weights[own].sum() > 0:
             return np.full((draws, len(pool.tests)), np.nan)
@@ -500,28 +491,10 @@ def _terms(within: Sequence[Factor], between: Sequence[Factor]) -> Iterator[Plan
             names = [between[at].name for at in outside] + [within[at].name for at in inside]
             yield PlannedTest(
                 f"F, {term_name(names)}",
-                _coded(within, inside),
-                _coded(between, outside, mean=True).T,
+                anova.coded(within, inside),
+                anova.coded(between, outside, mean=True).T,
                 corrected=False,
             )
-
-
-def _coded(factors: Sequence[Factor], named: Sequence[int], *, mean: bool = False) -> Floats:
-    """Orthonormal contrasts of the named factors, over the others the mean (or the sum in units of
-    length 1)."""
-    return reduce(
-        kron,
-        [
-            anova.orthonormal(len(factor.levels))
-            if at in named
-            else np.full(
-                (len(factor.levels), 1),
-                1 / len(factor.levels) if mean else 1 / sqrt(len(factor.levels)),
-            )
-            for at, factor in enumerate(factors)
-        ],
-        np.ones((1, 1)),
-    )
 
 
 def _contrast(comparison: Comparison, layout: Layout) -> PlannedTest:
@@ -666,6 +639,8 @@ def _other_pools(pool: Pool, people: People, levels: Sequence[float], seed: int)
 
 def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[Scenario]:
     """The mixture as it is, all strategies alike, more of each strategy, and each alone."""
+    from labapp.planning.waiting import completions
+
     usual = dict(people.shares)
     cases = {"as assumed": usual}
     if len(usual) > 1:
@@ -674,7 +649,22 @@ def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[S
             cases[f"more {name}"] = more(usual, name)
         for name in usual:
             cases[f"only {name}"] = {strategy: float(strategy == name) for strategy in usual}
-    return [_scenario(name, shares, people, powers, seed) for name, shares in cases.items()]
+    found = []
+    for name, shares in cases.items():
+        # As it is, the mixture has its numbers already, and from more draws.
+        needs = (
+            {
+                _key(power, test.metric, test.test): test.needs[LEVEL, GOALS[0]].n
+                for power in powers
+                for test in power.tests
+            }
+            if shares == usual
+            else _needed(shares, people, powers, seed)
+        )
+        rates = completions(replace(people, shares=shares))
+        completion = {rate.model: rate.mean for rate in rates if rate.strategy is None}
+        found.append(Scenario(name, shares, completion, needs))
+    return found
 
 
 def more(shares: Mapping[str, float], name: str, by: float = 0.2) -> dict[str, float]:
@@ -685,38 +675,10 @@ def more(shares: Mapping[str, float], name: str, by: float = 0.2) -> dict[str, f
     return {s: raised if s == name else share * factor for s, share in shares.items()}
 
 
-def _scenario(
-    name: str,
-    shares: Mapping[str, float],
-    people: People,
-    powers: Sequence[GroupPower],
-    seed: int,
-) -> Scenario:
-    from labapp.planning.waiting import completions
-
-    other = replace(people, shares=dict(shares))
-    # As it is, the mixture has its numbers already, and from more draws.
-    same = shares == people.shares
-    needs = _as_planned(powers) if same else _needed(shares, people, powers, seed)
-    completion = {rate.model: rate.mean for rate in completions(other) if rate.strategy is None}
-    return Scenario(name, dict(shares), completion, needs)
-
-
-Needs = dict[tuple[str, str], int | None]
-
-
-def _as_planned(powers: Sequence[GroupPower]) -> Needs:
-    return {
-        _key(power, test.metric, test.test): test.needs[LEVEL, GOALS[0]].n
-        for power in powers
-        for test in power.tests
-    }
-
-
 def _needed(
     shares: Mapping[str, float], people: People, powers: Sequence[GroupPower], seed: int
-) -> Needs:
-    needs: Needs = {}
+) -> dict[tuple[str, str], int | None]:
+    needs = {}
     for group_power in powers:
         # A metric has several pools where not everybody met every model.
         for pool in {id(test.pool): test.pool for test in group_power.tests}.values():

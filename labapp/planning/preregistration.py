@@ -16,6 +16,7 @@ from typing import Any
 
 from labapp import __version__, leftovers
 from labapp.analysis.columns import table_columns
+from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.registration import FORMAT, RECORD
 from labapp.errors import DataFolderError, UsageError
 from labapp.planning.files import created
@@ -46,12 +47,6 @@ _ORDERS = {
     "random": "in an order drawn by lot for each participant",
     "as_listed": "in the same order for everybody",
 }
-_CORRECTIONS = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
-    "none": "no correction",
-}
 _DIRECTIONS = {
     "greater": "It is expected to be above 0 (one-sided test).",
     "less": "It is expected to be below 0 (one-sided test).",
@@ -64,14 +59,8 @@ Answers = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Preregistration:
-    """A registration as it was written.
-
-    Attributes
-    ----------
-    folder : Path
-    sha256 : of its record, to be put into the registration itself.
-    open : how many answers are the authors' to write.
-    """
+    """A registration as it was written. sha256: of its record, to be put into the registration
+    itself; open: how many answers are the authors' to write."""
 
     folder: Path
     sha256: str
@@ -175,7 +164,6 @@ class _Facts:
         self.plan = self.study.analysis
 
     def aspredicted(self) -> Answers:
-        """The questions of AsPredicted."""
         return [
             ("1) Data collection", self._data()),
             ("2) Hypothesis", self._hypotheses()),
@@ -188,7 +176,6 @@ class _Facts:
         ]
 
     def osf(self) -> Answers:
-        """The questions of OSF's preregistration."""
         return [
             ("Title", self.study.title),
             ("Description", YOURS.format("what the study is about, and why")),
@@ -241,13 +228,12 @@ class _Facts:
 
     def _outcomes(self) -> str:
         outcomes = self.plan.outcomes
-        lines = [f"* primary: {self._measure(name)}" for name in outcomes.primary]
+        roles = {"primary": outcomes.primary, "secondary": outcomes.secondary}
         return "\n".join(
-            lines + [f"* secondary: {self._measure(name)}" for name in outcomes.secondary]
+            f"* {role}: {self._measure(name)}" for role, names in roles.items() for name in names
         )
 
     def _measure(self, name: str) -> str:
-        """An outcome and what it means."""
         for table in ("stages", "trials"):
             for column in table_columns()[table]:
                 if column.name == name:
@@ -350,7 +336,7 @@ class _Facts:
             "Where values are missing, a mixed model with a random intercept of participants "
             "takes its place; questions that are solved or not are also compared by generalised "
             "estimating equations, clustered by participant.\n\n"
-            f"Contrasts, with {_CORRECTIONS[self.plan.correction]} over the tests of {family}:\n"
+            f"Contrasts, with {CORRECTIONS[self.plan.correction]} over the tests of {family}:\n"
             f"{contrasts}{equivalence}"
         )
 
@@ -376,7 +362,12 @@ class _Facts:
         lines += [f"{rule.fails()} (rule “{name}”)" for name, rule in study.exclude.items()]
         lines.append("withdrew")
         told = "Somebody is not analysed who\n" + "\n".join(f"* {line}" for line in lines)
-        items = attention_checks(self.loaded)
+        items = [
+            f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, listed(item.right)))}"
+            for instrument in self.loaded.instruments.values()
+            for item in instrument.items
+            if item.right is not None
+        ]
         return f"{told}\n\nItems that check attention:\n" + "\n".join(items) if items else told
 
     def _sample(self) -> str:
@@ -492,7 +483,6 @@ _INTERRUPTED = {
     "block": "A session that is interrupted does not go on.",
 }
 
-
 _STALLS = {
     "leave-out": "Time in which the computer stands still is left out of durations and limits.",
     "keep": "Time in which the computer stands still counts in durations and limits.",
@@ -503,14 +493,9 @@ _STALLS = {
 
 @dataclass(frozen=True)
 class Frozen:
-    """The files that a study shows beside its own, as they are now.
-
-    Attributes
-    ----------
-    models : by id the hash of the card, which holds the hashes of the weights.
-    classifiers : by id the hash of the weights.
-    stimulus_sets : by name the hash of the manifest.
-    """
+    """The files that a study shows beside its own, as they are now. models: by id the hash of the
+    card, which holds the hashes of the weights; classifiers: by id the hash of the weights;
+    stimulus_sets: by name the hash of the manifest."""
 
     models: Mapping[str, str]
     classifiers: Mapping[str, str]
@@ -568,16 +553,6 @@ def _where(only_if: Mapping[str, Value | tuple[Value, ...]]) -> str:
     return " and ".join(
         f"{name} is {' or '.join(map(str, listed(wanted)))}" for name, wanted in only_if.items()
     )
-
-
-def attention_checks(loaded: LoadedStudy) -> list[str]:
-    """The items that check attention, each with its right answer."""
-    return [
-        f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, listed(item.right)))}"
-        for instrument in loaded.instruments.values()
-        for item in instrument.items
-        if item.right is not None
-    ]
 
 
 def rules(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:

@@ -101,22 +101,15 @@ class World:
 
     Attributes
     ----------
-    rises, n_tests
-        See `ComparedSlope`.
-    values : ndarray of float64, shape (models,)
-        Of the study's models, ascending; models are numbered so.
-    starts : ndarray of int, shape (people + 1,)
-        Where the observations of each simulated participant begin.
-    weights : ndarray of float64, shape (people,)
-        Probability of each to be drawn.
-    model, kind, picture : ndarray of int, shape (observations,)
-        Of which model, of which kind of picture, and of which among these.
-    pictures : ndarray of int, shape (models, kinds)
-        How many there are.
-    odds : ndarray of float64, shape (kinds,)
-        Log odds of the outcome for each kind of picture, with a model of mean value.
-    spreads : ndarray of float64, shape (3,)
-        Standard deviations of participants, pictures and models.
+    rises, n_tests : see `ComparedSlope`.
+    values : shape (models,), of the study's models, ascending; models are numbered so.
+    starts : shape (people + 1,), where the observations of each simulated participant begin.
+    weights : shape (people,), probability of each to be drawn.
+    model, kind, picture : shape (observations,), of which model, of which kind of picture, and of
+        which among these.
+    pictures : shape (models, kinds), how many there are.
+    odds : shape (kinds,), log odds of the outcome for each kind of picture, with a mean model.
+    spreads : shape (3,), standard deviations of participants, pictures and models.
     """
 
     rises: bool
@@ -147,7 +140,16 @@ def slope_powers(
     for at, (power, world) in enumerate(known):
         if world is None:
             continue
-        for effect, slope, n, times in _cases(power):
+        # Slopes, people and how many times the study's models: more people, then more models,
+        # and without a slope how often one is found all the same.
+        assert power.fitted is not None
+        sign = 1.0 if power.test.rises else -1.0
+        slopes = {SIMULATED: float(power.fitted.mean[1]), SMALLEST: sign * power.test.smallest}
+        sizes = [*((n, 1) for n in SIZES), (SIZES[-1], 2)]
+        cases = [
+            (effect, slope, n, times) for effect, slope in slopes.items() for n, times in sizes
+        ]
+        for effect, slope, n, times in [*cases, (NO_SLOPE, 0.0, SIZES[-1], 1)]:
             job = (world, effect, slope, n, times, REPLICATIONS, [seed, at])
             waiting.append((at, pool.executor.submit(studies, *job)))
     shares: dict[int, list[DrawnStudies]] = {}
@@ -165,19 +167,7 @@ def slope_powers(
     return powers, monotonic() - began
 
 
-def _cases(power: SlopePower) -> list[tuple[str, float, int, int]]:
-    """Slopes, people and how many times the study's models: more people, then more models, and
-    without a slope how often one is found all the same."""
-    assert power.fitted is not None
-    sign = 1.0 if power.test.rises else -1.0
-    slopes = {SIMULATED: float(power.fitted.mean[1]), SMALLEST: sign * power.test.smallest}
-    sizes = [*((n, 1) for n in SIZES), (SIZES[-1], 2)]
-    cases = [(effect, slope, n, times) for effect, slope in slopes.items() for n, times in sizes]
-    return [*cases, (NO_SLOPE, 0.0, SIZES[-1], 1)]
-
-
 def _known(test: ComparedSlope, people: People) -> tuple[SlopePower, World | None]:
-    """What simulated participants show of a slope."""
     if test.why:
         return SlopePower(test, why=test.why), None
     rows = test.rows.sort_values(["participant"], kind="stable").reset_index(drop=True)

@@ -5,12 +5,9 @@ they call close enough; where calibrations were made, that is done here. Without
 own is applied to simulated participants, see `RULE`: what counts as solved must not be reached by
 trying, and should otherwise ask as little as possible, so that those who understand reach it.
 
-How near a start and a target lie by chance: pairs drawn as the study draws its questions.
-
-The simulated participants of a plan: as many of each strategy, in every condition of the study.
-
-Some take part with a target that hardly anybody reaches, which shows how near each strategy comes;
-all take part in the study as it is.
+There are as many simulated participants of each strategy, in every condition of the study. Some
+take part with a target that hardly anybody reaches, which shows how near each strategy comes; all
+take part in the study as it is. Pairs of start and target show how near these lie by chance.
 """
 
 from __future__ import annotations
@@ -58,8 +55,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from labapp.analysis.tables import Tables
-    from labapp.analysis.task_records import Row
-
 
 UNDERSTANDS = ("understanding",)
 TRIES = ("ascent", "random")
@@ -237,10 +232,6 @@ class Pairs:
     def dataset(self) -> str:
         return dataset_of(self.model)
 
-    def share(self, target: float) -> float:
-        """Of the pairs that are aligned before anybody did anything."""
-        return float(np.mean(self.alignments >= target))
-
 
 def targets_of(loaded: LoadedStudy, space_of: SpaceOf, prior_of: PriorOf) -> dict[str, Target]:
     """What is to be reached with each model of the study, in all of its conditions."""
@@ -258,7 +249,7 @@ def pairs_of(target: Target, decoder: LoadedDecoder, seed: int, n: int = PAIRS) 
     """Draw and decode n pairs as the questions of a stage are drawn."""
     rng = generator(seed, target.model, "pairs of a plan")
     sample = decoder.latents
-    rows: list[tuple[float, ...]] = [
+    rows = [
         draw_state(target.sampling, target.model, decoder.space, sample, rng) for _ in range(2 * n)
     ]
     distance = named(target.distance)
@@ -267,7 +258,7 @@ def pairs_of(target: Target, decoder: LoadedDecoder, seed: int, n: int = PAIRS) 
     for at in range(0, 2 * n, batch):
         some = rows[at : at + batch]
         x = decoder.decode(np.stack([decoder.space.encode(row) for row in some]))
-        alignments += [1.0 - distance(first, other) for first, other in _two_by_two(x)]
+        alignments += [1.0 - distance(*pair) for pair in zip(x[::2], x[1::2], strict=True)]
     return Pairs(
         target.model,
         target.distance,
@@ -275,15 +266,6 @@ def pairs_of(target: Target, decoder: LoadedDecoder, seed: int, n: int = PAIRS) 
         target.alignment,
         target.skip_after_s,
     )
-
-
-def _two_by_two(
-    x: NDArray[np.float32],
-) -> Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    return list(zip(x[::2], x[1::2], strict=True))
-
-
-DecoderOf = Callable[[str], LoadedDecoder]
 
 
 BEST = "best_alignment"
@@ -297,7 +279,6 @@ QUESTION = (
 """What is kept of a question: of ten thousand participants all columns would fill the memory."""
 OUT_OF_REACH = 1.0
 """The target alignment of those whose best alignment is wanted."""
-STRATEGY = "strategy"
 STOPPED, LARGEST = "plans", 64_000_000
 """Where the simulated sessions of a plan that is not made yet are kept, and most bytes of one."""
 

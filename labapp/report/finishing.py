@@ -4,7 +4,6 @@ labels that fit beside each other in the width it has."""
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -39,7 +38,11 @@ def finish(figure: Figure) -> None:
     if spoken() != ENGLISH:
         _translate(figure)
     if figure.get_figwidth() < FULL_IN or spoken() != ENGLISH:
-        _fit(figure)
+        renderer: RendererBase = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+        for _ in range(ROUNDS):
+            figure.draw_without_rendering()
+            if not _broken(figure, renderer):
+                break
 
 
 def _mark_cut(ax: Axes) -> None:
@@ -61,9 +64,6 @@ def _mark_cut(ax: Axes) -> None:
                 mark = {"v": "^", "^": "v"}.get(mark, mark)
             at = min(max(x, left), right), min(max(y, low), high)
             ax.plot(*at, mark, color=colour, markersize=5, clip_on=False, label=INTERVAL)
-
-
-# --- words ----------------------------------------------------------------------------------------
 
 
 class _Spoken(FuncFormatter):
@@ -111,21 +111,13 @@ def _translate(figure: Figure) -> None:
             text.set_text(say(text.get_text()))
 
 
-# --- room -----------------------------------------------------------------------------------------
-
-
-def _fit(figure: Figure) -> None:
-    renderer: RendererBase = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    for _ in range(ROUNDS):
-        figure.draw_without_rendering()
-        if not _broken(figure, renderer):
-            break
-
-
 def _broken(figure: Figure, renderer: RendererBase) -> bool:
     """Break what does not fit into more lines. Whether anything was."""
     width = figure.bbox.width
-    changed = [_shorten(text, width, renderer) for text in _spanning(figure)]
+    # The texts that stand beside all panels of the figure, or of a part of it.
+    names = ("_suptitle", "_supxlabel")
+    texts = [getattr(part, name) for part in (figure, *figure.subfigs) for name in names]
+    changed = [_shorten(text, width, renderer) for text in texts if text is not None]
     changed += [_narrow(legend, width, renderer) for legend in figure.findobj(Legend)]
     drawn = [ax for ax in figure.findobj(Axes) if ax.get_visible() and ax.axison]
     boxes = [ax.get_window_extent(renderer) for ax in drawn]
@@ -137,13 +129,6 @@ def _broken(figure: Figure, renderer: RendererBase) -> bool:
         changed.append(_shorten(ax.yaxis.label, box.height + GAP_PX, renderer, upright=True))
         changed.append(_ticks(ax, renderer))
     return any(changed)
-
-
-def _spanning(figure: Figure) -> list[Text]:
-    """The texts that stand beside all panels of the figure, or of a part of it."""
-    names = ("_suptitle", "_supxlabel")
-    texts = [getattr(part, name) for part in (figure, *figure.subfigs) for name in names]
-    return [text for text in texts if text is not None]
 
 
 def _shorten(text: Text, room: float, renderer: RendererBase, *, upright: bool = False) -> bool:
@@ -190,10 +175,6 @@ def _ticks(ax: Axes, renderer: RendererBase) -> bool:
     ):
         ax.locator_params(axis="x", nbins=max(len(labels) // 2, 2))
         return True
-    return _tighten(ax, labels, renderer)
-
-
-def _tighten(ax: Axes, labels: Sequence[Text], renderer: RendererBase) -> bool:
     room = ax.get_window_extent(renderer).width / max(len(labels), 1)
     broken = [_shorten(label, room, renderer) for label in labels]
     if any(broken):

@@ -74,9 +74,7 @@ _BOX: dict[str, Any] = {
     "medianprops": {"linewidth": 0.0},
     "zorder": 1,
 }
-
-
-# --- small multiples ------------------------------------------------------------------------------
+_BAR: dict[str, Any] = {"color": FACE, "edgecolor": SECONDARY, "linewidth": 0.8, "zorder": 1}
 
 
 def panels(
@@ -96,8 +94,7 @@ def panels(
     count, across : number of panels, and of panels in a row of a figure of 10 inches; a narrower
         one has fewer in a row. Unused places of the grid are hidden.
     height_in : height of all rows, or of each row with so many panels, in inches.
-    width_in : float, optional
-        Width of a figure that has its own, in inches; it has as many panels in a row as asked.
+    width_in : width of a figure that has its own; it has as many panels in a row as asked.
     more_in : height of the figure besides that of its rows, in inches.
     between : space between rows, as a share of a panel's height.
     shared
@@ -154,9 +151,6 @@ def rows(ax: Axes, names: Sequence[str], *, beyond: float = 0.5, above: float = 
     grid(ax, "x")
 
 
-# --- marks ----------------------------------------------------------------------------------------
-
-
 def points(ax: Axes, x: ArrayLike, y: ArrayLike, mark: str = "o", **style: Any) -> None:
     """Draw a point for each value."""
     look = {"color": ACCENT, "markersize": 4, "markeredgecolor": "white", "markeredgewidth": 0.5}
@@ -190,16 +184,7 @@ def diamond(ax: Axes, x: float, y: float, **style: Any) -> None:
 
 def bar(ax: Axes, place: float, top: float, bottom: float = 0.0) -> None:
     """Draw a pale bar, on which points are visible."""
-    ax.bar(
-        place,
-        top - bottom,
-        bottom=bottom,
-        width=0.62,
-        color=FACE,
-        edgecolor=SECONDARY,
-        linewidth=0.8,
-        zorder=1,
-    )
+    ax.bar(place, top - bottom, bottom=bottom, width=0.62, **_BAR)
 
 
 def median(ax: Axes, place: float, values: ArrayLike, half: float, **style: Any) -> None:
@@ -246,8 +231,7 @@ def lying_strip(ax: Axes, row: float, values: Values) -> None:
     if values.size >= BOX_FROM:
         low, first, third, high = np.percentile(values, (5, 25, 75, 95))
         ax.hlines(row, low, high, color=SECONDARY, linewidth=0.8, zorder=1)
-        look: dict[str, Any] = {"color": FACE, "edgecolor": SECONDARY, "linewidth": 0.8}
-        ax.barh(row, third - first, 0.5, first, zorder=1, **look)
+        ax.barh(row, third - first, 0.5, first, **_BAR)
     if values.size <= POINTS_UP_TO:
         beside = row + jitter(values.size, 0.2)
         points(ax, values, beside, markersize=3.8, zorder=4, clip_on=False)
@@ -316,16 +300,9 @@ def counted(
     )
     thick = min(thick, most)
     for step in steps:
-        n = int((known == step).sum())
-        if n:
+        if n := int((known == step).sum()):
             width = 2 * half * n / known.size
-            look: dict[str, Any] = {
-                "color": FACE,
-                "edgecolor": SECONDARY,
-                "linewidth": 0.8,
-                "zorder": 1,
-            }
-            ax.barh(step, width, thick, place - width / 2, clip_on=False, **look)
+            ax.barh(step, width, thick, place - width / 2, clip_on=False, **_BAR)
             _write(ax, place, float(step), f"{n:,}", INK)
     diamond(ax, place + half + 0.07, float(known.mean()), clip_on=False)
     return int(known.size)
@@ -362,8 +339,6 @@ def label_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:
     )
 
 
-# --- heat maps ------------------------------------------------------------------------------------
-
 DARK = 0.21
 """Luminance below which a colour takes white text, which is read more easily on it than ink."""
 
@@ -380,11 +355,9 @@ def heat_map(
 
     Parameters
     ----------
-    matrix : float64 of shape (rows, columns)
-        NaN where a number is missing, shown as a dash.
+    matrix : shape (rows, columns), NaN where a number is missing, shown as a dash.
     limits : the numbers that have the first and the last colour.
-    number : callable, optional
-        Formats a number for its cell; with None, cells have no text.
+    number : formats a number for its cell; with None, cells have no text.
     below : the text below the number of a row and column; empty for none.
     """
     sides = [np.arange(length + 1) - 0.5 for length in matrix.shape]

@@ -4,18 +4,15 @@ Templates escape every value that is not `Html`: text of participants and author
 tags. They lie in the folder `templates` of a package; `templates/kit.html` of this package has the
 macros that they share. The functions here call these macros from Python.
 
-The report's words, in the language of the study.
-
 What makes a page or a figure says everything in English. Where it is written out, at the one place
-where templates and figures put text, `say` gives its translation: an English sentence, or its form
-with {fields} for what varies, is the key of a table (`assets/texts/<language>/report.yaml`). What
-no entry fits stays as it is, and what people and authors wrote (`Verbatim`) always does.
+where templates and figures put text, `say` gives its translation into the language of the study: an
+English sentence, or its form with {fields} for what varies, is the key of a table
+(`assets/texts/<language>/report.yaml`). What no entry fits stays as it is, and what people and
+authors wrote (`Verbatim`) always does.
 
 A field is filled with what stood there, itself translated: `{a}`; as it is: `{a:x}`; a number,
 which is written as the language writes numbers, and nothing else fits there: `{a:n}`; a few words
 without a comma or colon between them: `{a:w}`; a title, which may be of several sentences: `{a:v}`.
-
-Numbers as the report prints them. The look of figures, from what is asked for on the command line.
 """
 
 from __future__ import annotations
@@ -36,9 +33,6 @@ from labapp.figure_style import FULL_IN, PALETTES, USUAL_FONT, USUAL_PALETTE, Lo
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-
-KIT = "labapp.report:kit.html"
 
 
 class Html(str):
@@ -77,20 +71,14 @@ def _source(name: str) -> str:
 
 
 def render(template: str, **values: object) -> Html:
-    """A template filled with values.
-
-    Parameters
-    ----------
-    template : `package:file`, a file in the package's folder `templates`.
-    values
-        By their names in the template; a missing value is an error.
-    """
+    """A template filled with values by their names; a missing value is an error. template:
+    `package:file`, a file in the package's folder `templates`."""
     return Html(_environment().get_template(template).render(values))
 
 
 @cache
 def _kit() -> Any:
-    return _environment().get_template(KIT).module
+    return _environment().get_template("labapp.report:kit.html").module
 
 
 def text(value: object) -> Html:

@@ -28,8 +28,7 @@ class StripPanel:
     Attributes
     ----------
     title, unit : what was measured, and its unit.
-    values : float64 of shape (participants, models)
-        NaN where a value is missing.
+    values : shape (participants, models), NaN where a value is missing.
     limits : least and greatest possible value; None if there are no limits.
     models : ids of the strips, where it has not those of all panels.
     dataset : their data set, where that is what parts them from those of other panels.

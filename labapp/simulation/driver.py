@@ -1,18 +1,15 @@
 """Drives a session as a participant would: reads, turns dials and names them, answers, goes on.
 
-What it does in a part its task type says (`TaskType.simulate`).
-
-The voice of a simulated participant that thinks aloud: words in the journal.
-
-It draws from a generator of its own and keeps nothing waiting, so that what is done in a session is
-the same with it and without.
+What it does in a part its task type says (`TaskType.simulate`). One that thinks aloud says so in
+words in the journal; its voice draws from a generator of its own and keeps nothing waiting, so that
+what is done in a session is the same with it and without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labapp.clock import NS
 from labapp.errors import LabappError, SessionError
@@ -29,10 +26,6 @@ from labapp.simulation.person import THOUGHTS, Experience, Pace, Person
 from labapp.simulation.strategies import drawn
 from labapp.study.assignment import generator
 
-if TYPE_CHECKING:
-    from labapp.session.runner import Runner
-
-
 STILL_S = 120.0
 """Seconds of session time in which something of the session must change. What comes by itself (the
 least time of a break, a limit of time) is waited for, and so are the moderator's pauses."""
@@ -47,15 +40,6 @@ class Stuck(SessionError):
 def raised(error: LabappError) -> None:
     """What is done about it where there are no windows."""
     raise error
-
-
-def unknown(part: PlannedPart) -> Stuck:
-    """The error for a part that nobody taught the driver."""
-    return Stuck(
-        f"The simulated participant does not know parts of the kind {part.part!r}.",
-        safe="The session is closed; what happened until then is recorded.",
-        todo="Let a person go through it, or give its task type a `simulate`.",
-    )
 
 
 class Watch:
@@ -109,25 +93,18 @@ class Watch:
 
     def _stuck(self) -> Stuck:
         """How far the driver has come, to find out why it stopped."""
-        part = self._runner.part
-        where = "between two parts" if part is None else f"in {part.id} ({part.title!r})"
+        part, where = self._runner.part, "between two parts"
+        if part is not None:
+            state = self._runner.state
+            # The page, the items or the question that the driver stands at.
+            place = self._runner.machine.tasks[state.index].place(state.part_state)
+            where = f"in {part.id} ({part.title!r}){f', {place}' if place else ''}"
         return Stuck(
             f"The simulated participant did not get on for {STILL_S:.0f} s of session time, "
-            f"{where}{self._item(part)}.",
+            f"{where}.",
             safe="The session is closed; what happened until then is recorded.",
             todo="Look at this place of the study; report it where a person can get on.",
         )
-
-    def _item(self, part: PlannedPart | None) -> str:
-        """The page, the items or the question that the driver stands at."""
-        if part is None:
-            return ""
-        state = self._runner.state
-        place = self._runner.machine.tasks[state.index].place(state.part_state)
-        return f", {place}" if place else ""
-
-
-SIGNATURE = "Simulated Participant"
 
 
 class Driver:
@@ -200,7 +177,7 @@ class Driver:
 
     def consent(self) -> None:
         """Sign what is asked for."""
-        self._consent(SIGNATURE)
+        self._consent("Simulated Participant")
 
     def later(self, seconds: float) -> None:
         """Act after about so many seconds."""
@@ -261,7 +238,11 @@ class Driver:
         if self._actor is None or self._actor.part is not part:
             actor = registry.task_type_of(part).simulate(part, self)
             if actor is None:
-                raise unknown(part)
+                raise Stuck(
+                    f"The simulated participant does not know parts of the kind {part.part!r}.",
+                    safe="The session is closed; what happened until then is recorded.",
+                    todo="Let a person go through it, or give its task type a `simulate`.",
+                )
             self._actor = actor
         return self._actor
 
@@ -277,15 +258,7 @@ BACKLOG_S = 6.0
 
 
 class Voice:
-    """Says thoughts one after the other.
-
-    Parameters
-    ----------
-    runner : labapp.session.runner.Runner
-        Of the session.
-    seed : of its draws; a purpose is added, see `labapp.study.assignment.generator`.
-    language : the study's.
-    """
+    """Says thoughts one after the other. seed: of its draws, to which a purpose is added."""
 
     def __init__(self, runner: Runner, seed: tuple[int, *tuple[str, ...]], language: str) -> None:
         self._runner = runner

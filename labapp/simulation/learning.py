@@ -1,23 +1,17 @@
 """Strategies that learn what the dials do from question to question, and can name them.
 
-What a participant would call each dial: after what it saw the dial change most.
-
-People named dials after one thing that they saw ("thickness", "rotate", "stretch"; of the ten
-buttons "number", "digit"), left those unnamed that they made nothing of, and called those that do
-nothing just that (paper 000, Tables 1 and A.4). Here too: a dial gets a name where more than half
-of what it changes is of one sort, and where that change was foretold whenever the dial was turned
-for a purpose. It is all from the memory of what was seen: nothing is looked at anew, nothing drawn.
-
-What a participant knows in a stage: the target as seen, and what each dial was seen to do.
-
-What a participant learns of the dials by turning them: what each of them does to the picture.
-
 The picture as a person describes it: every dial changes its properties in its own way, whatever the
 others stand at ("dial 4 moves it to the right"). So the memory is additive: each property is the
 sum of one curve per dial, learnt from all that was seen in the stage, the latest best. Where the
 dials of a model do that, a few turns of each tell how far to turn it; where what a dial does
 depends on the others, the same memory predicts badly. (Paper 000, 6.1.2 and 6.2.2: people name what
 a dial does, or cannot.)
+
+People named dials after one thing that they saw ("thickness", "rotate", "stretch"; of the ten
+buttons "number", "digit"), left those unnamed that they made nothing of, and called those that do
+nothing just that (paper 000, Tables 1 and A.4). Here too: a dial gets a name where more than half
+of what it changes is of one sort, and where that change was foretold whenever the dial was turned
+for a purpose. It is all from the memory of what was seen: nothing is looked at anew, nothing drawn.
 """
 
 from __future__ import annotations
@@ -344,7 +338,10 @@ class PartialStrategy(LearningStrategy):
                     view = yield from probe(learner, self.motor, view, dial)
                     view = yield from turn(learner, self.motor, view, dial)
             for kind in self._wrong(learner, view):
-                for dial in self._group(learner, view, kind):
+                does = np.array([learner.does(view, dial) for dial in range(len(view.dials))])
+                share = does[:, kind] / (does.sum(axis=1) + NOTICED)
+                group = [dial for dial in range(len(view.dials)) if share[dial] >= BELONGS]
+                for dial in sorted(group, key=lambda dial: -does[dial, kind]):
                     view = yield from self._try(learner, view, dial, kind, stride)
             if view.goal - view.alignment <= NEARLY:
                 view = yield from settle(self.motor, view)
@@ -360,13 +357,6 @@ class PartialStrategy(LearningStrategy):
         amount = {kind: float(gap[learner.kinds == kind].sum()) for kind in KINDS}
         order = sorted(KINDS, key=lambda kind: -amount[kind])
         return [kind for kind in order if amount[kind] > NOTICED] or list(order)
-
-    def _group(self, learner: LearnerModel, view: View, kind: int) -> list[int]:
-        """The dials that have to do with that kind, the strongest first."""
-        does = np.array([learner.does(view, dial) for dial in range(len(view.dials))])
-        share = does[:, kind] / (does.sum(axis=1) + NOTICED)
-        group = [dial for dial in range(len(view.dials)) if share[dial] >= BELONGS]
-        return sorted(group, key=lambda dial: -does[dial, kind])
 
     def _try(self, learner: LearnerModel, view: View, dial: int, kind: int, stride: float) -> Acts:
         sure = learner.effects.reliable(dial) >= RELIABLE
@@ -484,17 +474,13 @@ def _changes(learner: LearnerModel, view: View, dial: int, sorts: Properties) ->
     spread = over.var(axis=0)
     changes = {sort: float(spread[list(at)].sum() / np.sqrt(len(at))) for sort, at in sorts.items()}
     if THICKNESS in changes:
-        changes[THICKNESS] = _thickness(learner, view, dial, over)
+        # How much more or less of its own extent a thing fills. Seen like a length: in shares
+        # of what it is, where the amount of ink is seen in shares of the picture.
+        here = learner.effects.remembered(view.z)[INK]
+        ink = here + over[:, INK] - learner.effects.effect(dial, np.array([view.z[dial]]))[0, INK]
+        filled = np.log(np.maximum(ink * TINT_SD, LEAST_INK)) / SIZE_SD - 2 * over[:, EXTENT]
+        changes[THICKNESS] = float(filled.var())
     return changes
-
-
-def _thickness(learner: LearnerModel, view: View, dial: int, over: np.ndarray) -> float:
-    """How much more or less of its own extent a thing fills. Seen like a length: in shares of what
-    it is, where the amount of ink is seen in shares of the picture."""
-    here = learner.effects.remembered(view.z)[INK]
-    ink = here + over[:, INK] - learner.effects.effect(dial, np.array([view.z[dial]]))[0, INK]
-    filled = np.log(np.maximum(ink * TINT_SD, LEAST_INK)) / SIZE_SD - 2 * over[:, EXTENT]
-    return float(filled.var())
 
 
 def _foretold(learner: LearnerModel, dial: int, properties: Sequence[int]) -> bool:
@@ -518,46 +504,30 @@ FORGIVES = 0.7
 """Share of the error at one turn of a dial that still counts at its next turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    start: int
-    size: int
-
-
 class Effects:
     """The additive memory of one stage. n: properties of a percept."""
 
     def __init__(self, dials: Sequence[Dial], n: int) -> None:
         self._dials = tuple(dials)
-        self._columns: list[_Columns] = []
+        self._columns: list[slice] = []
         at = 1  # column 0 is what is seen whatever the dials stand at
         for dial in dials:
-            size = dial.options or KNOTS
-            self._columns.append(_Columns(at, size))
-            at += size
+            self._columns.append(slice(at, at + (dial.options or KNOTS)))
+            at = self._columns[-1].stop
         self._seen = np.zeros((at, at))
         self._what = np.zeros((at, n))
-        self._prior = self._expected(at)
+        self._prior = np.eye(at) * TIMID
+        self._prior[0, 0] = 1e-6
+        bend = np.diff(np.eye(KNOTS), 2, axis=0)
+        for dial, own in zip(dials, self._columns, strict=True):
+            if not dial.options:
+                self._prior[own, own] += SMOOTH * bend.T @ bend
         self._known: Float64 | None = None
         self._places: list[set[int]] = [set() for _ in dials]
         self._wrong = np.zeros(len(dials))
         self._all = np.zeros(len(dials))
         self._mistaken = np.zeros((len(dials), n))
         self._changed = np.zeros((len(dials), n))
-
-    def __len__(self) -> int:
-        return len(self._dials)
-
-    def _expected(self, size: int) -> Float64:
-        prior = np.eye(size) * TIMID
-        prior[0, 0] = 1e-6
-        for dial, at in zip(self._dials, self._columns, strict=True):
-            if dial.options:
-                continue
-            bend = np.diff(np.eye(at.size), 2, axis=0)
-            here = slice(at.start, at.start + at.size)
-            prior[here, here] += SMOOTH * bend.T @ bend
-        return prior
 
     def _hats(self, dial: int, values: Float64) -> Float64:
         """How much each place of a dial has to do with values of it: shape (values, places)."""
@@ -612,8 +582,7 @@ class Effects:
 
     def effect(self, dial: int, values: Float64) -> Float64:
         """What a dial adds to the properties at values of it: shape (values, n)."""
-        at = self._columns[dial]
-        result: Float64 = self._hats(dial, values) @ self._solved()[at.start : at.start + at.size]
+        result: Float64 = self._hats(dial, values) @ self._solved()[self._columns[dial]]
         return result
 
     def remembered(self, z: Sequence[float]) -> Float64:

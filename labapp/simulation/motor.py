@@ -22,7 +22,6 @@ the time a person takes to react to what is seen (reaction times of 200 to 300 m
 RISES = 0.0005
 """Half a step of the alignment shown."""
 
-
 Solving = Generator[Move, View, object]
 
 

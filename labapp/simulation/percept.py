@@ -54,7 +54,6 @@ HEIGHT, SLOPE, WAVES_HEIGHT, WAVES_CLOSENESS = range(4)
 IMAGE_KINDS = np.array([PLACE] * 2 + [SIZE] + [TINT] * 3 + [FORM] * (2 + CELLS * CELLS))
 CURVE_KINDS = np.array([PLACE] * 2 + [SIZE] + [FORM] * (1 + PARTS))
 
-
 COLOUR_KINDS = np.concatenate((IMAGE_KINDS, [TINT] * 4))
 """Of a picture in colour: those of its lightness, and behind them how reddish and how bluish the
 thing and the ground are."""

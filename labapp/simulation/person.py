@@ -1,21 +1,14 @@
-"""Who takes part: how fast, how exact and how patient a simulated participant is.
+"""Who takes part: how fast, how exact and how patient a simulated participant is, and its words.
 
 Every constant below was fixed before any study was simulated with it, from what is written about
 people in general or from what paper 000 reports over all of its models; none was fitted so that a
 model comes out as published. What is said to be ours has no source.
 
-What simulated participants type as the name of a dial, and how long that takes them.
-
-These are a participant's words, not the window's: short, lower case, and not the same from one to
-the next, so that raters have to see that "tilt" and "slant" say the same.
-
-What simulated participants say when they think aloud, and the codes that it stands for.
-
-A thought comes from what the participant knows or is about to do, never from its words; so the
-codes of what is said are known without anybody listening. They are those of the shipped codebooks.
-
-What a simulated participant went through in a stage, and what it says of that afterwards. How fast
-a simulated participant is.
+The names that it types for dials are a participant's words, not the window's: short, lower case,
+and not the same from one to the next, so that raters have to see that "tilt" and "slant" say the
+same. A thought that it says aloud comes from what it knows or is about to do, never from its words;
+so the codes of what is said are known without anybody listening. They are those of the shipped
+codebooks.
 """
 
 from __future__ import annotations
@@ -182,13 +175,8 @@ GOES_ROUND, BLAMES_MODEL = "goes_round", "blames_model"
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A thought that can be said.
-
-    Attributes
-    ----------
-    codes : by tier of the codebook.
-    english, german : ways to say it; {what} is what it is about.
-    """
+    """A thought that can be said. codes: by tier of the codebook; english, german: ways to say it;
+    {what} is what it is about."""
 
     codes: Mapping[str, str]
     english: tuple[str, ...]
@@ -382,7 +370,6 @@ THOUGHTS: Mapping[str, Thought] = MappingProxyType(
         ),
     }
 )
-
 
 ENOUGH_S = 60.0
 """Seconds a question after which half the effort that can be said is felt: the middle of the mean

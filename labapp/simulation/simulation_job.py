@@ -1,15 +1,12 @@
-"""One simulated session as a job for another process, perhaps on another machine.
+"""Simulated sessions without windows: on a virtual clock, as fast as the machine can.
 
-Who simulates: several processes of this machine, or a Dask cluster. `labapp simulate`: a study's
-first participants, simulated into a folder of their own.
+One session is a job for another process, perhaps on another machine: several processes of this one
+simulate, or a Dask cluster. `labapp simulate` simulates a study's first participants into a folder
+of their own. The decoders that sessions need are each loaded once, for the first who needs it.
 
-A study as simulated participants go through it, moment by moment: what a preview shows of it.
-
-One of them does as it is told (`names.ORACLE`), the other guesses and gives up, so that both what
-is said to somebody who was right and to somebody who was not comes up.
-
-Whole sessions without windows: on a virtual clock, as fast as the machine can. The decoders that
-simulated sessions need: each is loaded once, for the first who needs it.
+A preview shows a study as simulated participants go through it, moment by moment. One of them does
+as it is told (`names.ORACLE`), the other guesses and gives up, so that both what is said to
+somebody who was right and to somebody who was not comes up.
 """
 
 from __future__ import annotations
@@ -62,7 +59,6 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.people import Visits
 
 Keep = Literal["folder", "packed", "nothing"]
-_UNPACKED = re.compile(r"\.unpacked-\w+")
 
 
 @dataclass(frozen=True)
@@ -71,18 +67,12 @@ class SimulationJob:
 
     Attributes
     ----------
-    drawn
-        The participant's cells.
-    session
-        Its label; by default the first.
-    models
-        SHA-256 of the cards of the models that are wanted, by name; empty for any.
-    scratch
-        Where the session is made; by default the worker's own temporary folder.
-    keep
-        What stays of the session: its folder in `scratch`, all its files as bytes, or nothing.
-    fold
-        Called in the worker with the session's folder; what it returns comes back.
+    drawn : the participant's cells.
+    session : its label; by default the first.
+    models : SHA-256 of the cards of the models that are wanted, by name; empty for any.
+    scratch : where the session is made; by default the worker's own temporary folder.
+    keep : what stays of it: its folder in `scratch`, all its files as bytes, or nothing.
+    fold : called in the worker with the session's folder; what it returns comes back.
     """
 
     loaded: LoadedStudy
@@ -105,16 +95,11 @@ class SimulatedSession:
 
     Attributes
     ----------
-    included
-        Whether the session counts by the study's rules.
-    consents
-        The names that were typed, which are stored apart from the session.
-    path
-        The session's folder, where the job keeps it.
-    packed
-        The session's files as a tar archive, where the job packs them.
-    folded
-        What the job's `fold` returned.
+    included : whether the session counts by the study's rules.
+    consents : the names that were typed, which are stored apart from the session.
+    path : the session's folder, where the job keeps it.
+    packed : its files as a tar archive, where the job packs them.
+    folded : what the job's `fold` returned.
     """
 
     job: SimulationJob
@@ -135,7 +120,7 @@ class SimulatedSession:
         if target.exists():
             raise FileExistsError(target)
         if self.packed is not None:
-            leftovers.clear(folder.parent, _UNPACKED)
+            leftovers.clear(folder.parent, re.compile(r"\.unpacked-\w+"))
             with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=folder.parent) as beside:
                 # A folder deeper than the sessions of a study: nobody takes half of it for one.
                 unpacked = Path(beside) / "whole" / self.name
@@ -358,8 +343,7 @@ class Moment:
 
     Attributes
     ----------
-    state
-        Of the session.
+    state : of the session.
     t_ns : session time.
     after : the kind of event that led to it.
     page, trial : the page, from 0, and the number of the trial, from 1; 0 where there is none.
@@ -384,8 +368,7 @@ class Course:
     Attributes
     ----------
     places : how each page of each part comes up, by their numbers from 0.
-    pause, end : Moment or None
-        The first screen in a pause, and the end of the session; None where nobody got so far.
+    pause, end : the first screen in a pause, and the end; None where nobody got so far.
     problem : why nobody got to the end.
     """
 
@@ -486,19 +469,8 @@ def course_of(
     cells: Sequence[str],
     folder: Path,
 ) -> Course:
-    """Let simulated participants go through a study.
-
-    Parameters
-    ----------
-    machine
-        Of the plan that the participant has.
-    participant : the label.
-    dependencies
-        As a session needs them.
-    cells : the conditions that are drawn, see `labapp.session.opening.create`.
-    folder : pathlib.Path
-        Where the sessions are made; nobody reads them afterwards.
-    """
+    """Let simulated participants go through a study. machine: of the participant's plan; cells: see
+    `labapp.session.opening.create`; folder: where the sessions are made; nobody reads them."""
     course = Course(machine)
     for careless in (False, True):
         data = folder / ("careless" if careless else ORACLE)

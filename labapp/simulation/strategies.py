@@ -2,11 +2,8 @@
 
 Each goes about it as participants of paper 000 were observed to (6.1.2, 6.2.2, 7), sees only what
 is on the screen (`view.View`), and acts through the commands that widgets send. Those here learn
-nothing of the dials; those that do are in `learning`.
-
-Mixtures: which share of the simulated participants has which strategy.
-
-Wherever a strategy is named, shares of several may stand: `understanding=0.3,random=0.7`.
+nothing of the dials; those that do are in `learning`. Wherever a strategy is named, shares of
+several may stand: `understanding=0.3,random=0.7`.
 """
 
 from __future__ import annotations
@@ -128,19 +125,10 @@ class OracleStrategy:
 
 Make = Callable[[MotorModel, np.random.Generator], Strategy]
 
-
-def _understanding(motor: MotorModel, rng: np.random.Generator) -> Strategy:
-    return UnderstandingStrategy(Eye(rng, motor.person.noise), motor)
-
-
-def _partial(motor: MotorModel, rng: np.random.Generator) -> Strategy:
-    return PartialStrategy(Eye(rng, motor.person.noise), motor)
-
-
 STRATEGIES: MappingProxyType[str, Make] = MappingProxyType(
     {
-        "understanding": _understanding,
-        "partial": _partial,
+        "understanding": lambda hand, rng: UnderstandingStrategy(Eye(rng, hand.person.noise), hand),
+        "partial": lambda hand, rng: PartialStrategy(Eye(rng, hand.person.noise), hand),
         "ascent": HillClimbingStrategy,
         "random": RandomStrategy,
     }
@@ -162,8 +150,6 @@ SHARES = MappingProxyType({"understanding": 0.3, "partial": 0.3, "ascent": 0.25,
 tried to understand and many partly did (6.1.2, 6.2.2), those who did not went by the number, few
 experimented at random. The shares are ours; they were fixed before any study was simulated and are
 not fitted to the published results."""
-
-ABOUT_ONE = 1e-6
 
 
 def parse(text: str, able: Sequence[str] = ()) -> dict[str, float]:
@@ -192,7 +178,7 @@ def parse(text: str, able: Sequence[str] = ()) -> dict[str, float]:
         if not 0 <= share <= 1:
             raise wrong(f"a share is from 0 to 1, found {share:g}")
         shares[name] = share
-    if abs(sum(shares.values()) - 1) > ABOUT_ONE:
+    if abs(sum(shares.values()) - 1) > 1e-6:
         raise wrong(f"the shares add up to {sum(shares.values()):g}, not to 1")
     return {name: share for name, share in shares.items() if share > 0}
 

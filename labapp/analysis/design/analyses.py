@@ -18,13 +18,7 @@ import pandas as pd
 from labapp.analysis import inference
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design import anova, contrasts, logistic, mixed
-from labapp.analysis.design.contrasts import (
-    EQUIVALENT,
-    TWO_SIDED,
-    Compared,
-    Comparison,
-    Direction,
-)
+from labapp.analysis.design.contrasts import EQUIVALENT, TWO_SIDED, Compared, Comparison, Direction
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -37,13 +31,7 @@ from labapp.analysis.design.layout import (
     subsets,
     wide,
 )
-from labapp.analysis.design.sources import (
-    POSITION,
-    STIMULUS,
-    LeftOut,
-    Outcome,
-    outcomes_of,
-)
+from labapp.analysis.design.sources import POSITION, STIMULUS, LeftOut, Outcome, outcomes_of
 from labapp.analysis.inference import Outcome as Test
 from labapp.analysis.tables import Tables
 
@@ -299,26 +287,22 @@ def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Compa
         return contrasts.pairs(outcome.layout.factors), []
     comparisons, dropped = [], []
     for contrast in plan.contrasts:
-        weights = {
-            factor_column(name): {str(level): weight for level, weight in levels.items()}
-            for name, levels in contrast.weights.items()
-        }
-        # Measured groups stand under their own names.
-        weights = {
-            name if name in factors else name.removeprefix("factor_"): levels
-            for name, levels in weights.items()
-        }
+        weights = {}
+        for factor, levels in contrast.weights.items():
+            name = factor_column(factor)
+            # Measured groups stand under their own names.
+            name = name if name in factors else name.removeprefix("factor_")
+            weights[name] = {str(level): weight for level, weight in levels.items()}
         if missing := [name for name in weights if name not in factors]:
             absent = ", ".join(name.removeprefix("factor_") for name in missing)
             dropped.append(f"no contrast “{contrast.name}”: the factor {absent} has no two levels")
             continue
-        absent_levels = [
+        if absent_levels := [
             level
-            for name, levels in weights.items()
-            for level, weight in levels.items()
+            for name, own in weights.items()
+            for level, weight in own.items()
             if weight and level not in factors[name].levels
-        ]
-        if absent_levels:
+        ]:
             named = ", ".join(absent_levels)
             dropped.append(f"no contrast “{contrast.name}”: nobody has {named}")
             continue
@@ -342,7 +326,6 @@ def _equivalences(
     declaration: Declaration,
     transform: str,
 ) -> tuple[list[Compared], list[str]]:
-    """The test of equivalence, where a smallest effect is declared."""
     smallest = declaration.analysis.smallest_effect.get(outcome.name)
     result: list[Compared] = []
     remarks: list[str] = []
@@ -380,7 +363,6 @@ def _of_trials(
     comparisons: Sequence[Comparison],
     remarks: list[str],
 ) -> list[Model]:
-    """The same question asked of trials."""
     if trials is None or len(trials) <= len(outcome.frame) or not layout.factors:
         return []
     n = trials[PARTICIPANT].nunique()

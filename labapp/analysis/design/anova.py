@@ -8,7 +8,7 @@ it is statsmodels' `AnovaRM`. Nothing here warns: what has no value says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -25,11 +25,11 @@ from labapp.analysis.design.layout import (
     Weights,
     Whole,
     Wide,
-    cell_codes,
     cell_weights,
     columns,
     kron,
     subsets,
+    weighted_cells,
 )
 from labapp.analysis.inference import (
     FEW,
@@ -116,7 +116,8 @@ class Variance:
         the default of emmeans for models of afex."""
         layout = self.wide.layout
         scores = self.wide.values @ cell_weights(layout.within, weights)
-        row = cell_weights(layout.between, weights) @ self._cell_rows()
+        groups = Layout(layout.between, layout.covariates)
+        row = weighted_cells(groups, self.design, weights)
         coefficients, rest = self.fit(scores[:, None])
         size = max(1.0, float(np.abs(self.wide.values).max()))
         if float(np.abs(rest).max()) <= 1e-9 * size:
@@ -143,13 +144,6 @@ class Variance:
             ).any()
         ]
         return sqrt(sum(variances) / len(variances)) if named and variances else float("nan")
-
-    def _cell_rows(self) -> Floats:
-        between = self.wide.layout.between
-        crossed = len(self.design.terms) > 1 + len(between) + len(self.wide.layout.covariates)
-        codes = cell_codes(between) if between else np.zeros((1, 0), np.intp)
-        nothing = {name: np.zeros(len(codes)) for name in self.wide.layout.covariates}
-        return columns(between, codes, nothing, crossed).matrix
 
     def terms(self) -> list[Term]:
         """Every term: those between participants, then each within with those."""
@@ -205,6 +199,17 @@ def orthonormal(levels: int) -> Floats:
     return np.linalg.svd(np.eye(levels) - 1.0 / levels)[0][:, : levels - 1]
 
 
+def coded(factors: Sequence[Factor], named: Sequence[int], *, mean: bool = False) -> Floats:
+    """Orthonormal contrasts of the named factors, over the others the mean (or the sum in units of
+    length 1)."""
+    pieces = []
+    for at, factor in enumerate(factors):
+        levels = len(factor.levels)
+        even = np.full((levels, 1), 1 / levels if mean else 1 / sqrt(levels))
+        pieces.append(orthonormal(levels) if at in named else even)
+    return reduce(kron, pieces, np.ones((1, 1)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Raw:
     factors: tuple[str, ...]
@@ -220,16 +225,7 @@ def _raw(model: Variance) -> Iterator[_Raw]:
     within = model.wide.layout.within
     for places in ((), *subsets(within)):
         stratum = tuple(within[place].name for place in places)
-        contrasts = reduce(
-            kron,
-            [
-                orthonormal(len(factor.levels))
-                if place in places
-                else np.full((len(factor.levels), 1), 1 / sqrt(len(factor.levels)))
-                for place, factor in enumerate(within)
-            ],
-            np.ones((1, 1)),
-        )
+        contrasts = coded(within, places)
         coefficients, rest = model.fit(model.wide.values @ contrasts)
         d = contrasts.shape[1]
         error = rest.T @ rest

@@ -11,15 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.analysis.design.analyses import Analysis, Cell, Model, StudyAnalyses, back
+from labapp.analysis.declared import CORRECTIONS
+from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
 from labapp.analysis.design.contrasts import TWO_SIDED
 from labapp.analysis.design.rows import design_words, plain_name, term_name
-from labapp.analysis.design.sections import BACK_MEAN, CORRECTIONS
+from labapp.analysis.design.sections import BACK_MEAN, cell_rows, df_words, p_cell
 from labapp.analysis.inference import HEDGES, Effect
+from labapp.report.listing import NONE
 from labapp.report.page import Verbatim, say
 
 TEX, DOCX = "tables.tex", "tables.docx"
-NONE = "–"
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,7 @@ def _english(results: StudyAnalyses) -> Iterator[PaperTable]:
 
 def _values(analysis: Analysis) -> PaperTable:
     names = [factor.name for factor in analysis.outcome.layout.factors]
-    rows = tuple(
-        (
-            *(Verbatim(cell.levels[name]) for name in names),
-            str(cell.values.size),
-            _number(float(cell.values.mean())) if cell.values.size else NONE,
-            _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
-            *([_back_mean(cell, analysis)] if analysis.transform else []),
-        )
-        for cell in analysis.cells
-    )
+    rows = tuple(cell_rows(analysis, _number))
     unit = f" Values are in {analysis.unit}." if analysis.unit else ""
     if analysis.transform:
         unit = f" Means and standard deviations are in {analysis.unit}."
@@ -79,12 +71,6 @@ def _values(analysis: Analysis) -> PaperTable:
     factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")
     title = Verbatim(f"{analysis.outcome.name} {say('by')} {factors}")
     return PaperTable(title, heads, rows, f"One value a participant and cell.{unit}", len(names))
-
-
-def _back_mean(cell: Cell, analysis: Analysis) -> str:
-    if not cell.values.size:
-        return NONE
-    return _number(back(float(cell.values.mean()), analysis.transform))
 
 
 def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
@@ -98,7 +84,7 @@ def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
             rows.append(
                 (
                     analysis.outcome.name, Verbatim(term_name(line.term)), f"{test.statistic:.2f}",
-                    _df(use.df), _df(use.df_2), _p(use.p),
+                    df_words(use.df), df_words(use.df_2), p_cell(use.p),
                     NONE if line.of is None else _share(line.of.partial),
                     NONE if line.of is None else _short(line.of.generalised.value),
                 )
@@ -136,8 +122,8 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
                 (
                     _in_unit(analysis), Verbatim(marked),
                     f"{_number(estimate.value)} [{_number(test.low)}, {_number(test.high)}]",
-                    f"{test.statistic:.2f}", _df(test.df), _p(test.p),
-                    _p(compared.p_corrected),
+                    f"{test.statistic:.2f}", df_words(test.df), p_cell(test.p),
+                    p_cell(compared.p_corrected),
                     NONE if effect is None else Verbatim(f"{symbol}{say(_interval(effect))}"),
                 )
             )  # fmt: skip
@@ -160,8 +146,8 @@ def _equivalence(results: StudyAnalyses) -> PaperTable:
             analysis.outcome.name if analysis.raw_equivalence else _in_unit(analysis),
             Verbatim(each.comparison.name), f"±{_number(each.bound)}",
             f"[{_number(each.test.low)}, {_number(each.test.high)}]",
-            f"{each.test.statistic or 0.0:.2f}", _df(each.test.df), _p(each.test.p),
-            _p(each.p_corrected),
+            f"{each.test.statistic or 0.0:.2f}", df_words(each.test.df), p_cell(each.test.p),
+            p_cell(each.p_corrected),
         )
         for analysis in results.analyses
         for each in analysis.equivalences
@@ -180,22 +166,10 @@ def _number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 1 else f"{value:,.2f}"
 
 
-def _df(value: float | None) -> str:
+def _short(value: float | None) -> str:
     if value is None:
         return NONE
-    return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return NONE
-    return "< .001" if p < 0.001 else _short(p, 3)
-
-
-def _short(value: float | None, decimals: int = 2) -> str:
-    if value is None:
-        return NONE
-    text = f"{value:.{decimals}f}"
+    text = f"{value:.2f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 

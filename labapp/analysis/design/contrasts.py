@@ -28,7 +28,6 @@ TWO_SIDED: Direction = "two-sided"
 GREATER: Direction = "greater"
 LESS: Direction = "less"
 EQUIVALENT: Direction = "equivalent"
-TOST = "two one-sided tests"
 
 
 class Means(Protocol):
@@ -45,7 +44,6 @@ class Comparison:
     weights: Weights
     direction: Direction = "two-sided"
     pair: tuple[str, str, str] | None = None
-    declared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,6 @@ def pairs(factors: Sequence[Factor]) -> list[Comparison]:
             f"{first} − {other}",
             {factor.name: {first: 1.0, other: -1.0}},
             pair=(factor.name, first, other),
-            declared=False,
         )
         for factor in factors
         for first, other in combinations(factor.levels, 2)
@@ -149,9 +146,8 @@ def equivalence(comparison: Comparison, estimate: Estimate, bound: float) -> Com
     below = (estimate.value - bound) / estimate.error
     p, t = max((tail(above, estimate.df, GREATER), above), (tail(below, estimate.df, LESS), below))
     half = quantile(0.95, estimate.df) * estimate.error
-    test = Outcome(
-        TOST, t, estimate.df, p, estimate.value - half, estimate.value + half
-    )  # fmt: skip
+    low, high = estimate.value - half, estimate.value + half
+    test = Outcome("two one-sided tests", t, estimate.df, p, low, high)
     return Compared(replace(comparison, direction=EQUIVALENT), test, estimate, bound=bound)
 
 

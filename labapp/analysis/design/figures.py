@@ -128,7 +128,12 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     title = " · ".join(filter(None, (analysis.outcome.name, analysis.outcome.group, told)))
     ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
     ax.set_ylabel(analysis.outcome.unit)
-    _scale(ax, analysis, every)
+    ends = ends_of(analysis.outcome.unit)
+    low, high = ax.get_ylim() if ends is None else ends
+    if ends is None and all((values >= 0).all() for values in every) and not analysis.transform:
+        low = 0.0
+    margin = 0.05 * (high - low)
+    ax.set_ylim(low - (margin if low else 0.0), high + margin)
 
 
 def _series(
@@ -164,15 +169,6 @@ def _own(analysis: Analysis, value: float, *, within: bool = True) -> float:
     own = back(float(value), analysis.transform)
     ends = ends_of(analysis.outcome.unit)
     return own if ends is None or not within else min(max(own, ends[0]), ends[1])
-
-
-def _scale(ax: Axes, analysis: Analysis, every: Sequence[Floats]) -> None:
-    ends = ends_of(analysis.outcome.unit)
-    low, high = ax.get_ylim() if ends is None else ends
-    if ends is None and all((values >= 0).all() for values in every) and not analysis.transform:
-        low = 0.0
-    margin = 0.05 * (high - low)
-    ax.set_ylim(low - (margin if low else 0.0), high + margin)
 
 
 def _legend(figure: Figure, analyses: Sequence[Analysis]) -> None:

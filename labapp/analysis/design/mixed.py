@@ -52,21 +52,11 @@ FLAT = 1e-2
 @dataclass(frozen=True, slots=True)
 class Random:
     """Random intercepts of every level of a column, or of every combination of levels of several.
-
-    Attributes
-    ----------
-    name : as formulas of R have it, without the brackets.
-    codes : shape (rows,), the level that a row is of.
-    """
+    name: as formulas of R have it, without the brackets; codes: shape (rows,), the level that a row
+    is of."""
 
     name: str
     codes: Whole
-
-    @property
-    def matrix(self) -> Floats:
-        matrix = np.zeros((self.codes.size, int(self.codes.max()) + 1))
-        matrix[np.arange(self.codes.size), self.codes] = 1.0
-        return matrix
 
 
 @dataclass(frozen=True)
@@ -111,8 +101,7 @@ class Mixed:
 
     def terms(self) -> list[tuple[tuple[str, ...], Outcome]]:
         """F of every term, type III, Satterthwaite."""
-        name = "F, mixed model"
-        return [(term, self._f(name, term, at)) for term, at in self.design.terms.items() if term]
+        return [(term, self._f(term, at)) for term, at in self.design.terms.items() if term]
 
     def wald(self, term: tuple[str, ...]) -> Outcome:
         """Wald's chi-square of a term, as statsmodels tests it; none where the fit did not
@@ -125,18 +114,12 @@ class Mixed:
         p = float(stats.chi2.sf(chi_square, own.size))
         return Outcome(WALD, chi_square, own.size, p, why="; ".join(self.remarks))
 
-    def _f(self, name: str, term: tuple[str, ...], at: slice) -> Outcome:
+    def _f(self, term: tuple[str, ...], at: slice) -> Outcome:
         own = self.coefficients[at]
         # Differences from the first level: which basis is taken matters for the degrees of freedom.
-        basis = reduce(
-            kron,
-            [
-                (coded := sum_coding(len(factor.levels)))[1:] - coded[0]
-                for factor in self.layout.factors
-                if factor.name in term
-            ],
-            np.ones((1, 1)),
-        )
+        named = (f for f in self.layout.factors if f.name in term)
+        coded = (sum_coding(len(factor.levels)) for factor in named)
+        basis = reduce(kron, (each[1:] - each[0] for each in coded), np.ones((1, 1)))
         spread = basis @ self.covariance[at, at] @ basis.T
         values, vectors = np.linalg.eigh(spread)
         q = own.size
@@ -147,7 +130,7 @@ class Mixed:
             row[at] = vector @ basis
             dfs.append(self.df_of(row))
         df_2 = _together(dfs)
-        return Outcome(name, f, q, float(stats.f.sf(f, q, df_2)), df_2=df_2)
+        return Outcome("F, mixed model", f, q, float(stats.f.sf(f, q, df_2)), df_2=df_2)
 
 
 def _together(dfs: Sequence[float]) -> float:
@@ -283,7 +266,8 @@ class _Problem:
             self.zx = np.column_stack([np.bincount(codes, column, size) for column in x.T])
             self.zy = np.asarray(np.bincount(codes, y, size), np.float64)
         else:
-            z = np.hstack([effect.matrix for effect in effects])
+            each = zip(effects, self.sizes, strict=True)
+            z = np.hstack([np.eye(size)[effect.codes] for effect, size in each])
             self.zz, self.zx, self.zy = z.T @ z, z.T @ x, z.T @ y
         self.xx, self.xy, self.yy = x.T @ x, x.T @ y, float(y @ y)
 

@@ -21,7 +21,6 @@ from labapp.analysis.design.rows import contrast_row
 from labapp.analysis.reliability import Reliability
 
 SCRIPT = "analysis.R"
-_METHODS = {"holm": "holm", "bonferroni": "bonferroni", "fdr": "BH", "none": "none"}
 
 
 def script(studies: Iterable[StudyAnalyses], scales: Iterable[Reliability] = ()) -> str:
@@ -40,7 +39,6 @@ def _r(name: str) -> str:
 
 
 def _scale(scale: Reliability) -> str:
-    """The check of a scale on all its occasions."""
     fields = {
         "study": _text(str(scale.about["study"])),
         "instrument": _text(str(scale.about["instrument"])),
@@ -69,10 +67,8 @@ if (nrow(off) || !nrow(results)) quit(status = 1)
 
 def _study(results: StudyAnalyses) -> str:
     plan = results.declaration.analysis
-    lines = [
-        f"## Study {results.study}",
-        f"METHOD <- {_text(_METHODS[plan.correction])}",
-    ]
+    method = "BH" if plan.correction == "fdr" else plan.correction
+    lines = [f"## Study {results.study}", f"METHOD <- {_text(method)}"]
     for analysis in results.analyses:
         lines += [f"# {analysis.outcome.name} ({analysis.outcome.group})", _call(analysis)]
     numbers = ", ".join(str(analysis.number) for analysis in results.analyses)
@@ -92,7 +88,7 @@ def _call(analysis: Analysis) -> str:
         "quantity": _text(analysis.outcome.name),
         "factors": _texts([factor.name for factor in layout.factors]),
         "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
-        "within": _flags([factor.within for factor in layout.factors]),
+        "within": f"c({', '.join(_flag(factor.within) for factor in layout.factors)})",
         "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
         "covariates": _texts(layout.covariates),
         "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
@@ -137,11 +133,10 @@ def _contrasts(analysis: Analysis, untransformed: bool) -> str:
             f"direction = {_text(comparison.direction)}, "
             f"untransformed = {_flag(untransformed)}, weights = list({weights}))"
         )
-    return f"list({', '.join(made)})" if len(made) < 2 else f"list(\n    {_joined(made)})"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return ",\n    ".join(parts)
+    if len(made) < 2:
+        return f"list({', '.join(made)})"
+    inner = ",\n    ".join(made)
+    return f"list(\n    {inner})"
 
 
 def _named(levels: Mapping[str, float]) -> str:
@@ -160,7 +155,3 @@ def _text(text: str) -> str:
 
 def _flag(flag: bool) -> str:
     return "TRUE" if flag else "FALSE"
-
-
-def _flags(flags: Iterable[bool]) -> str:
-    return f"c({', '.join(map(_flag, flags))})"

@@ -10,13 +10,7 @@ import numpy as np
 
 from labapp.analysis.column import number, text, whole
 from labapp.analysis.design import contrasts
-from labapp.analysis.design.analyses import (
-    TRIALS_LOGISTIC,
-    Analysis,
-    Model,
-    StudyAnalyses,
-    back,
-)
+from labapp.analysis.design.analyses import TRIALS_LOGISTIC, Analysis, Model, StudyAnalyses, back
 from labapp.analysis.design.contrasts import Compared
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.design.sources import POSITION, STIMULUS
@@ -247,7 +241,6 @@ def contrast_row(compared: Compared) -> Row:
 
 
 def _tested(compared: Compared, family: str) -> Row:
-    """A comparison and its one test."""
     row = contrast_row(compared) | outcome_row(compared.test)
     if compared.estimate is None:
         return row

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import (
     MIXED,
     TRIALS_LOGISTIC,
     Analysis,
-    Cell,
     Model,
     StudyAnalyses,
     back,
@@ -41,12 +41,6 @@ from labapp.report.page import (
 from labapp.study.design import Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
-CORRECTIONS = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
-    "none": "no correction",
-}
 
 
 def sections(
@@ -65,7 +59,12 @@ def sections(
     yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
-            yield details(_summary(analysis), joined(_body(analysis)))
+            first = next((line for line in analysis.main.lines if line.test.p is not None), None)
+            told = "" if first is None else f"{term_name(first.term)}: {test_words(first.test)}"
+            yield details(
+                f"{analysis.outcome.name} ({analysis.outcome.group}), {told}",
+                joined(_body(analysis)),
+            )
         else:
             yield heading(4, f"{analysis.outcome.name} ({analysis.outcome.role})")
             yield from _body(analysis)
@@ -75,7 +74,6 @@ def sections(
 
 
 def _hypotheses(results: StudyAnalyses) -> Html:
-    """Each hypothesis with the test that it names, outcome by outcome of that name."""
     rows: list[tuple[object, ...]] = []
     for hypothesis in results.declaration.hypotheses:
         name = two_lines(Verbatim(hypothesis.text), f"{hypothesis.role}, {hypothesis.outcome}")
@@ -149,17 +147,11 @@ def introduction(results: StudyAnalyses) -> str:
     )
 
 
-def _summary(analysis: Analysis) -> str:
-    first = next((line for line in analysis.main.lines if line.test.p is not None), None)
-    told = "" if first is None else f"{term_name(first.term)}: {test_words(first.test)}"
-    return f"{analysis.outcome.name} ({analysis.outcome.group}), {told}"
-
-
 def test_words(test: Outcome) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
-    degrees = [_df(value) for value in (test.df, test.df_2) if value is not None]
+    degrees = [df_words(value) for value in (test.df, test.df_2) if value is not None]
     letter = "F" if "F" in test.test.split(",")[0].split() else test.test.split()[0]
     told = f"{letter}({', '.join(degrees)})" if degrees else letter
     return f"{told} = {decimal(test.statistic, 2)}, {p_words(test.p)}"
@@ -170,13 +162,17 @@ def p_words(p: float) -> str:
     return "p < .001" if p < 0.001 else f"p = {f'{p:.3f}'.lstrip('0')}"
 
 
-def _p(p: float | None) -> str:
+def p_cell(p: float | None) -> str:
+    """.003, or < .001."""
     if p is None:
         return NONE
     return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
 
 
-def _df(value: float) -> str:
+def df_words(value: float | None) -> str:
+    """Degrees of freedom, with decimals where they are no whole number."""
+    if value is None:
+        return NONE
     return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"
 
 
@@ -185,7 +181,14 @@ def _body(analysis: Analysis) -> Iterator[Html]:
     yield paragraph(" ".join(_told(analysis)))
     for remark in analysis.remarks:
         yield paragraph(f"{remark[:1].upper()}{remark[1:]}.", "note")
-    yield _cells(analysis)
+    names = [factor.name for factor in analysis.outcome.layout.factors]
+    rows = cell_rows(analysis, number_words)
+    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
+    caption = "Participants' values in each cell."
+    if analysis.transform:
+        heads.append(BACK_MEAN)
+        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
+    yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
     yield _tests(analysis.main)
     if analysis.compared:
         yield _contrasts(analysis)
@@ -222,30 +225,22 @@ def _told(analysis: Analysis) -> Iterator[str]:
         yield "It is of questions that were solved or skipped."
 
 
-def _cells(analysis: Analysis) -> Html:
-    names = [factor.name for factor in analysis.outcome.layout.factors]
-    rows = [
-        (
-            *(Verbatim(cell.levels[name]) for name in names),
-            cell.values.size,
-            number_words(float(cell.values.mean())) if cell.values.size else NONE,
-            number_words(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
-            *([_back_mean(cell, analysis)] if analysis.transform else []),
+def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
+    """A row a cell: levels, n, mean, sd, and of transformed values the mean in the outcome's unit.
+    words: a number as the table has it."""
+    for cell in analysis.cells:
+        mean = float(cell.values.mean()) if cell.values.size else None
+        yield (
+            *map(Verbatim, (cell.levels[f.name] for f in analysis.outcome.layout.factors)),
+            str(cell.values.size),
+            NONE if mean is None else words(mean),
+            words(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            *(
+                [NONE if mean is None else words(back(mean, analysis.transform))]
+                if analysis.transform
+                else []
+            ),
         )
-        for cell in analysis.cells
-    ]
-    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
-    caption = "Participants' values in each cell."
-    if analysis.transform:
-        heads.append(BACK_MEAN)
-        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
-    return table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
-
-
-def _back_mean(cell: Cell, analysis: Analysis) -> str:
-    if not cell.values.size:
-        return NONE
-    return number_words(back(float(cell.values.mean()), analysis.transform))
 
 
 def number_words(value: float) -> str:
@@ -262,8 +257,8 @@ def _tests(model: Model) -> Html:
         if test.p is None:
             rows.append([*cells, test.why, NONE, NONE, NONE, NONE, NONE])
             continue
-        degrees = ", ".join(_df(value) for value in (test.df, test.df_2) if value is not None)
-        cells += [decimal(test.statistic or 0.0, 2), degrees, _p(test.p)]
+        degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
+        cells += [decimal(test.statistic or 0.0, 2), degrees, p_cell(test.p)]
         if line.of is None:
             cells += [NONE, NONE, NONE]
         else:
@@ -271,7 +266,7 @@ def _tests(model: Model) -> Html:
             cells.append(
                 NONE
                 if corrected is None
-                else two_lines(_p(corrected.p), f"ε = {line.of.epsilon or 0:.2f}")
+                else two_lines(p_cell(corrected.p), f"ε = {line.of.epsilon or 0:.2f}")
             )
             cells += [_effect(line.of.partial), _effect(line.of.generalised)]
         rows.append(cells)
@@ -285,11 +280,12 @@ def _tests(model: Model) -> Html:
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
 
-def _effect(effect: Effect | None) -> object:
+def _effect(effect: Effect | None, *, named: bool = False) -> object:
     if effect is None:
         return NONE
     low, high = (NONE if end is None else decimal(end, 2) for end in (effect.low, effect.high))
-    return two_lines(decimal(effect.value, 2), f"{low} to {high}")
+    name = f"{effect.name} = " if named else ""
+    return two_lines(f"{name}{decimal(effect.value, 2)}", f"{low} to {high}")
 
 
 def _contrasts(analysis: Analysis) -> Html:
@@ -303,13 +299,14 @@ def _contrasts(analysis: Analysis) -> Html:
         ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
         direction = compared.comparison.direction
         sided = "" if direction == "two-sided" else direction
-        degrees = "" if test.df is None else _df(test.df)
+        degrees = "" if test.df is None else df_words(test.df)
         rows.append(
             [
                 name, two_lines(number_words(compared.estimate.value), ends),
                 decimal(test.statistic or 0.0, 2), degrees,
-                two_lines(_p(test.p), sided) if sided else _p(test.p),
-                _p(compared.p_corrected), _named(compared.effect), _named(compared.cohen),
+                two_lines(p_cell(test.p), sided) if sided else p_cell(test.p),
+                p_cell(compared.p_corrected), _effect(compared.effect, named=True),
+                _effect(compared.cohen, named=True),
             ]
         )  # fmt: skip
     tests = next((each.n_tests for each in analysis.compared if each.n_tests), 0)
@@ -335,8 +332,8 @@ def _by_trials(model: Model) -> Html:
         rows.append(
             [
                 compared.comparison.name, two_lines(number_words(estimate.value), ends),
-                decimal(test.statistic or 0.0, 2), "" if test.df is None else _df(test.df),
-                _p(test.p), _effect(odds),
+                decimal(test.statistic or 0.0, 2), "" if test.df is None else df_words(test.df),
+                p_cell(test.p), _effect(odds),
             ]
         )  # fmt: skip
     logs = ", in log odds" if model.name == TRIALS_LOGISTIC else ""
@@ -348,13 +345,6 @@ def _by_trials(model: Model) -> Html:
     return table(heads, rows, numeric=range(1, 6), caption=caption)
 
 
-def _named(effect: Effect | None) -> object:
-    if effect is None:
-        return NONE
-    low, high = (NONE if end is None else decimal(end, 2) for end in (effect.low, effect.high))
-    return two_lines(f"{effect.name} = {decimal(effect.value, 2)}", f"{low} to {high}")
-
-
 def _equivalences(analysis: Analysis) -> Html:
     rows = []
     for compared in analysis.equivalences:
@@ -363,8 +353,8 @@ def _equivalences(analysis: Analysis) -> Html:
         rows.append(
             (
                 compared.comparison.name, f"± {number_words(compared.bound or 0.0)}", ends,
-                decimal(test.statistic or 0.0, 2), "" if test.df is None else _df(test.df),
-                _p(test.p), _p(p),
+                decimal(test.statistic or 0.0, 2), "" if test.df is None else df_words(test.df),
+                p_cell(test.p), p_cell(p),
                 "smaller" if p is not None and p < ALPHA else "not shown to be smaller",
             )
         )  # fmt: skip

@@ -298,9 +298,9 @@ class _Measured:
             if possible := dict.fromkeys((*many, *more)) if len({*many, *more}) > 1 else {}:
                 self.missing.append(f"{several(name, possible)}; it is in no analysis")
             elif len(scores):
-                self.covariates[name] = _by_participant(scores, "value")
+                self.covariates[name] = _by_participant(scores)
             elif answers["value"].notna().any():
-                self.covariates[name] = _by_participant(answers, "value")
+                self.covariates[name] = _by_participant(answers)
             elif answers["value_text"].notna().any():
                 rows = answers.dropna(subset=["value_text"]).drop_duplicates("participant")
                 texts = zip(rows["participant"].astype(str), rows["value_text"], strict=True)
@@ -320,8 +320,8 @@ def _named_rows(rows: pd.DataFrame, column: str, measure: str) -> tuple[pd.DataF
     return rows[own], possible
 
 
-def _by_participant(rows: pd.DataFrame, column: str) -> dict[str, float]:
-    means = rows.groupby("participant")[column].mean().dropna()
+def _by_participant(rows: pd.DataFrame) -> dict[str, float]:
+    means = rows.groupby("participant")["value"].mean().dropna()
     return {str(who): float(value) for who, value in means.items()}
 
 
@@ -361,7 +361,13 @@ def _declared_factors(
             continue
         present = {str(level) for level in rows[column].dropna()}
         if declared is None:
-            levels = _in_order(present, declaration)
+            named = [
+                str(level)
+                for contrast in declaration.analysis.contrasts
+                for level in contrast.weights.get(MODEL, {})
+            ]
+            first = dict.fromkeys(level for level in named if level in present)
+            levels = (*first, *sorted(present - first.keys()))
         else:
             levels = tuple(str(level) for level in declared if str(level) in present)
         if len(levels) < 2:
@@ -369,17 +375,6 @@ def _declared_factors(
             continue
         factors.append(Factor(column, levels, within))
     return factors, remarks
-
-
-def _in_order(models: set[str], declaration: Declaration) -> tuple[str, ...]:
-    """As contrasts name them, then by id."""
-    named = [
-        str(level)
-        for contrast in declaration.analysis.contrasts
-        for level in contrast.weights.get(MODEL, {})
-    ]
-    first = dict.fromkeys(level for level in named if level in models)
-    return (*first, *sorted(models - first.keys()))
 
 
 def _shown_parts(
@@ -464,14 +459,9 @@ def _outcome(
     remarks: Sequence[str],
     measured: _Measured,
 ) -> Outcome | LeftOut:
-    names = [factor.name for factor in factors]
-    for name in list(names):
-        if rows.groupby("participant")[name].nunique().max() > 1:
-            continue
-        # Declared within participants, but each met one level: it is between them.
-        factors = [
-            replace(factor, within=False) if factor.name == name else factor for factor in factors
-        ]
+    met = {f.name: rows.groupby("participant")[f.name].nunique().max() for f in factors}
+    # Declared within participants, but each met one level: it is between them.
+    factors = [f if met[f.name] > 1 else replace(f, within=False) for f in factors]
     remarks = list(remarks)
     add, groups = _measured_columns(rows, measured, remarks)
     factors = [*(factor for factor in factors if not factor.within), *groups, *(
@@ -511,10 +501,12 @@ def _outcome(
         name in candidate.trials or name in add or name in rows for name in names
     ):
         trials = _trial_frame(candidate.trials, rows, names, framed)
+    known = rows["value"].dropna().to_numpy(np.float64)
+    steps = bool((known == np.round(known)).all() and np.unique(known).size <= STEPS)
     return Outcome(
         candidate.name, candidate.title, candidate.unit, candidate.group, UNDECLARED,
         Layout(tuple(factors), covariates), cells, trials, candidate.yes_no,
-        _of_steps(rows["value"]), candidate.on_success, tuple(remarks),
+        steps, candidate.on_success, tuple(remarks),
     )  # fmt: skip
 
 
@@ -524,7 +516,6 @@ def _trial_frame(
     names: Sequence[str],
     framed: Callable[[pd.DataFrame, Sequence[str]], pd.DataFrame],
 ) -> pd.DataFrame | None:
-    """The trials of these rows with their factors."""
     own = trials[trials["participant"].isin(rows["participant"].unique())]
     for name in names:
         if name not in own:
@@ -558,8 +549,3 @@ def _measured_columns(
             add[name] = group
             groups.append(Factor(name, levels, False, measured=True))
     return add, groups
-
-
-def _of_steps(values: pd.Series[float]) -> bool:
-    known = values.dropna().to_numpy(np.float64)
-    return bool((known == np.round(known)).all() and np.unique(known).size <= STEPS)

@@ -1,15 +1,9 @@
 """One session, read, checked and folded: all that the tables need of it, as plain bytes.
 
 `fold` is a pure function of a place on disk, so that it gives the same in this process, in another
-and on another machine.
-
-The rows of one table as bytes that can travel between processes and machines.
-
-A piece is an Arrow stream with the columns of the table, each of its type. A cell with one number a
-dimension is a JSON list, as in CSV, so that whole numbers stay whole; but a list of numbers among
-the snapshots, of which there are many.
-
-The snapshots of one session, column by column: there are thousands of rows.
+and on another machine. The rows of each table travel as a piece: an Arrow stream with the columns
+of the table, each of its type. A cell with one number a dimension is a JSON list, as in CSV, so
+that whole numbers stay whole; but a list of numbers among the snapshots, of which there are many.
 """
 
 from __future__ import annotations
@@ -67,30 +61,6 @@ class Folded:
     cards: Mapping[str, str]
     remarks: tuple[str, ...] = ()
 
-    @classmethod
-    def of(
-        cls,
-        session: SessionRecords,
-        place: SessionPlace,
-        record: Record,
-        cards: Mapping[str, str],
-        remarks: tuple[str, ...] = (),
-    ) -> Folded:
-        planned = session.totals.planned
-        return cls(
-            (planned.study, planned.participant, planned.session),
-            place,
-            record.source,
-            record.running,
-            session.deidentified,
-            record.pilot,
-            len(record.rows),
-            pieces(session),
-            snapshots_piece(session.who, session.traced),
-            cards,
-            remarks,
-        )
-
     @property
     def fullness(self) -> tuple[int, bool]:
         return self.events, not self.deidentified
@@ -128,11 +98,16 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
     record = place.open()
     # A bundle was made with leave to keep such data; a session folder needs that leave here.
     if record.kind == "session" and (wish := record.withdrawn):
-        _refuse_undeleted(record, wish)
+        if wish == "delete":
+            raise RecordError(
+                f"The participant of {record.name} withdrew and wants the data deleted.",
+                safe="No analysis was made.",
+                todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
+            )
         if not withdrawn:
             planned = record.planned
-            who = (planned.study, planned.participant, planned.session)
-            return LeftOut(str(record.name), who, record.pilot, drawn_cells(planned.assignment))
+            labels = (planned.study, planned.participant, planned.session)
+            return LeftOut(str(record.name), labels, record.pilot, drawn_cells(planned.assignment))
     if broken := check_chain(record.rows):
         raise RecordError(
             f"{record.source}: the journal is not what was written ({broken}).",
@@ -158,33 +133,32 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
         for _, payload in events
         if isinstance(payload, DecoderWarmed) and payload.card_sha256
     }
-    remarks = (*speech.annotations.remarks, *_moved(record), *_renamed(record))
-    return Folded.of(session, place, record, cards, remarks)
+    remarks = (*speech.annotations.remarks, *_remarks(record))
+    who = session.who
+    return Folded(
+        (who["study"], who["participant"], who["session"]),
+        place,
+        record.source,
+        record.running,
+        session.deidentified,
+        record.pilot,
+        len(record.rows),
+        pieces(session),
+        snapshots_piece(who, session.traced),
+        cards,
+        remarks,
+    )
 
 
-def _moved(record: Record) -> tuple[str, ...]:
-    """That a session counts which was recorded as a pilot."""
-    if not record.planned.pilot or record.pilot or (move := record.move) is None:
-        return ()
-    why = f": {move.reason}" if move.reason else ""
-    return (f"{record.name} was recorded as a pilot and moved into the study{why}.",)
-
-
-def _renamed(record: Record) -> tuple[str, ...]:
-    """That the folder of a session has another name than it was recorded under."""
-    if not record.other_labels:
-        return ()
-    who = {"participant": record.participant, "session": record.session}
-    return (Message("renamed", folder=str(record.name), **who),)
-
-
-def _refuse_undeleted(record: Record, wish: str) -> None:
-    if wish == "delete":
-        raise RecordError(
-            f"The participant of {record.name} withdrew and wants the data deleted.",
-            safe="No analysis was made.",
-            todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
-        )
+def _remarks(record: Record) -> Iterator[str]:
+    """That a session counts which was recorded as a pilot, or under another name than its folder
+    has."""
+    if record.planned.pilot and not record.pilot and (move := record.move) is not None:
+        why = f": {move.reason}" if move.reason else ""
+        yield f"{record.name} was recorded as a pilot and moved into the study{why}."
+    if record.other_labels:
+        who = {"participant": record.participant, "session": record.session}
+        yield Message("renamed", folder=str(record.name), **who)
 
 
 def continues(folded: Folded, other: Folded) -> bool:
@@ -201,10 +175,7 @@ def continues(folded: Folded, other: Folded) -> bool:
 
 def _undated(row: Row) -> tuple[object, ...]:
     """What a row says besides its payload; of its time the time of day."""
-    return (*row[:3], row.utc[_DATE:], *row[4:10])
-
-
-_DATE = len("2026-01-02")
+    return (*row[:3], row.utc[len("2026-01-02") :], *row[4:10])
 
 
 TYPES: dict[Kind, pa.DataType] = {
@@ -214,7 +185,6 @@ TYPES: dict[Kind, pa.DataType] = {
     "boolean": pa.bool_(),
     "numbers": pa.string(),
 }
-
 
 NUMBERS = pa.list_(pa.float64())
 """Type of the cells with one number a dimension among the snapshots."""
@@ -308,33 +278,23 @@ def snapshots_piece(who: dict[str, str], trials: Iterable[Traced]) -> bytes:
     """The snapshots of all attempts at questions of one session, packed; empty without any."""
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
     for trial in trials:
-        for name, values in _columns(who, trial):
-            columns[name].extend(values)
+        taken = trial.snapshots
+        same = {
+            **who,
+            "stage": trial.part.id,
+            "model": trial.part.model,
+            "trial": trial.trial,
+            "attempt": trial.attempt,
+        }
+        for name, value in same.items():
+            columns[name] += [value] * len(taken)
+        columns["snapshot"] += range(1, len(taken) + 1)
+        columns["t_s"] += [snapshot.t_ns / NS for snapshot in taken]
+        numbers = [snapshot.dimension for snapshot in taken]
+        columns["dimension"] += [None if number is None else number + 1 for number in numbers]
+        for name in ("z", "direction", "alignment", "error_sum", "error_mean"):
+            columns[name] += [getattr(snapshot, name) for snapshot in taken]
     if not columns["z"]:
         return b""
     arrays = [pa.array(columns[field.name], field.type) for field in SCHEMA]
     return packed(pa.Table.from_arrays(arrays, schema=SCHEMA), "lz4")
-
-
-def _columns(who: dict[str, str], trial: Traced) -> Iterator[tuple[str, Iterable[Any]]]:
-    taken = trial.snapshots
-    same = {
-        **who,
-        "stage": trial.part.id,
-        "model": trial.part.model,
-        "trial": trial.trial,
-        "attempt": trial.attempt,
-    }
-    for name, value in same.items():
-        yield name, [value] * len(taken)
-    yield "snapshot", range(1, len(taken) + 1)
-    yield "t_s", [snapshot.t_ns / NS for snapshot in taken]
-    yield "z", [snapshot.z for snapshot in taken]
-    yield (
-        "dimension",
-        [None if snapshot.dimension is None else snapshot.dimension + 1 for snapshot in taken],
-    )
-    yield "direction", [snapshot.direction for snapshot in taken]
-    yield "alignment", [snapshot.alignment for snapshot in taken]
-    yield "error_sum", [snapshot.error_sum for snapshot in taken]
-    yield "error_mean", [snapshot.error_mean for snapshot in taken]
