@@ -4,9 +4,8 @@ A file of annotations keeps every word that was ever in it, so that everything c
 bundle gets it compacted: the lines that hold, and none that they replaced. Redacted words are left
 out, and so are remarks on marks in redacted stretches, and those on a session, or on its codes,
 where anything is redacted. Of a de-identified copy texts are left out that no person has read
-against the sound, all remarks and reasons, the free text of codebooks,
-the raters' names, and the days on which anything was
-done.
+against the sound, all remarks and reasons, the free text of codebooks, the raters' names, and the
+days on which anything was done.
 """
 
 from __future__ import annotations
@@ -126,7 +125,6 @@ class _Bundled:
 
     Attributes
     ----------
-    record : as it goes into the bundle.
     used : SHA-256 of the codebooks that marks were given by.
     """
 
@@ -153,7 +151,9 @@ class _Bundled:
         files: dict[str, bytes] = {}
         for name, lines in self._compacted():
             if lines:
-                files[name] = as_bytes(self._dated(lines))
+                files[name] = as_bytes(
+                    line._replace(utc=_earlier(line.utc, self.days)) for line in lines
+                )
         for sha256 in sorted(self.used):
             name = f"{sha256}.yaml"
             if self._codebooks.has(name):
@@ -189,10 +189,6 @@ class _Bundled:
         place = f"{ANNOTATIONS} of {self.record.name}: {name}"
         return checked(parse(self.tree.read(name, LARGEST)), place).lines
 
-    def _dated(self, lines: Iterable[Line]) -> Iterable[Line]:
-        """The lines so many days earlier as the session is in the bundle."""
-        return (line._replace(utc=_earlier(line.utc, self.days)) for line in lines)
-
     def _units(self) -> list[Line]:
         left = _latest(self._lines(UNITS), {
             units_file.OPENED: None,
@@ -215,19 +211,14 @@ class _Bundled:
                     continue
                 reason = "" if self.reduced else proposal.reason
                 body = body_of(replace(proposal, by=self.rename(proposal.by), reason=reason))
-                del body["utc"]
             else:
                 body = self._opened(body)
             lines.append(line._replace(body=body))
         return lines
 
     def _texts(self) -> list[Line]:
-        shown = shown_texts(
-            self.texts.texts,
-            self.units.units,
-            self.redactions,
-            allowed=self.record.may("transcript"),
-        )
+        may = self.record.may("transcript")
+        shown = shown_texts(self.texts.texts, self.units.units, self.redactions, allowed=may)
         left = _latest(self._lines(TRANSCRIPT), {
             texts_file.OPENED: None,
             texts_file.PUT: "unit",
@@ -285,7 +276,6 @@ class _Bundled:
                 )
                 memo = "" if silent else mark.memo
                 body = body_of(replace(mark, rater=self.rename(mark.rater), memo=memo))
-                del body["utc"]
                 self.used.add(mark.codebook)
             elif line.kind == marks_file.MEMO and (self.reduced or self.redactions):
                 # It is of the session or of a code: nobody can tell whose words it quotes.
@@ -313,15 +303,8 @@ class _Bundled:
             gone = self.reduced or is_redacted(settlement.t0_ns, settlement.t1_ns, self.redactions)
             marks = tuple(replace(m, rater=self.rename(m.rater), memo="") for m in settlement.marks)
             self.used |= {mark.codebook for mark in marks}
-            body = body_of(
-                replace(
-                    settlement,
-                    marks=marks,
-                    by=self.rename(settlement.by),
-                    reason="" if gone else settlement.reason,
-                )
-            )
-            del body["utc"]
+            by, reason = self.rename(settlement.by), "" if gone else settlement.reason
+            body = body_of(replace(settlement, marks=marks, by=by, reason=reason))
             lines.append(line._replace(body=body))
         return lines
 

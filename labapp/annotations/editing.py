@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import orjson
@@ -47,7 +46,6 @@ class Fold(Protocol):
 
     def apply(self, line: Line) -> None:
         """Take in the next line. Raises ValueError, in words, for one that cannot be."""
-        ...
 
 
 def new_id() -> str:
@@ -56,11 +54,10 @@ def new_id() -> str:
 
 
 def body_of(record: Any) -> dict[str, Any]:
-    """A record as the body of a line."""
-    return asdict(record)
+    """A record as the body of a line, which itself says when it was written."""
+    return {key: value for key, value in asdict(record).items() if key != "utc"}
 
 
-_LATEST_NS = 2**62
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 """What reads a record, by its type."""
 
@@ -80,7 +77,7 @@ def record_from(kind: type[Record_], body: Mapping[str, Any]) -> Record_:
 
 def in_order(t0_ns: int, t1_ns: int) -> None:
     """Raises ValueError for times that no session has: below 0, or an end before the beginning."""
-    if not 0 <= t0_ns <= t1_ns < _LATEST_NS:
+    if not 0 <= t0_ns <= t1_ns < 2**62:
         raise ValueError(f"it goes from {t0_ns} to {t1_ns} ns")
 
 
@@ -114,10 +111,6 @@ class Step:
     entries: list[Entry]
     inverse: list[Entry]
     utc: str
-
-    def is_about(self, ids: frozenset[str]) -> bool:
-        """Whether a line of it is about one of these."""
-        return any(about(body) in ids for _, body in self.entries)
 
 
 def about(body: Mapping[str, Any]) -> str:
@@ -162,7 +155,6 @@ class EditedFile:
 
     Attributes
     ----------
-    path : the file.
     remark : str
         What a crash had cut off at its end, in words; empty where nothing was.
     """
@@ -209,11 +201,10 @@ class EditedFile:
                 self._take_step(batch, opened_by == self.who)
                 batch.clear()
             if line.kind == self.OPENED:
-                who = str(line.body.get("rater", line.body.get("by", "")))
                 if self._settles(line):
                     self._undo.clear()
                     self._redo.clear()
-                opened_by = who
+                opened_by = str(line.body.get("rater", line.body.get("by", "")))
                 return
             inverse = self._inverse(line.kind, line.body) if line.seq > first else None
             if inverse is None:
@@ -233,7 +224,11 @@ class EditedFile:
         if not own:
             ids = frozenset(about(body) for _, body in entries) - {""}
             for steps in (self._undo, self._redo):
-                touched = [place for place, step in enumerate(steps) if step.is_about(ids)]
+                touched = [
+                    place
+                    for place, step in enumerate(steps)
+                    if any(about(body) in ids for _, body in step.entries)
+                ]
                 if touched:  # those before it rest upon it
                     steps[: touched[-1] + 1] = [Step([], [], steps[touched[-1]].utc)]
             return
@@ -337,10 +332,5 @@ class EditedFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()

@@ -30,9 +30,7 @@ class HandedOut:
     Attributes
     ----------
     kind : `pack`, `quotes`, `clip`, `still` or another word for what it is.
-    file : its path when it was made.
     sessions : the names of the folders of the sessions that something of is in it.
-    utc : when it was made.
     facts : more about it, such as the rater of a pack.
     """
 
@@ -55,12 +53,7 @@ def note_handed_out(
 
     Parameters
     ----------
-    study : the folder of the study's sessions.
-    kind : what it is, see `HandedOut`.
-    file : where it will lie.
     sessions : the names of the folders of its sessions.
-    **facts
-        More about it, as plain values.
 
     Raises
     ------
@@ -74,12 +67,8 @@ def note_handed_out(
 
 
 def handed_out(study: Path) -> list[HandedOut]:
-    """What was handed out of a study, oldest first.
-
-    Raises
-    ------
-    AnnotationError : the list cannot be read, or a line of it is damaged.
-    """
+    """What was handed out of a study, oldest first. Raises AnnotationError if the list cannot be
+    read, or a line of it is damaged."""
     path = study / ANNOTATIONS / HANDED_OUT
     result = []
     for line in ledger.read(path).lines:

@@ -16,8 +16,6 @@ from labapp.journal.record import Record
 from labapp.reading import files
 from labapp.resources import cache_root
 
-_BLOCK = 4 * files.MIB
-
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
@@ -38,12 +36,8 @@ class SessionIdentity:
 
 
 def identity_of(record: Record, session: Path) -> SessionIdentity:
-    """What a recorded session is known by. session: its folder.
-
-    Raises
-    ------
-    AnnotationError : a sound file cannot be read.
-    """
+    """What a recorded session is known by. session: its folder. Raises AnnotationError if a sound
+    file cannot be read."""
     sound: dict[str, str] = {}
     for audio in record.audio:
         if files.is_file(session / audio.file):
@@ -97,11 +91,8 @@ def cached_sha256(path: Path) -> str:
             return text
     except OSError:
         """It was not computed yet."""
-    digest = hashlib.sha256()
     with files.open_file(path) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    text = digest.hexdigest()
+        text = hashlib.file_digest(stream, "sha256").hexdigest()
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
         draft = cached.with_suffix(".draft")

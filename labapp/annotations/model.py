@@ -37,7 +37,6 @@ class Unit:
     ----------
     id : unique in its session; it never changes, and is never used again.
     t0_ns, t1_ns : session time.
-    speaker : see `Speaker`.
     origin : what set its boundaries: `detector`, `hand`, `import` or `simulated`.
     reaction_ms : what was taken off the times of the keys that set its boundaries by hand.
     """
@@ -72,8 +71,6 @@ class Text:
 
     Attributes
     ----------
-    unit : the id of the unit.
-    text : the words.
     words : with their times, where these are known.
     origin : `hand`, `recogniser`, `import` or `simulated`.
     by : who wrote or corrected it last.
@@ -96,17 +93,11 @@ class Mark:
 
     Attributes
     ----------
-    id : unique in its session.
-    rater : whose it is.
-    tier, code : of the codebook.
     t0_ns, t1_ns : session time; equal for a point. Of a mark on a unit, those of the unit.
     unit : the id of the unit; None for a free span or point.
     value : on a tier with values.
-    memo : a remark on it.
     codebook : SHA-256 of the version of the codebook by which it was given.
-    round : see `Round`.
     blind : what its rater was not shown, see `Blinding`.
-    utc : when it was given.
     """
 
     id: str
@@ -130,8 +121,6 @@ class Redaction:
 
     Attributes
     ----------
-    id : unique in its session.
-    t0_ns, t1_ns : session time.
     replacement : what stands for its words.
     """
 
@@ -147,13 +136,9 @@ class Proposal:
 
     Attributes
     ----------
-    id : unique in its session.
     what : `split`, `merge`, `move`, `add` or `remove`.
     removed : ids of the units that would go.
     put : those that would come, or stand elsewhere.
-    by : who proposes it.
-    reason : why; may be empty.
-    utc : when it was made.
     """
 
     id: str
@@ -204,7 +189,6 @@ class RaterMarks:
 
     Attributes
     ----------
-    rater : the name of the rater's file.
     marks : in order of time, those taken back left out.
     status : of the round that was opened last: `draft` or `done`; `locked` once nothing may change
         any more, for agreement was computed.
@@ -233,15 +217,9 @@ class Settlement:
 
     Attributes
     ----------
-    id : unique in its session.
-    tier : of the codebook.
     t0_ns, t1_ns : session time of the disagreement: of its unit, or of the spans that differ.
     unit : the id of the unit; None for spans and points.
-    of : the ids of the raters' marks that it decides about; of a unit it decides about all of them.
     marks : what holds instead; empty where nothing was to be coded.
-    by : who settled it.
-    reason : why.
-    utc : when.
     """
 
     id: str
@@ -262,13 +240,8 @@ class Assignment:
 
     Attributes
     ----------
-    session : the name of its folder.
-    rater : who codes it.
-    t0_ns, t1_ns : session time.
     role : `primary`: the coding that counts where nothing was settled; `second`: the stretch is
         coded a second time, so that agreement can be measured.
-    round : see `Round`.
-    draw : the draw that it came of.
     """
 
     session: str
@@ -290,12 +263,7 @@ class SessionAnnotations:
 
     Attributes
     ----------
-    session : the name of its folder.
-    segmentation : the units.
     texts : by the ids of their units.
-    raters : by the raters' names.
-    redactions : in order of time.
-    settlements : what was settled between raters, in order of time.
     remarks : what a crash cut off at the end of a file, in words.
     """
 

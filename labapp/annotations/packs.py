@@ -1,18 +1,13 @@
 """Packs: what a rater on another computer needs, and nothing that would unblind them.
 
 A pack is the folder of a study in small: for each session the sound of the assigned stretches,
-their units, their text and the codebooks, and who it is for in `pack.json`. It opens like any
-study; marks come back as the rater's files (see `receiving`). Every pack is written down in
-`packs.jsonl`.
+their units, their text and the codebooks, and who it is for in `pack.json`. Every pack is written
+down in `packs.jsonl`. The journal of a session in it is a new one with the events of the sound
+alone, so that a window on another computer plays and codes it like any session: no condition, no
+outcome, no note and no answer is in it.
 
-A session as a pack has it: the sound of some stretches, and nothing of what else happened.
-
-Its journal is a new one with the events of the sound alone, so that a window on another computer
-plays and codes it like any session: no condition, no outcome, no note and no answer is in it.
-
-Marks that come back from another computer: checked, and merged into the rater's own files.
-
-Nothing is ever overwritten: lines that are there stay, and what both have counts once.
+Marks that come back are checked, and merged into the rater's own files: lines that are there stay,
+and what both have counts once.
 """
 
 from __future__ import annotations
@@ -43,7 +38,7 @@ from labapp.annotations.identity import identity_of
 from labapp.annotations.ledger import LARGEST, HeldFile, held
 from labapp.annotations.lines import Line, as_bytes, checked, merged, next_utc, parse
 from labapp.annotations.marks import OPENED, PUT, MarksFold
-from labapp.annotations.model import Assignment, Mark, Redaction, Round, SessionAnnotations, Unit
+from labapp.annotations.model import Assignment, Mark, Redaction, Round
 from labapp.annotations.places import (
     ANNOTATIONS,
     LINES,
@@ -82,7 +77,13 @@ from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
 FORMAT = 1
+MARGIN_NS = NS // 2
+"""So much sound before and after a stretch, for nobody begins to hear at its first sample."""
 NOT_SHARED = "the participant did not agree that it is passed on"
+
+Stretch = tuple[int, int]
+Entries = list[tuple[str, Mapping[str, Any]]]
+"""Lines of a file that are still to be numbered: their kinds and bodies."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,7 @@ class Pack:
 
     Attributes
     ----------
-    folder : where it was unpacked.
     id : by which it is known where it came from.
-    study : the study's id.
-    rater : whom it is for.
-    round : see `Round`.
     sessions : the hash of the last event of each session's journal, by the names of the folders.
     """
 
@@ -112,9 +109,7 @@ class PackedSession(NamedTuple):
 
     Attributes
     ----------
-    name : of its folder.
     units : how many are assigned.
-    sound, text : whether these are in the pack.
     silent_because : why there is no sound; empty where there is.
     """
 
@@ -131,8 +126,6 @@ class PackReport:
 
     Attributes
     ----------
-    file : the archive.
-    rater : whom it is for.
     sessions : in the order of their starts.
     left_out : assigned sessions that are not in it, and why.
     """
@@ -180,10 +173,7 @@ def make_pack(
 
     Parameters
     ----------
-    study : the folder of the study's sessions.
-    rater : whom it is for.
     out : the archive to write; `.zip` is added where it is missing.
-    round : see `Round`.
 
     Raises
     ------
@@ -310,43 +300,34 @@ def _add_session(
         for unit in annotations.segmentation.units
         if any(entry.covers(unit.t0_ns) for entry in own)
     ]
-    stretches = stretches_with_margin(
-        [(a.t0_ns, a.t1_ns) for a in own] + [(u.t0_ns, u.t1_ns) for u in units],
-        max(record.rows[-1].t_ns, *(a.t1_ns for a in own)),
+    end_ns = max(record.rows[-1].t_ns, *(a.t1_ns for a in own))
+    stretches = joined(
+        (max(0, each.t0_ns - MARGIN_NS), min(end_ns, each.t1_ns + MARGIN_NS))
+        for each in (*own, *units)
     )
     sound = bool(record.audio) and record.may("share_audio")
     folder = top / session.name
     head = write_pack_session(folder, record, stretches, annotations.redactions, sound=sound)
-    identity = {"journal": head, "sound": {}, "by": annotations.segmentation.by or "units"}
+    by = annotations.segmentation.by or "units"
+    identity = {"journal": head, "sound": {}, "by": by}
     below = top / ANNOTATIONS / session.name
-    spoken = _unit_lines(identity, units)
+    spoken: Entries = [
+        (units_file.OPENED, identity),
+        *((units_file.PUT, body_of(unit)) for unit in units),
+        (units_file.FROZEN, {"frozen": True, "by": by}),
+    ]
     _write_lines(below / UNITS, spoken)
-    texts = _text_lines(identity, annotations, units)
+    shown = (annotations.texts[unit.id] for unit in units if unit.id in annotations.texts)
+    texts: Entries = [
+        (texts_file.OPENED, identity),
+        *((texts_file.PUT, body_of(text)) for text in shown),
+    ]
     if len(texts) > 1:
         _write_lines(below / TRANSCRIPT, texts)
     heard = any((folder / "audio").glob("*.wav"))
     counts = {UNITS: len(spoken), TRANSCRIPT: len(texts) if len(texts) > 1 else 0}
     why = "" if heard else "none was recorded there" if sound or not record.audio else NOT_SHARED
     return head, counts, PackedSession(session.name, len(units), heard, len(texts) > 1, why)
-
-
-Entries = list[tuple[str, Mapping[str, Any]]]
-
-
-def _unit_lines(identity: Mapping[str, Any], units: Iterable[Unit]) -> Entries:
-    entries: Entries = [(units_file.OPENED, identity)]
-    entries += [(units_file.PUT, body_of(unit)) for unit in units]
-    entries.append((units_file.FROZEN, {"frozen": True, "by": identity["by"]}))
-    return entries
-
-
-def _text_lines(
-    identity: Mapping[str, Any], annotations: SessionAnnotations, units: Iterable[Unit]
-) -> Entries:
-    entries: Entries = [(texts_file.OPENED, identity)]
-    shown = (annotations.texts[unit.id] for unit in units if unit.id in annotations.texts)
-    entries += [(texts_file.PUT, body_of(text)) for text in shown]
-    return entries
 
 
 def _write_lines(path: Path, entries: Entries) -> None:
@@ -376,12 +357,7 @@ def _zip(top: Path, stream: IO[bytes]) -> None:
 
 
 def read_pack(folder: Path) -> Pack:
-    """The pack in a folder.
-
-    Raises
-    ------
-    AnnotationError : there is none, or it is of a newer labapp.
-    """
+    """The pack in a folder. Raises AnnotationError if there is none, or it is of a newer labapp."""
     try:
         facts = json_value(files.content(folder / FILE, files.MIB))
         if facts["labapp_pack"] != FORMAT:
@@ -415,12 +391,8 @@ def is_pack(path: Path) -> bool:
 
 def open_pack(path: Path) -> Pack:
     """A pack to work with: its folder, or its archive, unpacked beside it when it is opened first.
-
-    Raises
-    ------
-    AnnotationError
-        It is none, it is damaged, or something else stands where it would be unpacked.
-    """
+    Raises AnnotationError if it is none, it is damaged, or something else stands where it would be
+    unpacked."""
     if files.is_folder(path):
         return read_pack(path)
     folder = path.with_suffix("")
@@ -454,17 +426,8 @@ def open_pack(path: Path) -> Pack:
 
 
 def session_to_code(path: Path, rater: str) -> Path:
-    """The session of a pack that its rater goes on with: the first that is not done.
-
-    Parameters
-    ----------
-    path : the pack's archive or folder.
-    rater : who opens it.
-
-    Raises
-    ------
-    AnnotationError : it is no pack or it was made for another rater.
-    """
+    """The session of a pack that its rater goes on with: the first that is not done. Raises
+    AnnotationError if it is no pack or it was made for another rater."""
     pack = open_pack(path)
     if rater != pack.rater:
         raise AnnotationError(
@@ -494,18 +457,6 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-MARGIN_NS = NS // 2
-"""So much sound before and after a stretch, for nobody begins to hear at its first sample."""
-Stretch = tuple[int, int]
-
-
-def stretches_with_margin(stretches: Sequence[Stretch], end_ns: int) -> list[Stretch]:
-    """Stretches of session time with some sound around each, those that touch made one."""
-    return joined(
-        (max(0, begin - MARGIN_NS), min(end_ns, end + MARGIN_NS)) for begin, end in stretches
-    )
-
-
 def write_pack_session(
     folder: Path,
     record: Record,
@@ -519,10 +470,8 @@ def write_pack_session(
     Parameters
     ----------
     folder : to be made, called like the session's own folder.
-    record : the session as recorded.
     stretches : session time that may be heard, in order and apart from each other.
     redactions : of the session; silent in the pack.
-    sound : whether the sound may be passed on.
 
     Returns
     -------
@@ -576,19 +525,20 @@ def _sound(
     folder: Path, record: Record, stretches: Sequence[Stretch], redactions: Sequence[Redaction]
 ) -> Sequence[tuple[int, Payload]]:
     """Cut the stretches out of the session's sound, a file each; the events that place them."""
-    heard = payloads(row for row in record.rows if row.kind.startswith("audio."))
+    sounds = payloads(row for row in record.rows if row.kind.startswith("audio."))
     silenced = [(redaction.t0_ns, redaction.t1_ns) for redaction in redactions]
     source = RecordedSound(
-        record.tree.open, (payload for _, payload in heard), record.rows[-1].t_ns, silenced
+        record.tree.open, (payload for _, payload in sounds), record.rows[-1].t_ns, silenced
     )
     events: list[tuple[int, Payload]] = []
+    within = ((max(t0, source.begin_ns), min(t1, source.end_ns)) for t0, t1 in stretches)
+    heard = (
+        (begin, end)
+        for begin, end in within
+        if any(span.t0_ns < end and begin < span.t1_ns for span in source.spans)
+    )
     try:
-        number = 0
-        for begin, end in stretches:
-            begin, end = max(begin, source.begin_ns), min(end, source.end_ns)
-            if not any(span.t0_ns < end and begin < span.t1_ns for span in source.spans):
-                continue
-            number += 1
+        for number, (begin, end) in enumerate(heard, start=1):
             name = f"{AUDIO}/segment-01{f'-{number}' if number > 1 else ''}.wav"
             events += _cut(folder, name, source, begin, end)
     except (OSError, ValueError) as error:
@@ -607,9 +557,7 @@ def _cut(
 ) -> list[tuple[int, Payload]]:
     rate = source.rate
     frames = (end - begin) * rate // NS
-    events: list[tuple[int, Payload]] = [
-        (begin, AudioStarted(name, "", "", rate, 1, "PCM_16")),
-    ]
+    events: list[tuple[int, Payload]] = [(begin, AudioStarted(name, "", "", rate, 1, "PCM_16"))]
     access.own_folder((folder / name).parent)
     with access.create(folder / name) as file:
         file.write(wav_header(rate, frames * FRAME_BYTES))
@@ -636,12 +584,8 @@ class Received:
 
     Attributes
     ----------
-    session : the name of its folder.
-    rater : whose marks they are.
-    marks : how many the rater has there now.
     lines : how many lines were new.
     beyond : marks that lie outside of what was assigned.
-    status : see `labapp.annotations.model.Status`.
     ignored : changes of texts and units in the pack: these are the study's, and are not taken in.
     redacted : int
         Marks whose remark is not taken in: since the pack was made, something there was redacted.
@@ -676,7 +620,6 @@ def receive(study: Path, path: Path) -> list[Received]:
 
     Parameters
     ----------
-    study : the folder of the study's sessions, from which the pack was made.
     path : the folder of the pack, an archive of it, or a rater's file (`….jsonl`).
 
     Raises
@@ -721,11 +664,11 @@ def _changes(beside: Mapping[str, bytes], pack: HandedOut, session: str) -> int:
     """How many changes of units and texts came back beside a rater's marks."""
     handed = pack.facts.get("lines")
     counts = handed.get(session, {}) if isinstance(handed, dict) else {}
-    made = 0
-    for name, content in beside.items():
-        later = parse(content).lines[int(counts.get(name, 0)) :]
-        made += sum(not line.kind.endswith(".opened") for line in later)
-    return made
+    return sum(
+        not line.kind.endswith(".opened")
+        for name, content in beside.items()
+        for line in parse(content).lines[int(counts.get(name, 0)) :]
+    )
 
 
 def _rater_files(path: Path) -> Iterator[tuple[str, bytes, dict[str, bytes]]]:

@@ -116,11 +116,7 @@ def assign_study(
 
     Parameters
     ----------
-    study : the folder of its sessions.
-    raters : their names.
     both : share of the stretches that are coded twice, 0 to 1.
-    seed : of the draw.
-    round : see `Round`.
 
     Raises
     ------
@@ -161,9 +157,6 @@ class Closed:
 
     Attributes
     ----------
-    session : the name of its folder.
-    rater : whose it is.
-    marks : how many.
     uncoded : assigned units without a code on a tier that is not optional.
     """
 
@@ -179,7 +172,6 @@ class CloseReport:
 
     Attributes
     ----------
-    closed : by session and rater.
     left_out : sessions that cannot be used, and why.
     """
 
@@ -198,7 +190,6 @@ def close(
 
     Parameters
     ----------
-    study : the folder of its sessions.
     raters : whose; all raters' where none is named.
     to : how far it is from now on.
     only : the names of the sessions; all where none is named.
@@ -313,7 +304,6 @@ class StudyDisagreements:
 
     Attributes
     ----------
-    differences : over all sessions.
     left_out : sessions that cannot be used, and raters whose coding is not locked yet, and why.
     """
 
@@ -355,11 +345,8 @@ def settle(
 
     Parameters
     ----------
-    study : the folder of the sessions.
     difference : as `study_disagreements` gave it.
-    by : the adjudicator.
     marks : what holds; see `adjudicated`.
-    reason : why.
 
     Raises
     ------
@@ -389,7 +376,6 @@ def adjudicated(
 
     Parameters
     ----------
-    difference : what raters differ about.
     codes : ids of codes of its tier.
     codebooks : by their SHA-256, see `labapp.annotations.store.codebooks_in`.
 

@@ -87,8 +87,6 @@ def segment_session(
 
     Parameters
     ----------
-    session : its folder.
-    by : who makes them.
     pause_s : see `segment`.
     freeze : whether they may be coded at once; also of units that were made before.
 

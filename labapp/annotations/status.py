@@ -20,10 +20,7 @@ class RaterProgress:
 
     Attributes
     ----------
-    rater : whose marks they are.
-    marks : how many.
     units : of how many units.
-    status : see `labapp.annotations.model.Status`.
     """
 
     rater: str
@@ -38,9 +35,6 @@ class SessionProgress:
 
     Attributes
     ----------
-    session : its name.
-    units : how many there are.
-    frozen : whether they may be coded.
     proposals : changes of units that wait.
     speakers_said : bool
         Whether somebody said who speaks; where not, all units count as the participant's.

@@ -19,8 +19,6 @@ class AnnotatedSession:
 
     Attributes
     ----------
-    path : its folder.
-    record : as recorded.
     annotations : what was said about it, as far as it may be shown.
     """
 
@@ -49,12 +47,7 @@ class StudySessions:
 
 
 def study_sessions(study: Path) -> StudySessions:
-    """The sessions of a study; none of somebody who withdrew is among the usable ones.
-
-    Parameters
-    ----------
-    study : the folder of its sessions.
-    """
+    """The sessions of a study; none of somebody who withdrew is among the usable ones."""
     usable: list[AnnotatedSession] = []
     left_out: list[tuple[str, str]] = []
     for path in sessions_in(study.absolute()):

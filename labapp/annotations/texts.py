@@ -44,10 +44,6 @@ class TextsFold:
 
     Attributes
     ----------
-    texts : dict of str to Text
-        By the ids of their units.
-    redactions : by their ids.
-    opened : which session they are of.
     recognisers : dict of str to mapping
         Programs that wrote texts, by their ids: engine, version, model, language and such.
     """
@@ -91,7 +87,6 @@ class TextsFile(EditedFile):
 
     Attributes
     ----------
-    by : who works on it.
     allowed : whether the participant agreed that what was said is written down.
     """
 

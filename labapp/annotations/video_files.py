@@ -30,7 +30,6 @@ from labapp.clock import NS
 from labapp.errors import AnnotationError, LabappError
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree, Tree
-from labapp.reading.files import MIB
 
 VIDEOS = "videos"
 """Folder of the videos, in that of the session's annotations."""
@@ -39,7 +38,6 @@ LIST = f"{VIDEOS}/videos.jsonl"
 ADDED = "video.added"
 ALIGNED = "video.aligned"
 REMOVED = "video.removed"
-_CHUNK = 4 * MIB
 USE = "video"
 """What a participant agrees to, see `labapp.study.consent.Use`."""
 
@@ -92,15 +90,10 @@ class Video:
     Attributes
     ----------
     id : unique in its session, such as `video-1`; never used again.
-    file : its name in the folder of videos.
-    sha256 : of the file.
     size : in bytes.
     duration_s : how long it is, in s.
     width, height : of the picture as it is seen, in pixels.
-    has_sound : whether it has a track of sound.
     journal : hash of an event of the session that it is of.
-    by : who added it; empty where nobody was named.
-    tool : by which version of labapp.
     """
 
     id: str
@@ -122,8 +115,6 @@ class PlacedVideo:
 
     Attributes
     ----------
-    video : what it is.
-    alignment : where it lies.
     added, aligned : when it was added and aligned last.
     """
 
@@ -160,7 +151,6 @@ class VideosFold:
 
     Attributes
     ----------
-    videos : those that are there, by their ids.
     gone : the ids of those that were removed; none is used again.
     opened : not used: each video says of which session it is.
     """
@@ -257,13 +247,8 @@ def video_tree(record: Record) -> Tree:
 
 
 def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
-    """The videos of a session, as they were added; none without the participant's agreement.
-
-    Raises
-    ------
-    AnnotationError : the list is damaged.
-    RecordError : it cannot be read.
-    """
+    """The videos of a session, as they were added; none without the participant's agreement. Raises
+    AnnotationError if the list is damaged. Raises RecordError if it cannot be read."""
     if not agreed_to_video(record) or record.withdrawn == "delete":
         return ()
     tree = video_tree(record)
@@ -325,12 +310,9 @@ def video_problems(record: Record) -> tuple[int, list[str]]:
         if not tree.has(video.file):
             problems.append(f"{name}: missing")
             continue
-        digest, size = hashlib.sha256(), 0
         with tree.open(video.file) as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-                size += len(chunk)
-        if (size, digest.hexdigest()) != (video.size, video.sha256):
+            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        if (tree.size(video.file), sha256) != (video.size, video.sha256):
             problems.append(f"{name}: not the video that was added")
     known = {placed.video.file for placed in videos} | {LIST.removeprefix(f"{VIDEOS}/")}
     problems += [

@@ -81,10 +81,9 @@ class SessionStreams:
         self.opened = LslOpened(source_id, NAMES, f"{version // 100}.{version % 100}")
         self._queue: SimpleQueue[Event | None] = SimpleQueue()
         self._silent = frequent_kinds() | LEFT_OUT
-        self._anchor = (0, 0.0)
+        self._anchor = self._read()
         self._closed = False
         self._failed = False
-        self._set_anchor(*self._read())
         self._thread = threading.Thread(target=self._run, name="lsl-sender", daemon=True)
         self._thread.start()
 
@@ -174,9 +173,6 @@ class SessionStreams:
         _, perf_ns, lsl_s = min(readings)
         return self._clock.from_perf_ns(perf_ns), lsl_s
 
-    def _set_anchor(self, session_ns: int, lsl_s: float) -> None:
-        self._anchor = (session_ns, lsl_s)
-
     def _stamp(self, t_ns: int) -> float:
         """A session time on LSL's clock, in seconds."""
         session_ns, lsl_s = self._anchor
@@ -185,7 +181,7 @@ class SessionStreams:
     def _look_at_clock(self) -> None:
         session_ns, lsl_s = self._read()
         if abs(self._stamp(session_ns) - lsl_s) > DRIFT_S:
-            self._set_anchor(session_ns, lsl_s)
+            self._anchor = (session_ns, lsl_s)
             self._journal_clock()
 
     def _journal_clock(self) -> None:
@@ -220,12 +216,8 @@ INSTALL = 'python -m pip install "labapp[lsl]"'
 
 
 def load() -> ModuleType:
-    """The `pylsl` module.
-
-    Raises
-    ------
-    LslError : it is not installed, or its library liblsl cannot be loaded.
-    """
+    """The `pylsl` module. Raises LslError if it is not installed, or its library liblsl cannot be
+    loaded."""
     try:
         import pylsl
     except ModuleNotFoundError as error:

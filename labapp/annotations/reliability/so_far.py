@@ -20,8 +20,6 @@ class SoFar:
 
     Attributes
     ----------
-    tier : the tier.
-    raters : who coded it.
     result : kappa of two raters or alpha of more, alpha with MASI distance where a unit may have
         several codes, nominal u-alpha of spans; without an interval, for there is one session.
     """
@@ -38,8 +36,6 @@ def agreement_so_far(
 
     Parameters
     ----------
-    annotations : of the session, for its units.
-    codebook : the version that they code by.
     marks : by rater those of the training round. What lies behind a rater's last mark on a tier is
         not yet coded, and not compared.
 
