@@ -54,34 +54,16 @@ Rename = Callable[[str], str]
 
 
 def bundled_annotations(record: Record) -> dict[str, bytes]:
-    """The files of a session's annotations for a bundle, by their names below its folder.
-
-    Parameters
-    ----------
-    record : as it goes into the bundle: a de-identified one where its rows were reduced.
-
-    Returns
-    -------
-    Empty where nothing was said about the session.
-
-    Raises
-    ------
-    AnnotationError : a file of it is damaged.
-    """
+    """The files of a session's annotations for a bundle, by their names below its folder; empty
+    where nothing was said about the session. record: as it goes into the bundle, a de-identified
+    one where its rows were reduced. Raises AnnotationError if a file of it is damaged."""
     return _Bundled(record).files()
 
 
 def leaving_annotations(record: Record) -> SessionAnnotations:
     """What was said about a session, as it may leave the lab: equal to what is read of a bundle.
-
-    Parameters
-    ----------
-    record : as it goes into the export: a de-identified one where its rows were reduced.
-
-    Raises
-    ------
-    AnnotationError : a file of it is damaged.
-    """
+    record: as it goes into the export: a de-identified one where its rows were reduced. Raises
+    AnnotationError if a file of it is damaged."""
     return annotations_in(_FilesInMemory(bundled_annotations(record)), record)
 
 
@@ -121,12 +103,8 @@ class _FilesInMemory:
 
 @dataclass
 class _Bundled:
-    """A session's annotations on their way into a bundle.
-
-    Attributes
-    ----------
-    used : SHA-256 of the codebooks that marks were given by.
-    """
+    """A session's annotations on their way into a bundle. used: SHA-256 of the codebooks that marks
+    were given by."""
 
     record: Record
     used: set[str] = field(default_factory=set)

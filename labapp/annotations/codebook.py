@@ -252,12 +252,8 @@ def withhold_words(study: Path) -> list[Path]:
 
 
 def quoting(study: Path, texts: Iterable[str]) -> list[str]:
-    """Where codebooks of a study quote what was said: four words in a row, or a whole example.
-
-    Returns
-    -------
-    A file and the codes in it, for people; empty where nothing is quoted.
-    """
+    """Where codebooks of a study quote what was said: four words in a row, or a whole example. Each
+    is told as a file and the codes in it."""
     spoken = [_words_of(text) for text in texts]
     runs = {run for words in spoken for run in _runs(words)}
     whole = {tuple(words) for words in spoken if len(words) > 1}
@@ -360,13 +356,13 @@ def _differences(old: Codebook, new: Codebook) -> Iterator[Change]:
         if old.tier(tier.name) is None:
             yield Change("tier", tier.name, "added", definition=False)
     for code in old.codes:
-        other = new.code(code.id)
-        if (other is None or other.retired) and not code.retired:
-            yield _ending(code, other, new)
-        elif other is not None:
-            if code.retired and not other.retired:
+        now = new.code(code.id)
+        if (now is None or now.retired) and not code.retired:
+            yield _ending(code, now, new)
+        elif now is not None:
+            if code.retired and not now.retired:
                 yield Change("code", code.id, "given again")
-            yield from _changed("code", code.id, code, other, CODE_DEFINITION)
+            yield from _changed("code", code.id, code, now, CODE_DEFINITION)
         elif code.retired:
             yield Change("code", code.id, "removed", definition=False)
     for code in new.codes:

@@ -24,7 +24,7 @@ def final_marks(
     assignments: Sequence[Assignment] = (),
     codebook_ids: Mapping[str, str] = NO_IDS,
 ) -> tuple[Mark, ...]:
-    """The marks that count in a session.
+    """The marks that count in a session, in order of time.
 
     Of each tier the marks of the primary rater, by the assignments; of a tier that a single rater
     coded, where nothing is assigned, the marks of that rater. What a named adjudicator settled
@@ -37,10 +37,6 @@ def final_marks(
     assignments : who codes what; those of other sessions are passed over.
     codebook_ids : the ids of codebooks by the SHA-256 of their versions: tiers of two codebooks are
         two tiers, also where they are called the same.
-
-    Returns
-    -------
-    In order of time.
 
     Raises
     ------

@@ -49,17 +49,9 @@ def session_folders(*records: Record) -> list[Path]:
 def note_handed_out(
     study: Path, kind: str, file: Path, sessions: Iterable[str], **facts: Any
 ) -> None:
-    """Write down that a file is about to be made; on the disk before this returns.
-
-    Parameters
-    ----------
-    sessions : the names of the folders of its sessions.
-
-    Raises
-    ------
-    AnnotationError
-        It cannot be written down; then nothing may be handed out, for a withdrawal would not know.
-    """
+    """Write down that a file is about to be made; on the disk before this returns. sessions: the
+    names of the folders of its sessions. Raises AnnotationError if it cannot be written down; then
+    nothing may be handed out, for a withdrawal would not know."""
     body = {"file": str(file.absolute()), "sessions": sorted(set(sessions)), **facts}
     with Ledger(study / ANNOTATIONS / HANDED_OUT) as log:
         log.append(f"{kind}.made", body)

@@ -24,12 +24,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A line of a file of annotations.
-
-    Attributes
-    ----------
-    rater : whose file it is; empty for what all share.
-    """
+    """A line of a file of annotations. rater: whose file it is; empty for what all share."""
 
     file: str
     rater: str

@@ -21,16 +21,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from labapp import durable, leftovers
-from labapp.annotations.lines import (
-    Line,
-    Lines,
-    after,
-    as_bytes,
-    checked,
-    encode,
-    next_utc,
-    parse,
-)
+from labapp.annotations.lines import Line, Lines, after, as_bytes, checked, encode, next_utc, parse
 from labapp.errors import AnnotationError, AnnotationsBusy
 from labapp.journal import anchor
 from labapp.messages import Message
@@ -92,19 +83,10 @@ def held(path: Path) -> Iterator[HeldFile]:
 
 
 def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) -> None:
-    """Replace a file by some of its lines, at once, and say in a last line that this was done.
-
-    Parameters
-    ----------
-    path : the file; nobody may have it open.
-    change : of its lines gives what is left of them, in order, and kind and body of the line that
-        says what was taken out and why; None where nothing is to be taken out.
-
-    Raises
-    ------
-    AnnotationsBusy : it is open in another window.
-    AnnotationError : it cannot be read or written; it is as it was.
-    """
+    """Replace a file, which nobody may have open, by some of its lines, and say in a last line that
+    this was done. change: gives what is left of the lines, in order, and kind and body of the line
+    that says what was taken out and why; None where nothing is to be taken out. Raises
+    AnnotationsBusy and AnnotationError; the file is as it was then."""
     with held(path) as file:
         if (rewritten := change(file.lines)) is None:
             return
@@ -114,26 +96,13 @@ def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) ->
 
 
 class Ledger:
-    """An open file of lines; one window at a time writes to it.
-
-    Attributes
-    ----------
-    torn : str
-        What a crash had cut off at its end, in words; it was taken away.
-    """
+    """An open file of lines; one window at a time writes to it. torn: what a crash had cut off at
+    its end, in words; it was taken away."""
 
     def __init__(self, path: Path, patience_s: float = 0.0) -> None:
-        """Open a file, or make it.
-
-        Parameters
-        ----------
-        patience_s : how long to wait for another program that holds it, in s.
-
-        Raises
-        ------
-        AnnotationsBusy : another window holds it.
-        AnnotationError : it cannot be read or written, or a line of it is damaged.
-        """
+        """Open a file, or make it. patience_s: how long to wait for another program that holds it,
+        in s. Raises AnnotationsBusy if another window holds it. Raises AnnotationError if it cannot
+        be read or written, or a line of it is damaged."""
         self.path = path
         _make_folder(path)
         self._lock = _locked(path, patience_s)

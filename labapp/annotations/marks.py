@@ -134,15 +134,8 @@ class MarksFold:
 
 
 class MarksFile(EditedFile):
-    """A rater's marks in a session, open for work.
-
-    Attributes
-    ----------
-    blind, round :
-        What every mark says of how it was given.
-    foreign : iterable of str
-        SHA-256 of versions of other codebooks: marks by them stand beside those given here.
-    """
+    """A rater's marks in a session, open for work. blind, round: what every mark says of how it was
+    given."""
 
     OPENED = OPENED
 
@@ -234,20 +227,9 @@ class MarksFile(EditedFile):
         return self.put(Mark(new_id(), self.rater, tier, code, begin, end, unit, value, memo))
 
     def put(self, mark: Mark) -> Mark:
-        """Give a mark, or change the one of that id; what it displaces on an exclusive tier goes.
-
-        Parameters
-        ----------
-        mark : whose rater, codebook, round and blinding are those of this file.
-
-        Returns
-        -------
-        As it is in the file.
-
-        Raises
-        ------
-        AnnotationError : the codebook or the units do not allow it, or it cannot be written.
-        """
+        """Give a mark of this file's rater, codebook, round and blinding, or change the one of that
+        id; what it displaces on an exclusive tier goes. Returns it as it is in the file. Raises
+        AnnotationError if the codebook or the units do not allow it, or it cannot be written."""
         mark, entries, inverse = self._putting(mark)
         lines = self._do(entries, inverse)
         return replace(mark, utc=lines[-1].utc)

@@ -117,12 +117,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A stretch of which neither sound nor words leave the lab.
-
-    Attributes
-    ----------
-    replacement : what stands for its words.
-    """
+    """A stretch of which neither sound nor words leave the lab. replacement: what stands for its
+    words."""
 
     id: str
     t0_ns: int
@@ -236,13 +232,9 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A stretch of a session that a rater codes.
-
-    Attributes
-    ----------
-    role : `primary`: the coding that counts where nothing was settled; `second`: the stretch is
-        coded a second time, so that agreement can be measured.
-    """
+    """A stretch of a session that a rater codes. role: `primary`: the coding that counts where
+    nothing was settled; `second`: the stretch is coded a second time, so that agreement can be
+    measured."""
 
     session: str
     rater: str
@@ -259,13 +251,8 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class SessionAnnotations:
-    """Everything that was said about a session after its end.
-
-    Attributes
-    ----------
-    texts : by the ids of their units.
-    remarks : what a crash cut off at the end of a file, in words.
-    """
+    """Everything that was said about a session after its end. texts: by the ids of their units;
+    remarks: what a crash cut off at the end of a file, in words."""
 
     session: str
     segmentation: Segmentation = field(default_factory=Segmentation)

@@ -38,7 +38,7 @@ from labapp.annotations.identity import identity_of
 from labapp.annotations.ledger import LARGEST, HeldFile, held
 from labapp.annotations.lines import Line, as_bytes, checked, merged, next_utc, parse
 from labapp.annotations.marks import OPENED, PUT, MarksFold
-from labapp.annotations.model import Assignment, Mark, Redaction, Round
+from labapp.annotations.model import Assignment, Mark, Redaction, Round, Unit
 from labapp.annotations.places import (
     ANNOTATIONS,
     LINES,
@@ -58,12 +58,7 @@ from labapp.clock import NS, FakeClock, utc_text
 from labapp.errors import AnnotationError
 from labapp.events import Payload, UnstampedEvent
 from labapp.events.event import Source
-from labapp.events.lifecycle import (
-    SegmentEnded,
-    SegmentStarted,
-    SessionCompleted,
-    SessionPlanned,
-)
+from labapp.events.lifecycle import SegmentEnded, SegmentStarted, SessionCompleted, SessionPlanned
 from labapp.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.journal.layout import AUDIO, JOURNAL, refuse_inside
 from labapp.journal.layout import PACK as FILE
@@ -88,13 +83,8 @@ Entries = list[tuple[str, Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class Pack:
-    """A pack as it lies in a folder.
-
-    Attributes
-    ----------
-    id : by which it is known where it came from.
-    sessions : the hash of the last event of each session's journal, by the names of the folders.
-    """
+    """A pack as it lies in a folder. id: by which it is known where it came from; sessions: the
+    hash of the last event of each session's journal, by the names of the folders."""
 
     folder: Path
     id: str
@@ -122,13 +112,8 @@ class PackedSession(NamedTuple):
 
 @dataclass(frozen=True)
 class PackReport:
-    """What a pack holds.
-
-    Attributes
-    ----------
-    sessions : in the order of their starts.
-    left_out : assigned sessions that are not in it, and why.
-    """
+    """What a pack holds. sessions: in the order of their starts; left_out: assigned sessions that
+    are not in it, and why."""
 
     file: Path
     rater: str
@@ -169,17 +154,9 @@ def make_pack(
     out: Path,
     round: Round = "independent",  # noqa: A002 - the field's name
 ) -> PackReport:
-    """Write a pack of what a rater is assigned to.
-
-    Parameters
-    ----------
-    out : the archive to write; `.zip` is added where it is missing.
-
-    Raises
-    ------
-    AnnotationError : the rater is assigned to nothing, there is no codebook, there is something at
-        that place, or it cannot be written.
-    """
+    """Write a pack of what a rater is assigned to. out: the archive to write; `.zip` is added where
+    it is missing. Raises AnnotationError if the rater is assigned to nothing, there is no codebook,
+    there is something at that place, or it cannot be written."""
     study = study.absolute()
     check_rater(rater, study)
     leftovers.clear_of([study / "any"])
@@ -301,9 +278,9 @@ def _add_session(
         if any(entry.covers(unit.t0_ns) for entry in own)
     ]
     end_ns = max(record.rows[-1].t_ns, *(a.t1_ns for a in own))
+    heard: list[Assignment | Unit] = [*own, *units]
     stretches = joined(
-        (max(0, each.t0_ns - MARGIN_NS), min(end_ns, each.t1_ns + MARGIN_NS))
-        for each in (*own, *units)
+        (max(0, each.t0_ns - MARGIN_NS), min(end_ns, each.t1_ns + MARGIN_NS)) for each in heard
     )
     sound = bool(record.audio) and record.may("share_audio")
     folder = top / session.name
@@ -324,10 +301,10 @@ def _add_session(
     ]
     if len(texts) > 1:
         _write_lines(below / TRANSCRIPT, texts)
-    heard = any((folder / "audio").glob("*.wav"))
+    sounds = any((folder / "audio").glob("*.wav"))
     counts = {UNITS: len(spoken), TRANSCRIPT: len(texts) if len(texts) > 1 else 0}
-    why = "" if heard else "none was recorded there" if sound or not record.audio else NOT_SHARED
-    return head, counts, PackedSession(session.name, len(units), heard, len(texts) > 1, why)
+    why = "" if sounds else "none was recorded there" if sound or not record.audio else NOT_SHARED
+    return head, counts, PackedSession(session.name, len(units), sounds, len(texts) > 1, why)
 
 
 def _write_lines(path: Path, entries: Entries) -> None:
@@ -465,23 +442,10 @@ def write_pack_session(
     *,
     sound: bool,
 ) -> str:
-    """Write the session folder of a pack.
-
-    Parameters
-    ----------
-    folder : to be made, called like the session's own folder.
-    stretches : session time that may be heard, in order and apart from each other.
-    redactions : of the session; silent in the pack.
-
-    Returns
-    -------
-    The hash of the last event of its journal, by which the files of the pack know it.
-
-    Raises
-    ------
-    AnnotationError : something of the sound cannot be read.
-    OSError : it cannot be written.
-    """
+    """Write the session folder of a pack; the hash of the last event of its journal, by which the
+    files of the pack know it. stretches: session time that may be heard, in order and apart from
+    each other. Redacted stretches are silent. Raises AnnotationError if something of the sound
+    cannot be read, and OSError if it cannot be written."""
     access.own_folder(folder, exist_ok=False)
     clock = FakeClock(0, record.name.started)
     journal = Journal.create(folder / JOURNAL, clock)
@@ -616,18 +580,11 @@ class _Returned:
 
 
 def receive(study: Path, path: Path) -> list[Received]:
-    """Take in the marks of a returned pack, or of single files of a rater.
-
-    Parameters
-    ----------
-    path : the folder of the pack, an archive of it, or a rater's file (`….jsonl`).
-
-    Raises
-    ------
-    AnnotationError : a file is damaged, or is not of a pack of this study, or its session, units or
-        codebook are not those that were handed out. Nothing is taken in then.
-    AnnotationsBusy : a window has the rater's file open.
-    """
+    """Take in the marks of a returned pack, or of single files of a rater: all of them or none.
+    path: the folder of the pack, an archive of it, or a rater's file (`….jsonl`). Raises
+    AnnotationError if a file is damaged or not of a pack of this study, or its session, units or
+    codebook are not those that were handed out, and AnnotationsBusy if a window has the rater's
+    file open."""
     study = study.absolute()
     packs = [entry for entry in handed_out(study) if entry.kind == PACK]
     sessions = study_sessions(study)

@@ -111,17 +111,10 @@ def redact(
 ) -> RedactionReport:
     """Let neither sound nor words of a stretch leave the lab, and take the words out of its files.
 
-    Parameters
-    ----------
-    t0_ns, t1_ns : session time.
-    replacement : what stands for the words.
-
-    Raises
-    ------
-    SessionBusy : a window has annotations of the session open.
-    AnnotationError : the stretch has no length, or a file cannot be read or written. What was begun
-        goes on when it is called again with the same stretch.
-    """
+    t0_ns, t1_ns: session time; replacement: what stands for the words. Raises SessionBusy if a
+    window has annotations of the session open, and AnnotationError if the stretch has no length, or
+    a file cannot be read or written: what was begun goes on when it is called again with the same
+    stretch."""
     session = session.absolute()
     refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and redact then.")
     record = open_record(session)
@@ -234,16 +227,8 @@ def _take_out(path: Path, key: str, kind: str, redaction: Redaction, by: str, ti
 def without_remarks(
     lines: Sequence[Line], key: str, kind: str, redactions: Sequence[Redaction], times: Times
 ) -> tuple[list[Line], int]:
-    """Lines in which a remark on anything that was ever in a redacted stretch is empty.
-
-    Parameters
-    ----------
-    key, kind : where the remark stands, and in which lines.
-
-    Returns
-    -------
-    The lines, and how many things had a remark.
-    """
+    """Lines in which a remark on anything that was ever in a redacted stretch is empty, and how
+    many things had one. key, kind: where the remark stands, and in which lines."""
     put = [line for line in lines if line.kind == kind]
     within = {str(line.body["id"]) for line in put if _is_within(line.body, redactions, times)}
     remarked = {str(line.body["id"]) for line in put if line.body.get(key)} & within
@@ -273,12 +258,7 @@ def refuse_open(
     todo: str = "Close the coding window, and withdraw the session again.",
 ) -> None:
     """Raises SessionBusy where a window has annotations of a session open: it would go on writing
-    to what is deleted or written anew.
-
-    Parameters
-    ----------
-    session : its folder, which need not exist any more.
-    """
+    to what is deleted or written anew. session: its folder, which need not exist any more."""
     folder = annotations_folder(session)
     if not files.is_folder(folder):
         return
@@ -301,16 +281,9 @@ Kind = Literal["units", "texts", "codes"]
 
 
 def forget_annotations(session: Path) -> tuple[Kind, ...]:
-    """Delete all units, texts and marks of a session, and its videos.
-
-    Returns
-    -------
-    Which of units, texts and codes there were.
-
-    Raises
-    ------
-    DataFolderError : not all of it could be deleted; calling it again goes on.
-    """
+    """Delete all units, texts and marks of a session, and its videos; which of units, texts and
+    codes there were. Raises DataFolderError if not all of it could be deleted; calling it again
+    goes on."""
     folder = annotations_folder(session)
     if not files.exists(folder):
         return ()
@@ -338,20 +311,9 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, Ranges]:
-    """Which frames of which sound files of a session are redacted.
-
-    Parameters
-    ----------
-    record : the session; its sound need not be there.
-
-    Returns
-    -------
-    By the files' names; files of which nothing is redacted are left out.
-
-    Raises
-    ------
-    AnnotationError : a file has no place in time, so that nobody knows what of it is redacted.
-    """
+    """Which frames of which sound files of a session are redacted, by the files' names; its sound
+    need not be there. Raises AnnotationError if a file has no place in time, so that nobody knows
+    what of it is redacted."""
     if not redactions:
         return {}
     events = [row.event() for row in record.rows if row.kind.startswith("audio.")]
@@ -382,12 +344,8 @@ def redacted_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
 
 @dataclass(frozen=True)
 class RedactedTree:
-    """The files of a tree, with zeros in the redacted frames of its sound files.
-
-    Attributes
-    ----------
-    silent : frames that are zeros, by the names of files.
-    """
+    """The files of a tree, with zeros in the redacted frames of its sound files. silent: frames
+    that are zeros, by the names of files."""
 
     tree: Tree
     silent: Mapping[str, Ranges]

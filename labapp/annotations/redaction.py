@@ -132,13 +132,8 @@ def shown_texts(
     *,
     allowed: bool = True,
 ) -> dict[str, Text]:
-    """The texts that may be shown: of units that there are, without redacted words.
-
-    Parameters
-    ----------
-    allowed : bool
-        Whether the participant agreed that what was said is written down; else there are none.
-    """
+    """The texts that may be shown: of units that there are, without redacted words. allowed:
+    whether the participant agreed that what was said is written down; else there are none."""
     if not allowed:
         return {}
     return {

@@ -161,12 +161,7 @@ def _due(t_ns: int, coders: Sequence[str], own: Sequence[Assignment]) -> list[st
 
 
 class SettlementsFold:
-    """What was settled in a session.
-
-    Attributes
-    ----------
-    settlements : by their ids, those taken back left out.
-    """
+    """What was settled in a session. settlements: by their ids, those taken back left out."""
 
     def __init__(self) -> None:
         self.settlements: dict[str, Settlement] = {}
@@ -215,16 +210,8 @@ class SettlementsFile(EditedFile):
 
     def settle(self, disagreement: Disagreement, marks: Sequence[Mark], reason: str) -> Settlement:
         """Say what holds of a disagreement, and why; what was settled of it before is replaced.
-
-        Parameters
-        ----------
-        marks : what holds: marks of theirs, or others; none where nothing was to be coded.
-        reason : why; not empty.
-
-        Raises
-        ------
-        AnnotationError : there is no reason, or it cannot be written.
-        """
+        marks: those of the raters, or others; none where nothing was to be coded. Raises
+        AnnotationError if there is no reason, or it cannot be written."""
         reason = " ".join(reason.split())
         if not reason:
             raise AnnotationError(

@@ -16,12 +16,7 @@ from labapp.journal.opening import open_record, places
 
 @dataclass(frozen=True, slots=True)
 class RaterProgress:
-    """How far a rater is.
-
-    Attributes
-    ----------
-    units : of how many units.
-    """
+    """How far a rater is. units: of how many units."""
 
     rater: str
     marks: int
@@ -70,10 +65,7 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
     people = {name: rater for name, rater in annotations.raters.items() if not rater.machine}
     raters = tuple(
         RaterProgress(
-            name,
-            len(rater.marks),
-            len({mark.unit for mark in rater.marks} & ids),
-            rater.status,
+            name, len(rater.marks), len({mark.unit for mark in rater.marks} & ids), rater.status
         )
         for name, rater in sorted(people.items())
     )

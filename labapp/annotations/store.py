@@ -72,16 +72,8 @@ def annotations_of(
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
     the participant did not agree that what was said is written down.
 
-    Parameters
-    ----------
-    record : a session folder or a bundle.
-    events : its journal, where that was read already.
-
-    Raises
-    ------
-    AnnotationError
-        A file of it cannot be read, a line is damaged, or a file is of another session.
-    """
+    events: its journal, where that was read already. Raises AnnotationError if a file of it cannot
+    be read, a line is damaged, or a file is of another session."""
     return annotations_in(annotations_tree(record), record, events)
 
 
@@ -367,10 +359,7 @@ def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str])
 
 
 def _refuse_foreign(
-    place: str,
-    opened: Mapping[str, Any],
-    record: Record,
-    sound: Mapping[str, str] | None = None,
+    place: str, opened: Mapping[str, Any], record: Record, sound: Mapping[str, str] | None = None
 ) -> None:
     if opened and (why := difference(opened, record, sound)):
         raise AnnotationError(
@@ -438,14 +427,6 @@ def moderator_marks(events: Iterable[tuple[Event, Payload]]) -> RaterMarks:
 
 
 def _mark(event: Event, tier: str, code: str, t0_ns: int, memo: str) -> Mark:
-    return Mark(
-        f"event-{event.seq}",
-        MODERATOR,
-        tier,
-        code,
-        min(t0_ns, event.t_ns),
-        event.t_ns,
-        memo=memo,
-        blind=(),
-        utc=event.utc,
-    )
+    times = min(t0_ns, event.t_ns), event.t_ns
+    mark = Mark(f"event-{event.seq}", MODERATOR, tier, code, *times, memo=memo, blind=())
+    return replace(mark, utc=event.utc)

@@ -184,18 +184,8 @@ class UnitsFile(EditedFile):
         freeze: bool = False,
     ) -> None:
         """Change units as one change, as a file of another tool has them; frozen ones by a proposal
-        each.
-
-        Parameters
-        ----------
-        changes : iterable of (str, sequence of str, sequence of Unit)
-            What each is, see `labapp.annotations.model.Proposal`, which ids go, and what comes.
-        freeze : whether they may be coded from now on.
-
-        Raises
-        ------
-        AnnotationError : the units cannot be so; nothing was changed then.
-        """
+        each. changes: what each is, see `labapp.annotations.model.Proposal`, which ids go, and what
+        comes. Raises AnnotationError if the units cannot be so; nothing was changed then."""
         entries: list[Entry] = [(IMPORTED, dict(source))]
         inverse: list[Entry] = []
         if self.frozen:
@@ -220,17 +210,8 @@ class UnitsFile(EditedFile):
         return self._change("remove", (unit_id,), ())
 
     def split(self, unit_id: str, at_ns: int) -> tuple[Unit, Unit]:
-        """Make two units of one; of a frozen one this is a proposal.
-
-        Returns
-        -------
-        tuple of two Unit
-            With ids of their own.
-
-        Raises
-        ------
-        AnnotationError : there is no such unit, or the time does not lie inside it.
-        """
+        """Make two units of one, with ids of their own; of a frozen one this is a proposal. Raises
+        AnnotationError if there is no such unit, or the time does not lie inside it."""
         unit = self._unit(unit_id)
         if not unit.t0_ns < at_ns < unit.t1_ns:
             raise AnnotationError(Message("unit_split_outside"))
@@ -383,6 +364,5 @@ class UnitsFile(EditedFile):
     def _refuse_others(self, what: str) -> None:
         if self.frozen and self._units.by not in (self.by, DETECTOR):
             raise AnnotationError(
-                f"Only {self._units.by}, who froze them, can {what}.",
-                todo=f"Ask {self._units.by}.",
+                f"Only {self._units.by}, who froze them, can {what}.", todo=f"Ask {self._units.by}."
             )

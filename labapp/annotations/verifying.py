@@ -90,16 +90,8 @@ class AnnotationsReport:
 
 
 def verify_annotations(path: Path) -> AnnotationsReport:
-    """Check the annotations of a session, or of a whole study.
-
-    Parameters
-    ----------
-    path : a session folder, a bundle, or the folder of a study.
-
-    Raises
-    ------
-    LabappError : there is neither a session nor a study.
-    """
+    """Check the annotations of a session, or of a whole study. path: a session folder, a bundle, or
+    the folder of a study. Raises LabappError if there is neither a session nor a study."""
     report = AnnotationsReport()
     if FolderName.parse(path.absolute().name) is None and _is_study(path):
         _verify_study(path, report)
@@ -209,16 +201,20 @@ def _verify_session(
         except AnnotationError as error:
             report.problems.append(f"{record.name}: {error.what}")
     units, texts = UnitsFold(), TextsFold()
+    folds: dict[str, Fold] = {
+        UNITS: units,
+        TRANSCRIPT: texts,
+        SETTLEMENTS: SettlementsFold(),
+        LIST: VideosFold(),
+    }
     marks: dict[str, MarksFold] = {}
     for name in tree.names():
         path = PurePosixPath(name)
         place = f"{record.name}/{name}"
         if _ours_to_skip(path) or (record.kind == "bundle" and path.parts[0] == CODEBOOKS):
             continue
-        if name == UNITS:
-            _check(tree, name, place, units, record, sound, report)
-        elif name == TRANSCRIPT:
-            _check(tree, name, place, texts, record, sound, report)
+        if name in folds:
+            _check(tree, name, place, folds[name], record, sound, report)
         elif path.parent == PurePosixPath(RATERS) and path.suffix == LINES:
             fold = marks[place] = MarksFold()
             _check(tree, name, place, fold, record, sound, report)
@@ -231,10 +227,6 @@ def _verify_session(
                 ]
             if fold.opened and fold.opened["rater"] != path.stem:
                 report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
-        elif name == SETTLEMENTS:
-            _check(tree, name, place, SettlementsFold(), record, sound, report)
-        elif name == LIST:
-            _check(tree, name, place, VideosFold(), record, sound, report)
         elif len(path.parts) == 1 and path.suffix == LINES:
             _parse(tree, name, place, report)
         elif path.parts[0] != VIDEOS:

@@ -30,6 +30,7 @@ from labapp.clock import NS
 from labapp.errors import AnnotationError, LabappError
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree, Tree
+from labapp.reading.files import MIB
 
 VIDEOS = "videos"
 """Folder of the videos, in that of the session's annotations."""
@@ -111,12 +112,7 @@ class Video:
 
 @dataclass(frozen=True, slots=True)
 class PlacedVideo:
-    """A video and where it lies in time.
-
-    Attributes
-    ----------
-    added, aligned : when it was added and aligned last.
-    """
+    """A video and where it lies in time. added, aligned: when it was added and aligned last."""
 
     video: Video
     alignment: VideoAlignment
@@ -310,9 +306,12 @@ def video_problems(record: Record) -> tuple[int, list[str]]:
         if not tree.has(video.file):
             problems.append(f"{name}: missing")
             continue
+        digest, size = hashlib.sha256(), 0
         with tree.open(video.file) as stream:
-            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-        if (tree.size(video.file), sha256) != (video.size, video.sha256):
+            while chunk := stream.read(4 * MIB):
+                digest.update(chunk)
+                size += len(chunk)
+        if (size, digest.hexdigest()) != (video.size, video.sha256):
             problems.append(f"{name}: not the video that was added")
     known = {placed.video.file for placed in videos} | {LIST.removeprefix(f"{VIDEOS}/")}
     problems += [

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli.options import Json, Out, TorchExport, TorchScript
+from labapp.cli.options import (
+    Json,
+    NewFolder,
+    Out,
+    TorchExport,
+    TorchScript,
+    Trust,
+    say_either,
+)
 from labapp.console import say, say_json
 
 if TYPE_CHECKING:
@@ -34,11 +42,7 @@ def stimuli_list(json_: Json = False) -> None:
     from labapp.stimuli import library
 
     rows = library.list_sets()
-    if json_:
-        say_json(rows)
-    else:
-        for line in library.list_lines(rows):
-            say(line)
+    say_either(json_, rows, library.list_lines(rows), say)
 
 
 @stimuli_app.command("check")
@@ -95,10 +99,7 @@ def stimuli_build(
             "last two with -distinction behind it; or faces-unmasking. None with --id.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
-    ] = None,
+    out: NewFolder = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
     model: Annotated[
         str | None, typer.Option("--model", help="A classifier's id or folder of the same method.")
@@ -178,10 +179,7 @@ def stimuli_explain(
         str, typer.Option("--mean", help="Subtracted from levels 0 to 1, one or one a channel.")
     ] = "0",
     std: Annotated[str, typer.Option("--std", help="By which they are divided then.")] = "1",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
-    ] = None,
+    out: NewFolder = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
     title: Annotated[str | None, typer.Option("--title", help="Default: the id.")] = None,
     each: Annotated[int, typer.Option("--images-per-class", min=1, help="How many.")] = 5,
@@ -198,10 +196,7 @@ def stimuli_explain(
     wrong_in_set: Annotated[
         int, typer.Option("--wrong-per-set", min=0, help="Of heatmaps: predicted wrong.")
     ] = 5,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours."),
-    ] = False,
+    trust: Trust = False,
 ) -> None:
     """Make a set of pixel scores or heatmaps from your own classifier and pictures, by what it
     answers alone.
@@ -281,8 +276,7 @@ Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels s
 Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
 Count = Annotated[int, typer.Option("--count", min=1, help="Masks from the first to the last.")]
 Listed = Annotated[
-    str | None,
-    typer.Option("--masks", help="Listed instead, as a study may list them: 4,12.5,60."),
+    str | None, typer.Option("--masks", help="Listed instead, as a study may list them: 4,12.5,60.")
 ]
 Filled = Annotated[str, typer.Option("--fill", help="Masked pixels: mean, black, grey or white.")]
 Signed = Annotated[str, typer.Option("--sign", help="Rank by scores: signed or absolute.")]
@@ -345,14 +339,13 @@ def _percents(smallest: float, largest: float, count: int, listed: str | None) -
 
     if listed is not None:
         try:
-            percents = masking.ascending([float(percent) for percent in listed.split(",")])
+            return masking.ascending([float(percent) for percent in listed.split(",")])
         except ValueError as error:
             raise UsageError(
                 f"Found --masks {listed}.",
                 todo="Name percentages of pixels shown above 0, up to 100, ascending, with a comma "
                 "between them.",
             ) from error
-        return percents
     if not 0 < smallest <= largest <= 100:
         raise UsageError(
             f"Found --smallest {smallest:g} --largest {largest:g}.",

@@ -196,12 +196,8 @@ class SessionStreams:
 
 def marker(event: Event) -> str:
     """What the stream of events says of one: its kind and place as compact JSON. Nothing that a
-    person wrote, answered or is called is in it.
-
-    Parameters
-    ----------
-    event : of the journal; `seq` is its number there.
-    """
+    person wrote, answered or is called is in it. event: of the journal; `seq` is its number
+    there."""
     facts = {
         "kind": event.kind,
         "stage": event.part_id,
@@ -222,9 +218,7 @@ def load() -> ModuleType:
         import pylsl
     except ModuleNotFoundError as error:
         raise LslError(
-            Message("lsl_missing"),
-            safe="Everything else works.",
-            todo=f"Install it: {INSTALL}",
+            Message("lsl_missing"), safe="Everything else works.", todo=f"Install it: {INSTALL}"
         ) from error
     except (ImportError, OSError, RuntimeError) as error:
         # Its own explanation has several lines; the first says what is wrong.

@@ -78,12 +78,8 @@ class SharedStretch:
 
 
 def shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStretch, ...]:
-    """What two or more of these raters were to code.
-
-    Parameters
-    ----------
-    tier : a tier whose codes are given to spans.
-    """
+    """What two or more of these raters were to code. tier: a tier whose codes are given to
+    spans."""
     return tuple(stretch for coding in tier.codings for stretch in _shared(coding, tuple(raters)))
 
 
@@ -256,11 +252,7 @@ class TierResults:
 
 
 def results_of(
-    tier: TierCoding,
-    *,
-    step: int,
-    again: Sequence[tuple[str, str]] = (),
-    everybody: bool = False,
+    tier: TierCoding, *, step: int, again: Sequence[tuple[str, str]] = (), everybody: bool = False
 ) -> TierResults:
     """Work out every figure of a tier.
 

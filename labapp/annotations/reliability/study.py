@@ -39,13 +39,8 @@ STEP = 1_000
 
 @dataclass(frozen=True, slots=True)
 class StudyAgreement:
-    """How far raters agree.
-
-    Attributes
-    ----------
-    results : by codebook, version, round and tier.
-    left_out : what is not compared and why, a sentence each.
-    """
+    """How far raters agree. results: by codebook, version, round and tier; left_out: what is not
+    compared and why, a sentence each."""
 
     results: tuple[TierResults, ...]
     left_out: tuple[str, ...]
@@ -113,13 +108,8 @@ def study_agreement(
 
 @dataclass(frozen=True, slots=True)
 class CodedStudies:
-    """What was read.
-
-    Attributes
-    ----------
-    codebooks : every version that marks were given by, by its SHA-256.
-    remarks : what was left out or cut off and why, a sentence each.
-    """
+    """What was read. codebooks: every version that marks were given by, by its SHA-256; remarks:
+    what was left out or cut off and why, a sentence each."""
 
     sessions: tuple[CodedSession, ...]
     codebooks: dict[str, Codebook]
@@ -374,10 +364,7 @@ WHAT = {
 }
 """By the name of a measure."""
 
-LEVELS = {
-    "ordinal": "; values by their order alone",
-    "interval": "; values by their differences",
-}
+LEVELS = {"ordinal": "; values by their order alone", "interval": "; values by their differences"}
 
 
 def _page(
