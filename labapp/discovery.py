@@ -64,8 +64,7 @@ class Plugin:
     group : one of `GROUPS`.
     package, version : the distribution that brings it; empty where it does not say.
     state : `ready`, or why it cannot be used.
-    value
-        What the entry point names; None unless it is ready.
+    value : what the entry point names; None unless it is ready.
     """
 
     name: str

@@ -112,7 +112,10 @@ class _Bundled:
     def __post_init__(self) -> None:
         self.tree = annotations_tree(self.record)
         self.reduced = self.record.redacted
-        self.days = _days_moved(self.record)
+        # The dates of a session may be moved in the bundle beyond what its files have.
+        session = self.record.kind == "session"
+        name = FolderName.parse(_folder(self.record).name) if session else None
+        self.days = (name.started.date() - self.record.name.started.date()).days if name else 0
         self.rename = _renaming(self.record, self.tree)
         self.units = UnitsFold()
         self.texts = TextsFold(anchored=anchored_redactions(self.record))
@@ -333,12 +336,6 @@ def _latest(lines: Iterable[Line], kinds: Mapping[str, str | None]) -> list[Line
 def _folder(record: Record) -> Path:
     """The session folder, whose name is the true one also where dates are moved."""
     return Path(record.source).absolute()
-
-
-def _days_moved(record: Record) -> int:
-    """By how many days the session's dates are moved in the bundle beyond what its files have."""
-    name = FolderName.parse(_folder(record).name) if record.kind == "session" else None
-    return 0 if name is None else (name.started.date() - record.name.started.date()).days
 
 
 def _earlier(utc: str, days: int) -> str:

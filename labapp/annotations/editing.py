@@ -153,6 +153,8 @@ class EditedFile:
 
     OPENED: ClassVar[str]
     """The kind of line that says who opened the file."""
+    who = ""
+    """Whose changes can be taken back once the file is opened again; nobody's where it is empty."""
 
     def __init__(
         self,
@@ -236,12 +238,6 @@ class EditedFile:
         if inverse:
             self._undo.append(Step(entries, inverse, batch[-1][0].utc))
             self._redo.clear()
-
-    @property
-    def who(self) -> str:
-        """Whose changes can be taken back once the file is opened again; nobody's where it is
-        empty; a hook."""
-        return ""
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         """The lines that take a line back that is not folded yet; None where nothing before it can

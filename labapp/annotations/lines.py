@@ -65,7 +65,6 @@ class Lines:
     lines : in their order, up to the first that is damaged.
     problems : of lines that are not as they were written.
     torn : what a crash cut off at the end, in words; empty where nothing is.
-    length : bytes that the whole lines take.
     ended : whether the last of them ends with a line's end.
     breaks : tuple of Problem
         Where the chain is broken: every line is as it was written, but not all that was above it.

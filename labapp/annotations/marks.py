@@ -152,7 +152,7 @@ class MarksFile(EditedFile):
         fold: MarksFold,
         checked: Callable[[], None] | None = None,
     ) -> None:
-        self.rater = rater
+        self.rater = self.who = rater
         self.codebook = codebook
         self.blind = tuple(blind)
         self.round: Round = round
@@ -162,10 +162,6 @@ class MarksFile(EditedFile):
         self._ordered: tuple[Mark, ...] | None = None
         self._loose: frozenset[str] | None = None
         super().__init__(path, self._marks, checked)
-
-    @property
-    def who(self) -> str:
-        return self.rater
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         if kind == IMPORTED:

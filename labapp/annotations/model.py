@@ -152,7 +152,6 @@ class Segmentation:
 
     Attributes
     ----------
-    units : in order of their beginnings.
     frozen : whether they may be coded: from then on they change by accepted proposals alone.
     by : who froze them, or made them last.
     proposals : changes that wait for the person who froze them, oldest first.
@@ -190,8 +189,6 @@ class RaterMarks:
         any more, for agreement was computed.
     machine : whether no person gave them, such as the moderator's flags taken from the journal.
     codebook : SHA-256 of the codebook by which its file was opened last.
-    round : see `Round`; of the time it was opened last.
-    statuses : how far each round is; see `status_of`.
     """
 
     rater: str

@@ -548,7 +548,6 @@ class Received:
 
     Attributes
     ----------
-    lines : how many lines were new.
     beyond : marks that lie outside of what was assigned.
     ignored : changes of texts and units in the pack: these are the study's, and are not taken in.
     redacted : int

@@ -30,13 +30,10 @@ class SessionProgress:
 
     Attributes
     ----------
-    proposals : changes of units that wait.
     speakers_said : bool
         Whether somebody said who speaks; where not, all units count as the participant's.
     texts, reviewed : how many units have a text, and one that a person has read against the sound.
-    raters : people who coded it, by their names.
     second : whether more than one of them is done with coding that counts, training left out.
-    adjudicated : how many disagreements were settled.
     problem : why nothing is known, in words; empty where it is.
     """
 

@@ -91,14 +91,10 @@ class TextsFile(EditedFile):
     ) -> None:
         """As `EditedFile`. allowed: whether the participant agreed that what was said is written
         down."""
-        self.by = by
+        self.by = self.who = by
         self.allowed = allowed
         self._texts = fold
         super().__init__(path, fold, checked, patience_s)
-
-    @property
-    def who(self) -> str:
-        return self.by
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         if kind in (IMPORTED, RECOGNISED):

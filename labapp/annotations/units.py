@@ -45,11 +45,8 @@ class UnitsFold:
     Attributes
     ----------
     gone : ids of units that are not there any more; none is used again.
-    by : str
-        Who froze them, or worked on them last.
-    proposals : those that wait, by their ids.
-    speakers_by : str
-        Who said that the speakers of the units are right; empty where nobody did.
+    by : who froze them, or worked on them last.
+    speakers_by : who said that the speakers of the units are right; empty where nobody did.
     """
 
     def __init__(self) -> None:
@@ -113,14 +110,10 @@ class UnitsFile(EditedFile):
     def __init__(
         self, path: Path, by: str, *, fold: UnitsFold, checked: Callable[[], None] | None = None
     ) -> None:
-        self.by = by
+        self.by = self.who = by
         self._units = fold
         self._segmentation: Segmentation | None = None
         super().__init__(path, fold, checked)
-
-    @property
-    def who(self) -> str:
-        return self.by
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         if kind == IMPORTED:

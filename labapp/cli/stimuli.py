@@ -302,7 +302,7 @@ def stimuli_sheet(
 
     paths = sheet.write(
         importing.load_any(name),
-        _masking(_percents(smallest, largest, count, listed), fill, sign),
+        _masking(smallest, largest, count, listed, fill, sign),
         out,
     )
     for path in paths:
@@ -326,42 +326,39 @@ def stimuli_masks(
     """
     from labapp.stimuli import importing, mask_export
 
-    masking = _masking(_percents(smallest, largest, count, listed), fill, sign)
+    masking = _masking(smallest, largest, count, listed, fill, sign)
     written = mask_export.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
     say(f"table:    {out / mask_export.TABLE}, its column logits to be filled in")
 
 
-def _percents(smallest: float, largest: float, count: int, listed: str | None) -> tuple[float, ...]:
-    """Raises UsageError where these are no percentages, or do not ascend."""
+def _masking(
+    smallest: float, largest: float, count: int, listed: str | None, fill: str, sign: str
+) -> Masking:
+    """Raises UsageError where these are no percentages or do not ascend, or a fill or sign is not
+    allowed."""
     from labapp.errors import UsageError
     from labapp.stimuli import masking
 
     if listed is not None:
         try:
-            return masking.ascending([float(percent) for percent in listed.split(",")])
+            percents = masking.ascending([float(percent) for percent in listed.split(",")])
         except ValueError as error:
             raise UsageError(
                 f"Found --masks {listed}.",
                 todo="Name percentages of pixels shown above 0, up to 100, ascending, with a comma "
                 "between them.",
             ) from error
-    if not 0 < smallest <= largest <= 100:
+    elif not 0 < smallest <= largest <= 100:
         raise UsageError(
             f"Found --smallest {smallest:g} --largest {largest:g}.",
             todo="Percentages of pixels shown lie above 0, up to 100, the smallest first.",
         )
-    try:
-        return masking.sizes(smallest, largest, count)
-    except ValueError as error:
-        raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
-
-
-def _masking(percents: tuple[float, ...], fill: str, sign: str) -> Masking:
-    """Raises UsageError where something is not allowed."""
-    from labapp.errors import UsageError
-    from labapp.stimuli import masking
-
+    else:
+        try:
+            percents = masking.sizes(smallest, largest, count)
+        except ValueError as error:
+            raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
     if fill not in masking.FILLS or sign not in masking.SIGNS:
         raise UsageError(
             f"Found --fill {fill} --sign {sign}.",

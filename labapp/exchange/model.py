@@ -234,7 +234,6 @@ class Arrival:
     Attributes
     ----------
     media : the name of the sound file that it says it is on; empty where it names none.
-    stamp : where labapp wrote it.
     lost : what could not be brought over, each in words.
     length_ns : of the sound, or session, that it says it is on; None where it does not say.
     memos : whether it has a place for remarks on codes: where it has none, none was taken away.

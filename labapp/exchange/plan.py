@@ -66,7 +66,6 @@ class Plan:
     Attributes
     ----------
     times : whose time the file has, in words, and why.
-    new_codebook : whether it is made, for the study has none.
     units : of frozen units each becomes a proposal.
     freeze : whether the units are made now, and frozen.
     unchanged : how many marks are in the file as they are here.

@@ -55,8 +55,7 @@ class SessionStreams:
 
     Attributes
     ----------
-    opened : LslOpened
-        What the journal says of them.
+    opened : what the journal says of them.
 
     Raises
     ------

@@ -204,10 +204,8 @@ class Figure:
     Attributes
     ----------
     code : the code that it is of; empty for the whole tier.
-    result : the value, or why there is none.
     n_sessions : sessions that two of these raters coded.
     basis : what is counted: `units`, `spans`, `instants` or `windows`.
-    same_rater : whether it is one rater who coded twice.
     percent : of the basis, on which all say the same, 0 to 100.
     prevalence : the share of ratings that have the code, 0 to 1.
     kappa_max : the largest kappa that the raters' own frequencies admit.
