@@ -35,7 +35,7 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
         inner = [
             inner_model
             for schema in here
-            if (field := schema.model_fields.get(str(step))) and step in schema.model_fields
+            if isinstance(step, str) and (field := schema.model_fields.get(step))
             for inner_model in models_in(field.annotation, field.metadata)
         ]
         tagged = [
