@@ -31,19 +31,15 @@ class Clock(Protocol):
 
     def now_ns(self) -> int:
         """Nanoseconds since the session began."""
-        ...
 
     def utc(self) -> datetime:
         """The wall clock, time zone UTC."""
-        ...
 
     def from_perf_ns(self, perf_ns: int) -> int:
         """Session time of a `time.perf_counter_ns` reading."""
-        ...
 
     def real_seconds(self, session_ns: int) -> float:
         """How long a span of session time takes in the room, in seconds (timers need it)."""
-        ...
 
 
 class SessionClock:

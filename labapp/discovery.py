@@ -61,13 +61,10 @@ class Plugin:
 
     Attributes
     ----------
-    name : of the entry point.
     group : one of `GROUPS`.
     package, version : the distribution that brings it; empty where it does not say.
     state : `ready`, or why it cannot be used.
-    module : where the entry point leads.
-    value
-        What the entry point names; None unless it is ready.
+    value : what the entry point names; None unless it is ready.
     """
 
     name: str
@@ -98,11 +95,8 @@ def plugins(group: str) -> tuple[Plugin, ...]:
 
     One that does not import is left out of everything and says why: it is never fatal.
     """
-    return tuple(_plugin(point) for point in _points(group))
-
-
-def _points(group: str) -> list[EntryPoint]:
-    return sorted(_every_point().select(group=group), key=lambda point: (point.name, point.value))
+    points = _every_point().select(group=group)
+    return tuple(map(_plugin, sorted(points, key=lambda point: (point.name, point.value))))
 
 
 @cache
@@ -112,13 +106,8 @@ def _every_point() -> Any:
     return entry_points()
 
 
-def _package(point: EntryPoint) -> tuple[str, str]:
-    """Name and version of the distribution; empty where it does not say."""
-    return ("", "") if point.dist is None else (point.dist.name, point.dist.version)
-
-
 def _plugin(point: EntryPoint) -> Plugin:
-    package, version = _package(point)
+    package, version = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
     try:
         value = point.load()
     except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a stranger does)

@@ -267,7 +267,6 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 _LARGEST_NUMBER = 2**63
-_INT = "tag:yaml.org,2002:int"
 _PLAIN_TAGS = {
     f"tag:yaml.org,2002:{name}"
     for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
@@ -320,8 +319,7 @@ def read_yaml(
         errors[-1].__cause__ = refusal_.__cause__
     if located is None:
         return None, errors
-    copy = replace(located, value=_copied(located.value))
-    return copy, errors
+    return replace(located, value=_copied(located.value)), errors
 
 
 @lru_cache(maxsize=128)
@@ -358,11 +356,8 @@ def _compose(content: bytes) -> yaml.MappingNode:
         line = content.decode()[: error.position].count("\n") + 1
         character = error.character
         code = character if isinstance(character, int) else ord(character)
-        raise _Refused(
-            f"the character U+{code:04X} is not allowed",
-            line,
-            "Delete it; a text file is needed.",
-        ) from error
+        what = f"the character U+{code:04X} is not allowed"
+        raise _Refused(what, line, "Delete it; a text file is needed.") from error
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).split("\n")[0]
@@ -411,10 +406,6 @@ _YAML_ADVICE = {
 """What to do, by what PyYAML calls the problem."""
 
 
-_MERGE = "tag:yaml.org,2002:merge"
-_PLAIN_KEYS = "Write each key out, as a plain name."
-
-
 class _Values:
     """Makes the values of a document's nodes, and notes their lines."""
 
@@ -438,9 +429,10 @@ class _Values:
             for key_node, value_node in node.value:
                 line = key_node.start_mark.line + 1
                 if key_node.tag not in _PLAIN_TAGS:
-                    merges = key_node.tag == _MERGE
-                    what = f"merge key {key_node.value!r}" if merges else f"tag {key_node.tag!r}"
-                    self.refused.append(_Refused(f"the {what} is not allowed", line, _PLAIN_KEYS))
+                    merges = key_node.tag == "tag:yaml.org,2002:merge"
+                    named = f"merge key {key_node.value!r}" if merges else f"tag {key_node.tag!r}"
+                    todo = "Write each key out, as a plain name."
+                    self.refused.append(_Refused(f"the {named} is not allowed", line, todo))
                     continue
                 key = self._plain(key_node)
                 plain = isinstance(key, str) and key_node.style is None
@@ -454,7 +446,7 @@ class _Values:
                     self.refused.append(_Refused(what, line, "Put a point for the comma."))
                     out[last] = float(f"{out[last]}.{key}")
                     continue
-                whole = node.flow_style and value_node.tag == _INT
+                whole = node.flow_style and value_node.tag == "tag:yaml.org,2002:int"
                 behind = value_node.end_mark.index if whole else None
                 if isinstance(key, bool):
                     # No key is true or false: it is the word that stands there, on, off or yes.
@@ -564,10 +556,7 @@ def refusal(
 
 
 def refused(
-    path: Path,
-    problems: Sequence[Problem],
-    what: str,
-    error: type[LabappError] = StudyError,
+    path: Path, problems: Sequence[Problem], what: str, error: type[LabappError] = StudyError
 ) -> LabappError:
     """Problems of a document as an `error`. what: the kind of the document."""
     todo = "Correct these lines and try again."

@@ -112,7 +112,7 @@ def _alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
-        return True
+        """It is another user's, or the system does not say."""
     return True
 
 
@@ -190,10 +190,8 @@ def _registered(
     from filelock import FileLock
 
     folder = study / REGISTER
-    entry, lock = (
-        folder / f"{name}.json",
-        FileLock(folder / f"{name}.lock", mode=access.file_mode()),
-    )
+    entry = folder / f"{name}.json"
+    lock = FileLock(folder / f"{name}.lock", mode=access.file_mode())
     while True:
         folder.mkdir(exist_ok=True)
         try:

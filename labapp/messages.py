@@ -380,35 +380,51 @@ FORMS: Mapping[str, str] = {
     "project_gone": "{sound}, which is not in the file any more: its codes stay",
     "project_coders": "who gave which code: they are of {who}, and all are taken",
     "project_other": "{what}, {name}, with {n} codes, which have no time",
+    "project_other_one": "{what}, {name}, with {n} code, which has no time",
+    "project_other_uncoded": "{what}, {name}",
     "project_picture": "a picture",
     "project_pdf": "a PDF",
     "project_text": "a text",
     "project_unknown": "a source of another kind",
     "project_unnamed": "without a name",
     "project_cases": "{n} cases",
+    "project_cases_one": "{n} case",
     "project_variables": "{n} variables",
+    "project_variables_one": "{n} variable",
     "project_links": "{n} links",
+    "project_links_one": "{n} link",
     "project_sets": "{n} sets",
+    "project_sets_one": "{n} set",
     "project_graphs": "{n} graphs",
+    "project_graphs_one": "{n} graph",
     "project_notes": "{n} notes",
+    "project_notes_one": "{n} note",
     "sound_codes": "{n} codes of {sound} as a whole: they have no time",
+    "sound_codes_one": "{n} code of {sound} as a whole: it has no time",
     "sound_no_units": "units and words, of which the other tool did not keep the times",
     "sound_notes": "{n} notes on codes",
+    "sound_notes_one": "{n} note on a code",
     "sound_unknown": "{n} codes that the file does not name",
+    "sound_unknown_one": "{n} code that the file does not name",
     "sound_bare": "{n} selections without a code",
+    "sound_bare_one": "{n} selection without a code",
     "sound_no_times": "{begin} to {end} are no times",
     "words_none": "{name}, whose text is not in the file",
     "words_times": "{n} times in the text that are of no unit",
+    "words_times_one": "{n} time in the text that is of no unit",
     "words_no_times": "it has no times",
     "words_other": "its words, which are not those of the transcript",
     "words_when": "{n} codes, of which nothing says when they are",
+    "words_when_one": "{n} code, of which nothing says when it is",
     "words_no_unit": "it is on no words of a unit",
     "words_parts": "which part of a unit's words {n} codes are on",
+    "words_parts_one": "which part of a unit's words {n} code is on",
     "words_stay": (
         "{code} at {at} s was taken away from the sound, but not from the words: it stays"
     ),
     "words_changed": "{code} at {at} s, which was changed on the words, too",
     "words_taken": "that {n} codes were taken away from {name}: they stay on the sound",
+    "words_taken_one": "that {n} code was taken away from {name}: it stays on the sound",
     "video_unreadable": "{name} is no video that can be read: {why}.",
     "video_play": (
         "Play it in a player; where it plays there, save it as an MP4 file, and take that."
@@ -461,13 +477,8 @@ Value = str | int | float
 
 
 class Message(str):
-    """One of these sentences in English, which still knows its code and values.
-
-    Attributes
-    ----------
-    code : of `FORMS`.
-    values : by name numbers, texts, and sentences within this one.
-    """
+    """One of these sentences in English, which still knows its code and values. code: of `FORMS`;
+    values: by name numbers, texts, and sentences within this one."""
 
     code: str
     values: dict[str, Value]
@@ -486,6 +497,11 @@ class Message(str):
     def form(self) -> str:
         """The sentence with names in place of its values."""
         return FORMS[self.code]
+
+
+def counted(code: str, n: int, /, **values: Value) -> Message:
+    """A sentence with a number: that of `code` followed by `_one` for a single thing."""
+    return Message(f"{code}_one" if n == 1 else code, n=n, **values)
 
 
 def _again(code: str, values: Mapping[str, Value]) -> Message:
@@ -517,13 +533,12 @@ def decoded(text: str, stored: Any) -> str:
 
 
 def _message(stored: Any, depth: int) -> Message | None:
-    code, values = (
-        (stored.get("code"), stored.get("values")) if isinstance(stored, dict) else (None, None)
-    )
-    if not isinstance(code, str) or code not in FORMS or not isinstance(values, dict) or depth > 3:
-        return None
-    if {name for _, name, *_ in Formatter().parse(FORMS[code]) if name} != values.keys():
-        return None
+    match stored:
+        case {"code": str(code), "values": dict(values)} if code in FORMS and depth <= 3:
+            if {name for _, name, *_ in Formatter().parse(FORMS[code]) if name} != values.keys():
+                return None
+        case _:
+            return None
     read: dict[str, Value] = {}
     for name, value in values.items():
         inner = _message(value, depth + 1) if isinstance(value, dict) else value

@@ -35,8 +35,7 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
         inner = [
             inner_model
             for schema in here
-            if step in schema.model_fields
-            for field in (schema.model_fields[str(step)],)
+            if isinstance(step, str) and (field := schema.model_fields.get(step))
             for inner_model in models_in(field.annotation, field.metadata)
         ]
         tagged = [

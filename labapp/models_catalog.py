@@ -17,7 +17,7 @@ from labapp.errors import ModelError, UsageError
 from labapp.explanations import card as classifier_cards
 from labapp.explanations import data as classifier_recipes
 from labapp.representations import card as cards
-from labapp.representations import package, python_backend, recipe, sheets
+from labapp.representations import package, python_backend, recipe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,10 +46,7 @@ def models(root: Path | None = None) -> list[dict[str, Any]]:
 
 
 def _rows(
-    card: str,
-    kind: dict[str, Any],
-    describe: Callable[[Path], dict[str, Any]],
-    root: Path | None,
+    card: str, kind: dict[str, Any], describe: Callable[[Path], dict[str, Any]], root: Path | None
 ) -> list[dict[str, Any]]:
     """The packages of one kind, whose cards are files called `card`."""
     rows: list[dict[str, Any]] = []
@@ -130,19 +127,6 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
     return {**cards.read(folder).to_json(), "folder": str(folder)}
 
 
-def write_sheet(model: str | Path, path: Path, root: Path | None = None) -> Path:
-    """Draw a model's traversal sheet as a PNG file.
-
-    Raises
-    ------
-    ModelError : the package is refused, or the file exists.
-    """
-    from labapp.representations import sheet_figure  # matplotlib
-
-    decoder = package.load_package(model, root=root)
-    return sheet_figure.write(sheets.traversals(decoder), path)
-
-
 def train(
     path: Path,
     out: Path | None = None,
@@ -157,13 +141,10 @@ def train(
     `representations.training`, `explanations.training` and `concepts.training`.
 
     Interrupted (Ctrl+C), it leaves its last checkpoint, and the same call goes on from there.
-
-    Raises
-    ------
-    UsageError : a device other than the CPU is named for a classifier or a concept learner, or the
-        file has several recipes of concept learners.
-    ModelError, DatasetError : the recipe cannot be trained.
-    """
+    Raises UsageError if a device other than the CPU is named for a classifier or a concept learner,
+    or the file has several recipes of concept learners. Raises ModelError, DatasetError if the
+    recipe cannot be trained."""
+    given: dict[str, Any] = {"data_folder": data_folder, "resume": resume, "threads": threads}
     if concept_recipes.is_concept_recipe(path):
         _refuse_device(device, "Concept learners")
         several = concept_recipes.read(path)
@@ -173,41 +154,19 @@ def train(
                 safe="Nothing was trained.",
                 todo="labapp concepts train takes them all, or one by its id.",
             )
-        return train_concepts(
-            several[0],
-            out,
-            data_folder=data_folder,
-            resume=resume,
-            threads=threads,
-            console=console,
-        )
+        return train_concepts(several[0], out, console=console, **given)
     if not classifier_recipes.is_classifier_recipe(path):
         from labapp.representations import training
 
         name = recipe.read(path).id  # a recipe that is refused shows no bar
         with progress_bar(name, console) as show_progress:
-            return training.train(
-                path,
-                out=out,
-                device=device,
-                resume=resume,
-                progress=show_progress,
-                data_folder=data_folder,
-                threads=threads,
-            )
+            return training.train(path, out=out, device=device, progress=show_progress, **given)
     _refuse_device(device, "Classifiers")
     from labapp.explanations import training as classifiers
 
     name = classifier_recipes.read(path).id
     with progress_bar(name, console) as show_progress:
-        return classifiers.train(
-            path,
-            out=out,
-            data_folder=data_folder,
-            resume=resume,
-            progress=show_progress,
-            threads=threads,
-        )
+        return classifiers.train(path, out=out, progress=show_progress, **given)
 
 
 def _refuse_device(device: str | None, what: str) -> None:

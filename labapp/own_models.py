@@ -98,15 +98,11 @@ def uses(model: str, data_root: Path) -> list[str]:
 
 def _models_of(folder: Path) -> set[str]:
     """The models and classifiers of a session's plan. Raises RecordError."""
-    planned = [
-        payload
-        for _, payload in payloads(read_rows(folder, (SessionPlanned.kind,), lenient=True))
-        if isinstance(payload, SessionPlanned)
-    ]
     return {
         model
-        for plan in planned
-        for part in registry.known_parts(plan.plan)
+        for _, payload in payloads(read_rows(folder, (SessionPlanned.kind,), lenient=True))
+        if isinstance(payload, SessionPlanned)
+        for part in registry.known_parts(payload.plan)
         for model in (*part.models(), *(name for name, _ in part.classifiers()))
     }
 

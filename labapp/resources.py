@@ -21,12 +21,18 @@ def in_checkout() -> bool:
 
 
 def _user_data() -> Path:
-    return Path(platformdirs.user_data_dir("labapp", appauthor=False))
+    return platformdirs.user_data_path("labapp", appauthor=False)
 
 
 def _shipped(name: str) -> Path:
     inside = _PACKAGE / "_data" / name
     return inside if inside.is_dir() else _CHECKOUT / name
+
+
+def _named(variable: str) -> Path | None:
+    """The folder that a variable of the environment names; None where it names none."""
+    name = os.environ.get(variable)
+    return Path(name) if name else None
 
 
 def assets() -> Path:
@@ -51,9 +57,7 @@ def user_models() -> Path:
     $LABAPP_MODELS, else in the user data folder, in a checkout too: the shipped folder is written
     to only by whoever ships models, and in an installed program perhaps by nobody.
     """
-    if named := os.environ.get("LABAPP_MODELS"):
-        return Path(named)
-    return _user_data() / "models"
+    return _named("LABAPP_MODELS") or _user_data() / "models"
 
 
 def model_roots() -> tuple[Path, ...]:
@@ -72,9 +76,7 @@ def user_stimuli() -> Path:
 
     $LABAPP_STIMULI, else in the user data folder.
     """
-    if named := os.environ.get("LABAPP_STIMULI"):
-        return Path(named)
-    return _user_data() / "stimuli"
+    return _named("LABAPP_STIMULI") or _user_data() / "stimuli"
 
 
 def speech_models() -> Path:
@@ -82,41 +84,32 @@ def speech_models() -> Path:
 
     $LABAPP_SPEECH, else in the user data folder.
     """
-    if named := os.environ.get("LABAPP_SPEECH"):
-        return Path(named)
-    return _user_data() / "speech"
+    return _named("LABAPP_SPEECH") or _user_data() / "speech"
 
 
 def cache_root() -> Path:
     """Folder of what can be made again at any time: $LABAPP_CACHE, else the user cache folder."""
-    if named := os.environ.get("LABAPP_CACHE"):
-        return Path(named)
-    return Path(platformdirs.user_cache_dir("labapp", appauthor=False))
+    return _named("LABAPP_CACHE") or platformdirs.user_cache_path("labapp", appauthor=False)
 
 
 def settings_root() -> Path:
     """Folder of what the home remembers: $LABAPP_SETTINGS, else the user's settings folder."""
-    if named := os.environ.get("LABAPP_SETTINGS"):
-        return Path(named)
-    return Path(platformdirs.user_config_dir("labapp", appauthor=False))
+    return _named("LABAPP_SETTINGS") or Path(
+        platformdirs.user_config_dir("labapp", appauthor=False)
+    )
 
 
 def log_root() -> Path:
     """Folder of the details of mistakes of labapp itself: $LABAPP_LOG, else the user log folder."""
-    if named := os.environ.get("LABAPP_LOG"):
-        return Path(named)
-    return Path(platformdirs.user_log_dir("labapp", appauthor=False))
+    return _named("LABAPP_LOG") or platformdirs.user_log_path("labapp", appauthor=False)
 
 
 def data_root(option: Path | None = None) -> Path:
     """Data root: the option, else $LABAPP_DATA, else ./sessions in a checkout, else user data."""
     if option is not None:
         return option
-    if named := os.environ.get("LABAPP_DATA"):
-        return Path(named)
-    if in_checkout():
-        return _CHECKOUT / "sessions"
-    return _user_data() / "sessions"
+    usual = _CHECKOUT if in_checkout() else _user_data()
+    return _named("LABAPP_DATA") or usual / "sessions"
 
 
 PILOT = "-pilot"
@@ -142,6 +135,4 @@ def private_root(option: Path | None = None) -> Path:
     """Where names and signatures are kept, apart from every session and never exported."""
     if option is not None:
         return option
-    if named := os.environ.get("LABAPP_PRIVATE"):
-        return Path(named)
-    return _user_data() / "private"
+    return _named("LABAPP_PRIVATE") or _user_data() / "private"

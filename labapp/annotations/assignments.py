@@ -1,10 +1,8 @@
 """Who codes what of a study: `annotations/assignments.jsonl`.
 
-A draw is only ever added: sessions that are recorded later are drawn by themselves, and what is
-assigned stays. What is written there names no condition, so that a rater may look at it.
-
-Who codes what: primary raters dealt out within conditions, and stretches coded twice, drawn over
-all sessions.
+Primary raters are dealt out within conditions, and stretches coded twice are drawn over all
+sessions. A draw is only ever added: sessions that are recorded later are drawn by themselves, and
+what is assigned stays. What is written there names no condition, so that a rater may look at it.
 
 A draw is a function of its seed, of the raters in their order, and of the sessions: neither the
 machine nor the order in which sessions are named plays a part.
@@ -34,23 +32,15 @@ ROLES = ("primary", "second")
 
 
 def assignments_of_study(study: Path) -> tuple[Assignment, ...]:
-    """All assignments of a study, by its folder; none where nothing was drawn.
-
-    Raises
-    ------
-    AnnotationError : the file cannot be read, or a line of it is damaged.
-    """
+    """All assignments of a study, by its folder; none where nothing was drawn. Raises
+    AnnotationError if the file cannot be read, or a line of it is damaged."""
     path = study / ANNOTATIONS / ASSIGNMENTS
     return read_assignments(ledger.read(path).lines, str(path))
 
 
 def assignments_of(record: Record) -> tuple[Assignment, ...]:
-    """The assignments of a recorded session, from its study's folder or its bundle.
-
-    Raises
-    ------
-    AnnotationError : they cannot be read.
-    """
+    """The assignments of a recorded session, from its study's folder or its bundle. Raises
+    AnnotationError if they cannot be read."""
     if record.kind == "session":
         folder = Path(record.source).absolute()
         every = assignments_of_study(folder.parent)
@@ -86,14 +76,9 @@ def read_assignments(drawn: Iterable[Line], place: str) -> tuple[Assignment, ...
 
 
 def save_draw(study: Path, draw: Draw) -> None:
-    """Write a draw down, on the disk before it returns.
-
-    Raises
-    ------
-    AnnotationsBusy : another window writes to the file.
-    AnnotationError : it cannot be written, or somebody assigned one of its sessions in its round
-        since it was drawn: there would be two primary raters.
-    """
+    """Write a draw down, on the disk before it returns. Raises AnnotationsBusy if another window
+    writes to the file. Raises AnnotationError if it cannot be written, or somebody assigned one of
+    its sessions in its round since it was drawn: there would be two primary raters."""
     with Ledger(study / ANNOTATIONS / ASSIGNMENTS) as file:
         before = read_assignments(file.lines, str(file.path))
         taken = {(assignment.session, assignment.round) for assignment in before}
@@ -104,20 +89,16 @@ def save_draw(study: Path, draw: Draw) -> None:
                 todo="Assign the others: call it again.",
             )
         bodies = session_bodies(draw.assignments)
-        file.append_all([(DRAWN, draw_body(draw)), *((ASSIGNED, body) for body in bodies)])
+        drawn = {
+            "id": draw.id,
+            "raters": list(draw.raters),
+            "both": draw.both,
+            "seed": draw.seed,
+            "stretches": draw.stretches,
+            "double": draw.double,
+        }
+        file.append_all([(DRAWN, drawn), *((ASSIGNED, body) for body in bodies)])
         file.flush()
-
-
-def draw_body(draw: Draw) -> dict[str, Any]:
-    """A draw as its first line has it."""
-    return {
-        "id": draw.id,
-        "raters": list(draw.raters),
-        "both": draw.both,
-        "seed": draw.seed,
-        "stretches": draw.stretches,
-        "double": draw.double,
-    }
 
 
 def session_bodies(assignments: Iterable[Assignment]) -> list[dict[str, Any]]:
@@ -188,7 +169,6 @@ class CodableSession:
 
     Attributes
     ----------
-    name : of its folder.
     condition : what its participant was assigned to, as a text; equal texts are one stratum.
     begin_ns, end_ns : session time in which marks may lie.
     units : those that are coded, in order of time.
@@ -210,9 +190,7 @@ class Draw:
     Attributes
     ----------
     id : of what it was drawn from; the same draw has the same id.
-    raters : in the order they were given.
     both : the share of stretches to be coded twice, 0 to 1.
-    seed : of the generator.
     assignments : by session, the primary rater's first.
     stretches, double : how many stretches there are, and how many of them are coded twice.
     """
@@ -246,8 +224,6 @@ def draw_assignments(
     sessions : in any order; each once.
     raters : at least one, and two where stretches are coded twice; each once.
     both : share of the stretches that are coded twice, 0 to 1.
-    seed : any whole number.
-    round : what the coding is for.
 
     Raises
     ------
@@ -282,18 +258,9 @@ def draw_assignments(
         )
     assignments: list[Assignment] = []
     for session in ordered:
-        assignments.append(
-            Assignment(
-                session.name,
-                primary[session.name],
-                session.begin_ns,
-                session.end_ns,
-                "primary",
-                round,
-                draw_id,
-            )
-        )
-        assignments += second[session.name]
+        whole = (session.begin_ns, session.end_ns)
+        first = Assignment(session.name, primary[session.name], *whole, "primary", round, draw_id)
+        assignments += [first, *second[session.name]]
     return Draw(draw_id, tuple(raters), both, seed, tuple(assignments), len(stretches), len(twice))
 
 

@@ -4,9 +4,8 @@ A file of annotations keeps every word that was ever in it, so that everything c
 bundle gets it compacted: the lines that hold, and none that they replaced. Redacted words are left
 out, and so are remarks on marks in redacted stretches, and those on a session, or on its codes,
 where anything is redacted. Of a de-identified copy texts are left out that no person has read
-against the sound, all remarks and reasons, the free text of codebooks,
-the raters' names, and the days on which anything was
-done.
+against the sound, all remarks and reasons, the free text of codebooks, the raters' names, and the
+days on which anything was done.
 """
 
 from __future__ import annotations
@@ -55,34 +54,16 @@ Rename = Callable[[str], str]
 
 
 def bundled_annotations(record: Record) -> dict[str, bytes]:
-    """The files of a session's annotations for a bundle, by their names below its folder.
-
-    Parameters
-    ----------
-    record : as it goes into the bundle: a de-identified one where its rows were reduced.
-
-    Returns
-    -------
-    Empty where nothing was said about the session.
-
-    Raises
-    ------
-    AnnotationError : a file of it is damaged.
-    """
+    """The files of a session's annotations for a bundle, by their names below its folder; empty
+    where nothing was said about the session. record: as it goes into the bundle, a de-identified
+    one where its rows were reduced. Raises AnnotationError if a file of it is damaged."""
     return _Bundled(record).files()
 
 
 def leaving_annotations(record: Record) -> SessionAnnotations:
     """What was said about a session, as it may leave the lab: equal to what is read of a bundle.
-
-    Parameters
-    ----------
-    record : as it goes into the export: a de-identified one where its rows were reduced.
-
-    Raises
-    ------
-    AnnotationError : a file of it is damaged.
-    """
+    record: as it goes into the export: a de-identified one where its rows were reduced. Raises
+    AnnotationError if a file of it is damaged."""
     return annotations_in(_FilesInMemory(bundled_annotations(record)), record)
 
 
@@ -122,13 +103,8 @@ class _FilesInMemory:
 
 @dataclass
 class _Bundled:
-    """A session's annotations on their way into a bundle.
-
-    Attributes
-    ----------
-    record : as it goes into the bundle.
-    used : SHA-256 of the codebooks that marks were given by.
-    """
+    """A session's annotations on their way into a bundle. used: SHA-256 of the codebooks that marks
+    were given by."""
 
     record: Record
     used: set[str] = field(default_factory=set)
@@ -136,7 +112,10 @@ class _Bundled:
     def __post_init__(self) -> None:
         self.tree = annotations_tree(self.record)
         self.reduced = self.record.redacted
-        self.days = _days_moved(self.record)
+        # The dates of a session may be moved in the bundle beyond what its files have.
+        session = self.record.kind == "session"
+        name = FolderName.parse(_folder(self.record).name) if session else None
+        self.days = (name.started.date() - self.record.name.started.date()).days if name else 0
         self.rename = _renaming(self.record, self.tree)
         self.units = UnitsFold()
         self.texts = TextsFold(anchored=anchored_redactions(self.record))
@@ -153,7 +132,9 @@ class _Bundled:
         files: dict[str, bytes] = {}
         for name, lines in self._compacted():
             if lines:
-                files[name] = as_bytes(self._dated(lines))
+                files[name] = as_bytes(
+                    line._replace(utc=_earlier(line.utc, self.days)) for line in lines
+                )
         for sha256 in sorted(self.used):
             name = f"{sha256}.yaml"
             if self._codebooks.has(name):
@@ -189,10 +170,6 @@ class _Bundled:
         place = f"{ANNOTATIONS} of {self.record.name}: {name}"
         return checked(parse(self.tree.read(name, LARGEST)), place).lines
 
-    def _dated(self, lines: Iterable[Line]) -> Iterable[Line]:
-        """The lines so many days earlier as the session is in the bundle."""
-        return (line._replace(utc=_earlier(line.utc, self.days)) for line in lines)
-
     def _units(self) -> list[Line]:
         left = _latest(self._lines(UNITS), {
             units_file.OPENED: None,
@@ -215,19 +192,14 @@ class _Bundled:
                     continue
                 reason = "" if self.reduced else proposal.reason
                 body = body_of(replace(proposal, by=self.rename(proposal.by), reason=reason))
-                del body["utc"]
             else:
                 body = self._opened(body)
             lines.append(line._replace(body=body))
         return lines
 
     def _texts(self) -> list[Line]:
-        shown = shown_texts(
-            self.texts.texts,
-            self.units.units,
-            self.redactions,
-            allowed=self.record.may("transcript"),
-        )
+        may = self.record.may("transcript")
+        shown = shown_texts(self.texts.texts, self.units.units, self.redactions, allowed=may)
         left = _latest(self._lines(TRANSCRIPT), {
             texts_file.OPENED: None,
             texts_file.PUT: "unit",
@@ -285,7 +257,6 @@ class _Bundled:
                 )
                 memo = "" if silent else mark.memo
                 body = body_of(replace(mark, rater=self.rename(mark.rater), memo=memo))
-                del body["utc"]
                 self.used.add(mark.codebook)
             elif line.kind == marks_file.MEMO and (self.reduced or self.redactions):
                 # It is of the session or of a code: nobody can tell whose words it quotes.
@@ -313,15 +284,8 @@ class _Bundled:
             gone = self.reduced or is_redacted(settlement.t0_ns, settlement.t1_ns, self.redactions)
             marks = tuple(replace(m, rater=self.rename(m.rater), memo="") for m in settlement.marks)
             self.used |= {mark.codebook for mark in marks}
-            body = body_of(
-                replace(
-                    settlement,
-                    marks=marks,
-                    by=self.rename(settlement.by),
-                    reason="" if gone else settlement.reason,
-                )
-            )
-            del body["utc"]
+            by, reason = self.rename(settlement.by), "" if gone else settlement.reason
+            body = body_of(replace(settlement, marks=marks, by=by, reason=reason))
             lines.append(line._replace(body=body))
         return lines
 
@@ -372,12 +336,6 @@ def _latest(lines: Iterable[Line], kinds: Mapping[str, str | None]) -> list[Line
 def _folder(record: Record) -> Path:
     """The session folder, whose name is the true one also where dates are moved."""
     return Path(record.source).absolute()
-
-
-def _days_moved(record: Record) -> int:
-    """By how many days the session's dates are moved in the bundle beyond what its files have."""
-    name = FolderName.parse(_folder(record).name) if record.kind == "session" else None
-    return 0 if name is None else (name.started.date() - record.name.started.date()).days
 
 
 def _earlier(utc: str, days: int) -> str:

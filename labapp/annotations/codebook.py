@@ -1,10 +1,9 @@
-"""Codebooks: which codes there are, when they are given, and by which key.
+"""Codebooks: which codes there are, when they are given, and by which key; what differs between
+two versions of one, and which marks that makes old.
 
 A codebook is a YAML file in the study's folder, `codebook.yaml` or `codebook-….yaml`. It is known
 by the SHA-256 of its bytes: every mark says by which version it was given, and every version that
 marks were given by is kept.
-
-What differs between two versions of a codebook, and which marks that makes old.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ Kind = Literal["span", "point"]
 KINDS: tuple[str, ...] = get_args(Kind)
 Target = Literal["units", "spans"]
 """What codes of a tier are given to: units, or stretches of their own."""
-TARGETS: tuple[str, ...] = get_args(Target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,7 @@ class Tier:
 
     Attributes
     ----------
-    name : its id.
-    title : its name for people.
     exclusive : whether only one code of it holds at a time.
-    on : see `Target`.
     optional : whether a unit may be left without a code of it.
     values : what may be given with a code of it, by the digits; empty where nothing is.
     """
@@ -65,14 +60,9 @@ class Code:
 
     Attributes
     ----------
-    id : unique in its codebook.
-    tier : the name of its tier.
-    name : for people.
     key : a letter or digit; empty where it has none.
     colour : as `#RRGGBB`.
-    kind : see `Kind`.
     when, not_ : when it is given, and when not.
-    examples : words that it was given to.
     parent : the id of the code that it is a kind of.
     retired : why it is not given any more; empty while it is.
     """
@@ -97,17 +87,11 @@ class Codebook:
     Attributes
     ----------
     id : the same in all versions.
-    version : as its author counts.
-    sha256 : of the file.
-    title : for people.
-    tiers : in their order.
-    codes : in their order, those retired too.
     successors : what took the place of an earlier code, by its id: the code it was renamed to or
         merged into, or those it was split into.
     merged : ids of codes that earlier ones were merged into.
     identifying : whether its words tell who said something, where it says so.
     withheld : whether its words were taken out; it has the hash that it had with them.
-    content : the file.
     """
 
     id: str
@@ -184,12 +168,8 @@ class Codebook:
 
 
 def read(path: Path) -> Codebook:
-    """The codebook in a file.
-
-    Raises
-    ------
-    AnnotationError : it cannot be read, or is none: with every mistake, its line, what is allowed.
-    """
+    """The codebook in a file. Raises AnnotationError if it cannot be read, or is none: with every
+    mistake, its line, what is allowed."""
     try:
         content = files.content(path, LARGEST)
     except OSError as error:
@@ -209,19 +189,10 @@ def parse(content: bytes, path: Path) -> Codebook:
 
 
 def codebooks_of(study: Path) -> tuple[Codebook, ...]:
-    """The codebooks of a study, by their ids.
-
-    Parameters
-    ----------
-    study : the folder with its sessions.
-
-    Raises
-    ------
-    AnnotationError : a codebook of it is wrong, or two have the same id.
-    """
-    paths = sorted({path for pattern in PATTERNS for path in study.glob(pattern)})
+    """The codebooks of a study, by their ids. Raises AnnotationError if a codebook of it is wrong,
+    or two have the same id."""
     by_id: dict[str, tuple[Path, Codebook]] = {}
-    for path in paths:
+    for path in _own_files(study):
         codebook = read(path)
         if codebook.id in by_id:
             raise AnnotationError(
@@ -230,6 +201,10 @@ def codebooks_of(study: Path) -> tuple[Codebook, ...]:
             )
         by_id[codebook.id] = (path, codebook)
     return tuple(by_id[name][1] for name in sorted(by_id))
+
+
+def _own_files(study: Path) -> list[Path]:
+    return sorted({path for pattern in PATTERNS for path in study.glob(pattern)})
 
 
 def store_version(study: Path, codebook: Codebook) -> Path:
@@ -277,29 +252,21 @@ def withhold_words(study: Path) -> list[Path]:
 
 
 def quoting(study: Path, texts: Iterable[str]) -> list[str]:
-    """Where codebooks of a study quote what was said: four words in a row, or a whole example.
-
-    Parameters
-    ----------
-    study : the folder of its sessions.
-    texts : what was said.
-
-    Returns
-    -------
-    A file and the codes in it, for people; empty where nothing is quoted.
-    """
+    """Where codebooks of a study quote what was said: four words in a row, or a whole example. Each
+    is told as a file and the codes in it."""
     spoken = [_words_of(text) for text in texts]
-    runs = {tuple(words[at : at + _RUN]) for words in spoken for at in range(len(words) - _RUN + 1)}
+    runs = {run for words in spoken for run in _runs(words)}
     whole = {tuple(words) for words in spoken if len(words) > 1}
-    paths = [*(path for pattern in PATTERNS for path in study.glob(pattern))]
     quoted = []
-    for path in [*sorted(set(paths)), *sorted(codebook_versions(study).glob("*.yaml"))]:
+    for path in [*_own_files(study), *sorted(codebook_versions(study).glob("*.yaml"))]:
         try:
             book = read(path)
         except AnnotationError:
             continue  # its reader reports it
         codes = [code.id for code in book.codes if _quotes(code, runs, whole)]
-        if not codes and any(_runs(_words_of(line)) & runs for line in _comments(book.content)):
+        lines = book.content.decode("utf-8", "replace").splitlines()
+        comments = (line.partition("#")[2] for line in lines)
+        if not codes and any(_runs(_words_of(comment)) & runs for comment in comments):
             codes = ["a comment"]
         if codes:
             quoted.append(f"{path.relative_to(study)} ({', '.join(codes)})")
@@ -319,26 +286,16 @@ def _runs(words: Sequence[str]) -> set[_Words]:
     return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
 
 
-def _comments(content: bytes) -> list[str]:
-    lines = content.decode("utf-8", "replace").splitlines()
-    return [line.partition("#")[2] for line in lines if "#" in line]
-
-
 def _words_of(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
 def versions_of(study: Path) -> dict[str, Codebook]:
-    """Every version of a codebook that marks of a study were given by, by its SHA-256.
-
-    Raises
-    ------
-    AnnotationError : one of them cannot be read, or was changed.
-    """
+    """Every version of a codebook that marks of a study were given by, by its SHA-256. Raises
+    AnnotationError if one of them cannot be read, or was changed."""
     versions: dict[str, Codebook] = {}
     for path in sorted(codebook_versions(study).glob("*.yaml")):
-        codebook = read(path)
-        codebook = as_named(codebook, path.stem)
+        codebook = as_named(read(path), path.stem)
         if codebook.sha256 != path.stem:
             raise AnnotationError(
                 f"{path} was changed: its name is the SHA-256 of what it held.",
@@ -353,7 +310,6 @@ CODE_DEFINITION = ("tier", "kind", "when", "not_", "parent")
 """What a code means: who coded by another one of these coded something else. Names, examples, keys
 and colours do not matter."""
 TIER_DEFINITION = ("exclusive", "on", "values")
-_KEYS = {"not_": "not"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,10 +319,8 @@ class Change:
     Attributes
     ----------
     place : `code` or `tier`.
-    id : of the code, or the name of the tier.
     what : `added`, `removed`, `retired`, `given again`, `renamed`, `merged`, `split` or `changed`.
     key : the key that changed; empty where it is not one key.
-    before, after : what it said, and says.
     definition : whether marks given before mean something else now.
     """
 
@@ -388,10 +342,10 @@ class Change:
 
 def differences(old: Codebook, new: Codebook) -> tuple[Change, ...]:
     """What changed from one version to the other: tiers, then codes in their order."""
-    return (*_tier_changes(old, new), *_code_changes(old, new))
+    return tuple(_differences(old, new))
 
 
-def _tier_changes(old: Codebook, new: Codebook) -> Iterator[Change]:
+def _differences(old: Codebook, new: Codebook) -> Iterator[Change]:
     for tier in old.tiers:
         other = new.tier(tier.name)
         if other is None:
@@ -401,17 +355,14 @@ def _tier_changes(old: Codebook, new: Codebook) -> Iterator[Change]:
     for tier in new.tiers:
         if old.tier(tier.name) is None:
             yield Change("tier", tier.name, "added", definition=False)
-
-
-def _code_changes(old: Codebook, new: Codebook) -> Iterator[Change]:
     for code in old.codes:
-        other = new.code(code.id)
-        if (other is None or other.retired) and not code.retired:
-            yield _ending(code, other, new)
-        elif other is not None:
-            if code.retired and not other.retired:
+        now = new.code(code.id)
+        if (now is None or now.retired) and not code.retired:
+            yield _ending(code, now, new)
+        elif now is not None:
+            if code.retired and not now.retired:
                 yield Change("code", code.id, "given again")
-            yield from _changed("code", code.id, code, other, CODE_DEFINITION)
+            yield from _changed("code", code.id, code, now, CODE_DEFINITION)
         elif code.retired:
             yield Change("code", code.id, "removed", definition=False)
     for code in new.codes:
@@ -437,19 +388,11 @@ def _ending(code: Code, other: Code | None, new: Codebook) -> Change:
 def _changed(
     place: str, name: str, old: Code | Tier, new: Code | Tier, definition: Iterable[str]
 ) -> Iterator[Change]:
-    before, after = asdict(old), asdict(new)
-    for key, value in before.items():
-        if key in ("retired", "id") or value == after[key]:
-            continue
-        yield Change(
-            place,
-            name,
-            "changed",
-            _KEYS.get(key, key),
-            _text(value),
-            _text(after[key]),
-            key in definition,
-        )
+    after = asdict(new)
+    for key, value in asdict(old).items():
+        if key not in ("retired", "id") and value != after[key]:
+            texts = _text(value), _text(after[key])
+            yield Change(place, name, "changed", key.rstrip("_"), *texts, key in definition)
 
 
 def _text(value: Any) -> str:
@@ -464,7 +407,6 @@ class Outdated:
 
     Attributes
     ----------
-    mark : as it was given.
     units : ids of the units that are to be looked at: its own, or those in the place of its own.
     why : what is different now, in words.
     suggestions : ids of the codes that may hold now: the same one where its definition changed,
@@ -488,9 +430,7 @@ def outdated_marks(
     Parameters
     ----------
     marks : of any versions of this codebook; marks of other codebooks are passed over.
-    codebook : the version that holds now.
     versions : every version that marks were given by, by its SHA-256.
-    units : of the session, as they are now.
     """
     reasons: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
     known = {unit.id for unit in units}
@@ -530,23 +470,12 @@ def _why_outdated(
         return "the code is not given any more", ()
     if before is None:
         return "the version that it was given by has no such code", (code_id,)
-    changes = [
-        change
-        for change in _code_and_tier_changes(before, now, old, new)
-        if change.definition and change.what == "changed"
-    ]
-    if not changes:
-        return None
-    return "; ".join(f"{change.key} changed" for change in changes), (code_id,)
-
-
-def _code_and_tier_changes(
-    before: Code, now: Code, old: Codebook, new: Codebook
-) -> Iterator[Change]:
-    yield from _changed("code", before.id, before, now, CODE_DEFINITION)
+    changes = [*_changed("code", code_id, before, now, CODE_DEFINITION)]
     old_tier, new_tier = old.tier(before.tier), new.tier(now.tier)
     if old_tier is not None and new_tier is not None and old_tier.name == new_tier.name:
-        yield from _changed("tier", old_tier.name, old_tier, new_tier, TIER_DEFINITION)
+        changes += _changed("tier", old_tier.name, old_tier, new_tier, TIER_DEFINITION)
+    meant = [f"{change.key} changed" for change in changes if change.definition]
+    return ("; ".join(meant), (code_id,)) if meant else None
 
 
 def _now(code_id: str, new: Codebook) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
@@ -37,14 +37,10 @@ COLOURS = (
 black, then of Paul Tol's muted scheme (2021)."""
 
 
-def _as_key(value: Any) -> Any:
-    """A digit without quotes is a number in YAML."""
-    return str(value) if type(value) is int else value
-
-
 Key = Annotated[
     str,
-    BeforeValidator(_as_key),
+    # A digit without quotes is a number in YAML.
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
 ]
 Id = Annotated[str, Field(pattern=WORD)]
@@ -251,9 +247,10 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
                 f"found {code.colour!r}; allowed: a colour in quotes, as \"#0072B2\"",
                 *place, "colour",
             )  # fmt: skip
-        if what := _key_mistake(code, document.tiers.get(code.tier), keys):
+        own_tier = document.tiers.get(code.tier)
+        if what := _key_mistake(code, own_tier, keys):
             yield problem(what, *place, "key")
-        if code.kind == "point" and _on_units(document, code):
+        if code.kind == "point" and own_tier is not None and own_tier.on == "units":
             yield problem(
                 "found 'point'; allowed: span, for the tier is on units, and a unit is a "
                 "stretch",
@@ -262,11 +259,6 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
     by_id = {code.id: code for code in document.codes}
     yield from (problem(what, *place) for what, place in _parent_mistakes(document, by_id))
     yield from (problem(what, *place) for what, place in _map_mistakes(document, by_id))
-
-
-def _on_units(document: CodebookDocument, code: CodeDocument) -> bool:
-    tier = document.tiers.get(code.tier)
-    return tier is not None and tier.on == "units"
 
 
 def _key_mistake(
@@ -295,7 +287,9 @@ _Mistake = tuple[str, tuple[str | int, ...]]
 def _parent_mistakes(
     document: CodebookDocument, by_id: Mapping[str, CodeDocument]
 ) -> Iterator[_Mistake]:
-    circles = _circles({code.id: _parents(code.id, by_id) for code in document.codes})
+    circles = _circles(
+        {name: () if code.parent is None else (code.parent,) for name, code in by_id.items()}
+    )
     for index, code in enumerate(document.codes):
         if code.parent is None:
             continue
@@ -308,11 +302,6 @@ def _parent_mistakes(
             yield what, place
         elif circle := circles.get(code.id):
             yield f"a circle: {' → '.join(circle)}; a code is no kind of itself", place
-
-
-def _parents(name: str, by_id: Mapping[str, CodeDocument]) -> tuple[str, ...]:
-    code = by_id.get(name)
-    return () if code is None or code.parent is None else (code.parent,)
 
 
 def _map_mistakes(

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import orjson
@@ -36,18 +35,13 @@ Record_ = TypeVar("Record_")
 
 
 class Fold(Protocol):
-    """What a file of lines holds.
-
-    Attributes
-    ----------
-    opened : what was said when it was opened last: of which session it is, and who works on it.
-    """
+    """What a file of lines holds. opened: what was said when it was opened last: of which session
+    it is, and who works on it."""
 
     opened: Mapping[str, Any]
 
     def apply(self, line: Line) -> None:
         """Take in the next line. Raises ValueError, in words, for one that cannot be."""
-        ...
 
 
 def new_id() -> str:
@@ -56,11 +50,10 @@ def new_id() -> str:
 
 
 def body_of(record: Any) -> dict[str, Any]:
-    """A record as the body of a line."""
-    return asdict(record)
+    """A record as the body of a line, which itself says when it was written."""
+    return {key: value for key, value in asdict(record).items() if key != "utc"}
 
 
-_LATEST_NS = 2**62
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 """What reads a record, by its type."""
 
@@ -80,7 +73,7 @@ def record_from(kind: type[Record_], body: Mapping[str, Any]) -> Record_:
 
 def in_order(t0_ns: int, t1_ns: int) -> None:
     """Raises ValueError for times that no session has: below 0, or an end before the beginning."""
-    if not 0 <= t0_ns <= t1_ns < _LATEST_NS:
+    if not 0 <= t0_ns <= t1_ns < 2**62:
         raise ValueError(f"it goes from {t0_ns} to {t1_ns} ns")
 
 
@@ -114,10 +107,6 @@ class Step:
     entries: list[Entry]
     inverse: list[Entry]
     utc: str
-
-    def is_about(self, ids: frozenset[str]) -> bool:
-        """Whether a line of it is about one of these."""
-        return any(about(body) in ids for _, body in self.entries)
 
 
 def about(body: Mapping[str, Any]) -> str:
@@ -160,15 +149,12 @@ class EditedFile:
     another day: the file itself says what was done. Not beyond what settles it, such as freezing
     units, finishing a coding or redacting, and nothing that somebody else changed since.
 
-    Attributes
-    ----------
-    path : the file.
-    remark : str
-        What a crash had cut off at its end, in words; empty where nothing was.
-    """
+    remark: what a crash had cut off at its end, in words; empty where nothing was."""
 
     OPENED: ClassVar[str]
     """The kind of line that says who opened the file."""
+    who = ""
+    """Whose changes can be taken back once the file is opened again; nobody's where it is empty."""
 
     def __init__(
         self,
@@ -209,11 +195,10 @@ class EditedFile:
                 self._take_step(batch, opened_by == self.who)
                 batch.clear()
             if line.kind == self.OPENED:
-                who = str(line.body.get("rater", line.body.get("by", "")))
                 if self._settles(line):
                     self._undo.clear()
                     self._redo.clear()
-                opened_by = who
+                opened_by = str(line.body.get("rater", line.body.get("by", "")))
                 return
             inverse = self._inverse(line.kind, line.body) if line.seq > first else None
             if inverse is None:
@@ -233,7 +218,11 @@ class EditedFile:
         if not own:
             ids = frozenset(about(body) for _, body in entries) - {""}
             for steps in (self._undo, self._redo):
-                touched = [place for place, step in enumerate(steps) if step.is_about(ids)]
+                touched = [
+                    place
+                    for place, step in enumerate(steps)
+                    if any(about(body) in ids for _, body in step.entries)
+                ]
                 if touched:  # those before it rest upon it
                     steps[: touched[-1] + 1] = [Step([], [], steps[touched[-1]].utc)]
             return
@@ -249,12 +238,6 @@ class EditedFile:
         if inverse:
             self._undo.append(Step(entries, inverse, batch[-1][0].utc))
             self._redo.clear()
-
-    @property
-    def who(self) -> str:
-        """Whose changes can be taken back once the file is opened again; nobody's where it is
-        empty; a hook."""
-        return ""
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         """The lines that take a line back that is not folded yet; None where nothing before it can
@@ -337,10 +320,5 @@ class EditedFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()

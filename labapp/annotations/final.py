@@ -7,7 +7,7 @@ person coded a session, the codes that a simulated participant's words were made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -24,7 +24,7 @@ def final_marks(
     assignments: Sequence[Assignment] = (),
     codebook_ids: Mapping[str, str] = NO_IDS,
 ) -> tuple[Mark, ...]:
-    """The marks that count in a session.
+    """The marks that count in a session, in order of time.
 
     Of each tier the marks of the primary rater, by the assignments; of a tier that a single rater
     coded, where nothing is assigned, the marks of that rater. What a named adjudicator settled
@@ -34,14 +34,9 @@ def final_marks(
 
     Parameters
     ----------
-    annotations : of one session.
     assignments : who codes what; those of other sessions are passed over.
     codebook_ids : the ids of codebooks by the SHA-256 of their versions: tiers of two codebooks are
         two tiers, also where they are called the same.
-
-    Returns
-    -------
-    In order of time.
 
     Raises
     ------
@@ -70,12 +65,10 @@ def final_marks(
             reconciled += [mark for mark in marks if mark.round == "reconciled"]
     chosen = _reconcile(chosen, reconciled, codebook_ids)
     for settlement in annotations.settlements:
-        chosen = _settle(
-            chosen, settlement, _of_settled_tier(settlement, annotations, codebook_ids)
-        )
+        chosen = _settle(chosen, settlement, annotations, codebook_ids)
     if not chosen and (planted := planted_marks(annotations)):
         return planted.marks
-    return tuple(sorted(chosen, key=_order))
+    return tuple(sorted(chosen, key=lambda m: (m.t0_ns, m.t1_ns, m.tier, m.id)))
 
 
 def planted_marks(annotations: SessionAnnotations) -> RaterMarks | None:
@@ -188,25 +181,22 @@ def _reconcile(
     return [*(mark for mark in chosen if not replaced(mark)), *reconciled]
 
 
-def _of_settled_tier(
-    settlement: Settlement, annotations: SessionAnnotations, codebook_ids: Mapping[str, str]
-) -> Callable[[Mark], bool]:
-    """Whether a mark is of the tier that was settled."""
+def _settle(
+    chosen: Sequence[Mark],
+    settlement: Settlement,
+    annotations: SessionAnnotations,
+    codebook_ids: Mapping[str, str],
+) -> list[Mark]:
+    """Let what was settled stand for what it decided about: on a unit all marks of its tier."""
     given = (mark for rater in annotations.raters.values() for mark in rater.marks)
     about = [mark for mark in given if mark.id in settlement.of] + list(settlement.marks)
     books = {codebook_ids.get(mark.codebook, "") for mark in about}
-    return lambda mark: (
-        mark.tier == settlement.tier and (not books or codebook_ids.get(mark.codebook, "") in books)
-    )
 
-
-def _settle(
-    chosen: Sequence[Mark], settlement: Settlement, is_of_tier: Callable[[Mark], bool]
-) -> list[Mark]:
     def decided(mark: Mark) -> bool:
-        if settlement.unit is not None:
-            return mark.unit == settlement.unit and is_of_tier(mark)
-        return mark.id in settlement.of
+        if settlement.unit is None:
+            return mark.id in settlement.of
+        same = (mark.tier, mark.unit) == (settlement.tier, settlement.unit)
+        return same and (not books or codebook_ids.get(mark.codebook, "") in books)
 
     return [*(mark for mark in chosen if not decided(mark)), *settlement.marks]
 
@@ -222,7 +212,3 @@ def overlap(mark: Mark, other: Mark) -> bool:
             return point.t0_ns == stretch.t0_ns
         return stretch.t0_ns <= point.t0_ns < stretch.t1_ns
     return mark.t0_ns < other.t1_ns and other.t0_ns < mark.t1_ns
-
-
-def _order(mark: Mark) -> tuple[int, int, str, str]:
-    return mark.t0_ns, mark.t1_ns, mark.tier, mark.id

@@ -30,9 +30,7 @@ class HandedOut:
     Attributes
     ----------
     kind : `pack`, `quotes`, `clip`, `still` or another word for what it is.
-    file : its path when it was made.
     sessions : the names of the folders of the sessions that something of is in it.
-    utc : when it was made.
     facts : more about it, such as the rater of a pack.
     """
 
@@ -51,22 +49,9 @@ def session_folders(*records: Record) -> list[Path]:
 def note_handed_out(
     study: Path, kind: str, file: Path, sessions: Iterable[str], **facts: Any
 ) -> None:
-    """Write down that a file is about to be made; on the disk before this returns.
-
-    Parameters
-    ----------
-    study : the folder of the study's sessions.
-    kind : what it is, see `HandedOut`.
-    file : where it will lie.
-    sessions : the names of the folders of its sessions.
-    **facts
-        More about it, as plain values.
-
-    Raises
-    ------
-    AnnotationError
-        It cannot be written down; then nothing may be handed out, for a withdrawal would not know.
-    """
+    """Write down that a file is about to be made; on the disk before this returns. sessions: the
+    names of the folders of its sessions. Raises AnnotationError if it cannot be written down; then
+    nothing may be handed out, for a withdrawal would not know."""
     body = {"file": str(file.absolute()), "sessions": sorted(set(sessions)), **facts}
     with Ledger(study / ANNOTATIONS / HANDED_OUT) as log:
         log.append(f"{kind}.made", body)
@@ -74,12 +59,8 @@ def note_handed_out(
 
 
 def handed_out(study: Path) -> list[HandedOut]:
-    """What was handed out of a study, oldest first.
-
-    Raises
-    ------
-    AnnotationError : the list cannot be read, or a line of it is damaged.
-    """
+    """What was handed out of a study, oldest first. Raises AnnotationError if the list cannot be
+    read, or a line of it is damaged."""
     path = study / ANNOTATIONS / HANDED_OUT
     result = []
     for line in ledger.read(path).lines:

@@ -24,14 +24,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A line of a file of annotations.
-
-    Attributes
-    ----------
-    file : its name below the session's annotations.
-    rater : whose file it is; empty for what all share.
-    line : what was done.
-    """
+    """A line of a file of annotations. rater: whose file it is; empty for what all share."""
 
     file: str
     rater: str
@@ -45,24 +38,15 @@ class Step:
     def __str__(self) -> str:
         body = self.line.body
         facts = [_time(body)] if "t0_ns" in body else []
-        facts += [f"{key} {_short(body[key])}" for key in _SHOWN if _worth(body, key)]
+        facts += [f"{key} {_short(body[key])}" for key in _SHOWN if body.get(key) not in ("", None)]
         why = f" ({body[WHY]})" if body.get(WHY) else ""
         whose = self.rater or self.file
         return f"{self.line.utc[:19]}Z  {whose}  {self.line.kind}{why}  {', '.join(facts)}".rstrip()
 
 
 def history_of(record: Record, rater: str | None = None) -> tuple[Step, ...]:
-    """Every line of a session's annotations, oldest first.
-
-    Parameters
-    ----------
-    record : a session folder or a bundle.
-    rater : of this rater's file alone.
-
-    Raises
-    ------
-    AnnotationError : a line is damaged.
-    """
+    """Every line of a session's annotations, oldest first. Raises AnnotationError if a line is
+    damaged."""
     return tuple(sorted(_steps(record, rater), key=lambda step: (step.line.utc, step.file)))
 
 
@@ -77,10 +61,6 @@ def _steps(record: Record, rater: str | None) -> Iterator[Step]:
             continue
         lines = checked(parse(tree.read(name, LARGEST)), f"{record.name}: {name}")
         yield from (Step(name, whose, line) for line in lines.lines)
-
-
-def _worth(body: Mapping[str, Any], key: str) -> bool:
-    return key in body and body[key] not in ("", None)
 
 
 def _time(body: Mapping[str, Any]) -> str:

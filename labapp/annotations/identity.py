@@ -16,18 +16,11 @@ from labapp.journal.record import Record
 from labapp.reading import files
 from labapp.resources import cache_root
 
-_BLOCK = 4 * files.MIB
-
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What a session is known by.
-
-    Attributes
-    ----------
-    journal : hash of its last event, which all events before go into.
-    sound : SHA-256 of each sound file, by its name in the session's folder.
-    """
+    """What a session is known by. journal: hash of its last event, which all events before go into;
+    sound: SHA-256 of each sound file, by its name in the session's folder."""
 
     journal: str
     sound: Mapping[str, str]
@@ -38,12 +31,8 @@ class SessionIdentity:
 
 
 def identity_of(record: Record, session: Path) -> SessionIdentity:
-    """What a recorded session is known by. session: its folder.
-
-    Raises
-    ------
-    AnnotationError : a sound file cannot be read.
-    """
+    """What a recorded session is known by. session: its folder. Raises AnnotationError if a sound
+    file cannot be read."""
     sound: dict[str, str] = {}
     for audio in record.audio:
         if files.is_file(session / audio.file):
@@ -60,15 +49,10 @@ def identity_of(record: Record, session: Path) -> SessionIdentity:
 def difference(
     stored: Mapping[str, Any], record: Record, sound: Mapping[str, str] | None = None
 ) -> str:
-    """Why a file does not belong to a session, in words; empty where it does.
-
-    Parameters
-    ----------
-    stored : what the file says of its session, see `SessionIdentity.to_json`.
-    record : Record
-        The session. A session that was continued since is the same: the events it had are there.
-    sound : SHA-256 of its sound files that are there; where it is left out, sound is not compared.
-    """
+    """Why a file does not belong to a session, in words; empty where it does. A session that was
+    continued since is the same: the events it had are there. stored: what the file says of it, see
+    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; where it is left
+    out, sound is not compared."""
     journal = stored.get("journal")
     if not any(row.hash == journal for row in reversed(record.rows)):
         return "its journal is not the one that was coded"
@@ -97,11 +81,8 @@ def cached_sha256(path: Path) -> str:
             return text
     except OSError:
         """It was not computed yet."""
-    digest = hashlib.sha256()
     with files.open_file(path) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    text = digest.hexdigest()
+        text = hashlib.file_digest(stream, "sha256").hexdigest()
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
         draft = cached.with_suffix(".draft")

@@ -16,22 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
 from labapp import durable, leftovers
-from labapp.annotations.lines import (
-    Line,
-    Lines,
-    after,
-    as_bytes,
-    checked,
-    encode,
-    next_utc,
-    parse,
-)
+from labapp.annotations.lines import Line, Lines, after, as_bytes, checked, encode, next_utc, parse
 from labapp.errors import AnnotationError, AnnotationsBusy
 from labapp.journal import anchor
 from labapp.messages import Message
@@ -44,18 +34,13 @@ ANCHOR_S = 30.0
 LARGEST = 64 * files.MIB
 """Bytes of a file. A mark has some three hundred."""
 _CLOSE_S = 10.0
-_AGAIN_S = 0.01
 Rewritten = tuple[Iterable[Line], tuple[str, Mapping[str, Any]]]
 """What is left of a file's lines, and kind and body of the line that says what was taken out."""
 
 
 def read(path: Path) -> Lines:
-    """The lines of a file; none where it is not there.
-
-    Raises
-    ------
-    AnnotationError : it cannot be read, or a line of it is damaged.
-    """
+    """The lines of a file; none where it is not there. Raises AnnotationError if it cannot be read,
+    or a line of it is damaged."""
     return checked(parse(content_of(path)), str(path))
 
 
@@ -64,18 +49,16 @@ def content_of(path: Path) -> bytes:
     try:
         return files.content(path, LARGEST) if files.exists(path) else b""
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise AnnotationError(
+            f"{path} cannot be read ({error.strerror or error}).",
+            safe="It was only read; nothing was changed.",
+            todo="Check that it is there, that you may read it, and that it is the right file.",
+        ) from error
 
 
 @dataclass(frozen=True)
 class HeldFile:
-    """A file of lines that nobody else writes to, to be replaced whole; see `held`.
-
-    Attributes
-    ----------
-    path : the file.
-    lines : what is in it.
-    """
+    """A file of lines that nobody else writes to, to be replaced whole; see `held`."""
 
     path: Path
     lines: tuple[Line, ...]
@@ -83,23 +66,14 @@ class HeldFile:
     def replace(self, lines: Iterable[Line]) -> None:
         """Write other lines in the place of these, at once. Raises AnnotationError; the file is as
         it was then."""
-        content = as_bytes(lines, chained=True)
-        try:
-            with anchor.rewriting(self.path, content, "rewritten"):
-                _replace(self.path, content)
-        except OSError as error:
-            raise unwritable(self.path, error) from error
+        replace_file(self.path, as_bytes(lines, chained=True), "rewritten")
 
 
 @contextmanager
 def held(path: Path) -> Iterator[HeldFile]:
-    """A file of lines that is read and then replaced: nobody can write to it in between.
-
-    Raises
-    ------
-    AnnotationsBusy : it is open in another window.
-    AnnotationError : it cannot be read, or a line of it is damaged.
-    """
+    """A file of lines that is read and then replaced: nobody can write to it in between. Raises
+    AnnotationsBusy if it is open in another window. Raises AnnotationError if it cannot be read, or
+    a line of it is damaged."""
     _make_folder(path)
     lock = _locked(path)
     try:
@@ -109,19 +83,10 @@ def held(path: Path) -> Iterator[HeldFile]:
 
 
 def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) -> None:
-    """Replace a file by some of its lines, at once, and say in a last line that this was done.
-
-    Parameters
-    ----------
-    path : the file; nobody may have it open.
-    change : of its lines gives what is left of them, in order, and kind and body of the line that
-        says what was taken out and why; None where nothing is to be taken out.
-
-    Raises
-    ------
-    AnnotationsBusy : it is open in another window.
-    AnnotationError : it cannot be read or written; it is as it was.
-    """
+    """Replace a file, which nobody may have open, by some of its lines, and say in a last line that
+    this was done. change: gives what is left of the lines, in order, and kind and body of the line
+    that says what was taken out and why; None where nothing is to be taken out. Raises
+    AnnotationsBusy and AnnotationError; the file is as it was then."""
     with held(path) as file:
         if (rewritten := change(file.lines)) is None:
             return
@@ -131,30 +96,13 @@ def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) ->
 
 
 class Ledger:
-    """An open file of lines; one window at a time writes to it.
-
-    Attributes
-    ----------
-    path : the file.
-    lines : list of Line
-        All of it.
-    torn : str
-        What a crash had cut off at its end, in words; it was taken away.
-    """
+    """An open file of lines; one window at a time writes to it. torn: what a crash had cut off at
+    its end, in words; it was taken away."""
 
     def __init__(self, path: Path, patience_s: float = 0.0) -> None:
-        """Open a file, or make it.
-
-        Parameters
-        ----------
-        path : the file.
-        patience_s : how long to wait for another program that holds it, in s.
-
-        Raises
-        ------
-        AnnotationsBusy : another window holds it.
-        AnnotationError : it cannot be read or written, or a line of it is damaged.
-        """
+        """Open a file, or make it. patience_s: how long to wait for another program that holds it,
+        in s. Raises AnnotationsBusy if another window holds it. Raises AnnotationError if it cannot
+        be read or written, or a line of it is damaged."""
         self.path = path
         _make_folder(path)
         self._lock = _locked(path, patience_s)
@@ -212,12 +160,8 @@ class Ledger:
         return self.append_all([(kind, body)])[0]
 
     def append_all(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Line]:
-        """Add lines that belong together: kinds with bodies.
-
-        Raises
-        ------
-        AnnotationError : they cannot be stored or written; none of them is in the file then.
-        """
+        """Add lines that belong together: kinds with bodies. Raises AnnotationError if they cannot
+        be stored or written; none of them is in the file then."""
         lines: list[Line] = []
         utc = next_utc(self.lines[-1].utc if self.lines else "")
         for seq, (kind, body) in enumerate(entries, start=len(self.lines) + 1):
@@ -322,12 +266,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
 
@@ -344,7 +283,7 @@ def _make_folder(path: Path) -> None:
 
 def _locked(path: Path, patience_s: float = 0.0) -> FileLock:
     place = path.with_name(f".{path.name}.lock")
-    lock = FileLock(place, timeout=patience_s, thread_local=False, poll_interval=_AGAIN_S)
+    lock = FileLock(place, timeout=patience_s, thread_local=False, poll_interval=0.01)
     try:
         lock.acquire()
     except Timeout as error:
@@ -357,31 +296,16 @@ def _locked(path: Path, patience_s: float = 0.0) -> FileLock:
 
 
 def replace_file(path: Path, content: bytes, why: str) -> None:
-    """Replace a file of annotations that is no file of lines, at once. Raises AnnotationError."""
-    try:
-        with anchor.rewriting(path, content, why):
-            _replace(path, content)
-    except OSError as error:
-        raise unwritable(path, error) from error
-
-
-def _replace(path: Path, content: bytes) -> None:
+    """Replace a file of annotations, at once. Raises AnnotationError; the file is as it was."""
     draft = path.with_name(f".{path.name}.draft")
     try:
-        durable.write(draft, content)
-        draft.replace(path)
-        durable.sync_folder(path.parent)
+        with anchor.rewriting(path, content, why):
+            durable.write(draft, content)
+            draft.replace(path)
+            durable.sync_folder(path.parent)
     except OSError as error:
         leftovers.drop(draft)
         raise unwritable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> AnnotationError:
-    return AnnotationError(
-        f"{path} cannot be read ({error.strerror or error}).",
-        safe="It was only read; nothing was changed.",
-        todo="Check that it is there, that you may read it, and that it is the right file.",
-    )
 
 
 def unwritable(path: Path, error: OSError) -> AnnotationError:

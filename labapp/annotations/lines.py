@@ -37,8 +37,6 @@ class Line(NamedTuple):
     seq : number of the line in its file, from 1 without holes.
     utc : when it was written; never before that of a line before it.
     kind : what was done, such as `mark.put`.
-    v : version of the kind.
-    body : to what.
     """
 
     seq: int
@@ -67,7 +65,6 @@ class Lines:
     lines : in their order, up to the first that is damaged.
     problems : of lines that are not as they were written.
     torn : what a crash cut off at the end, in words; empty where nothing is.
-    length : bytes that the whole lines take.
     ended : whether the last of them ends with a line's end.
     breaks : tuple of Problem
         Where the chain is broken: every line is as it was written, but not all that was above it.
@@ -85,12 +82,8 @@ class Lines:
 
 def encode(line: Line, prev: str = "") -> bytes:
     """A line as its file has it, with its checksum and without the line's end. prev: the hash of
-    what is above it in the file, where the line is chained.
-
-    Raises
-    ------
-    AnnotationError : a text of it holds half a character, a number is too large, or it is too long.
-    """
+    what is above it in the file, where the line is chained. Raises AnnotationError if a text of it
+    holds half a character, a number is too large, or it is too long."""
     fields = line._asdict()
     if prev:
         fields[PREV] = prev
@@ -212,7 +205,10 @@ def merged(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
     What both have counts once; the rest stands in the order of time, so that a third file may come
     before or after them, too.
     """
-    contents = {(line.utc, line.kind, line.v, _body(line)): line for line in (*first, *second)}
+    contents = {
+        (line.utc, line.kind, line.v, orjson.dumps(line.body, option=orjson.OPT_SORT_KEYS)): line
+        for line in (*first, *second)
+    }
     ordered = (contents[key] for key in sorted(contents))
     return tuple(line._replace(seq=number) for number, line in enumerate(ordered, start=1))
 
@@ -237,7 +233,3 @@ def next_utc(last: str) -> str:
 def after(utc: str) -> str:
     """The next time that a line can have; lines of one change are so close to each other."""
     return utc_text(datetime.fromisoformat(utc) + timedelta(microseconds=1))
-
-
-def _body(line: Line) -> bytes:
-    return orjson.dumps(line.body, option=orjson.OPT_SORT_KEYS)

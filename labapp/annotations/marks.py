@@ -52,7 +52,6 @@ class MarksFold:
     Attributes
     ----------
     marks : by their ids, those taken back left out.
-    statuses : how far each round is, see `labapp.annotations.model.Status`.
     memos : remarks on the session (`session`) and on codes (`code:ID`), by what they are about.
     opened : what was said when it was opened last: session, codebook, rater, blind, round.
     """
@@ -135,17 +134,8 @@ class MarksFold:
 
 
 class MarksFile(EditedFile):
-    """A rater's marks in a session, open for work.
-
-    Attributes
-    ----------
-    rater : whose they are.
-    codebook : by which marks are given.
-    blind, round :
-        What every mark says of how it was given.
-    foreign : iterable of str
-        SHA-256 of versions of other codebooks: marks by them stand beside those given here.
-    """
+    """A rater's marks in a session, open for work. blind, round: what every mark says of how it was
+    given."""
 
     OPENED = OPENED
 
@@ -162,7 +152,7 @@ class MarksFile(EditedFile):
         fold: MarksFold,
         checked: Callable[[], None] | None = None,
     ) -> None:
-        self.rater = rater
+        self.rater = self.who = rater
         self.codebook = codebook
         self.blind = tuple(blind)
         self.round: Round = round
@@ -172,10 +162,6 @@ class MarksFile(EditedFile):
         self._ordered: tuple[Mark, ...] | None = None
         self._loose: frozenset[str] | None = None
         super().__init__(path, self._marks, checked)
-
-    @property
-    def who(self) -> str:
-        return self.rater
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         if kind == IMPORTED:
@@ -225,11 +211,9 @@ class MarksFile(EditedFile):
 
         Parameters
         ----------
-        code : the id of the code.
         unit : the id of the unit; without it, t0_ns is needed.
         t0_ns, t1_ns : session time; of a point the first alone.
         value : on a tier with values.
-        memo : a remark.
         """
         known = self.codebook.code(code)
         stretch = self._units.get(unit) if unit is not None else None
@@ -239,20 +223,9 @@ class MarksFile(EditedFile):
         return self.put(Mark(new_id(), self.rater, tier, code, begin, end, unit, value, memo))
 
     def put(self, mark: Mark) -> Mark:
-        """Give a mark, or change the one of that id; what it displaces on an exclusive tier goes.
-
-        Parameters
-        ----------
-        mark : whose rater, codebook, round and blinding are those of this file.
-
-        Returns
-        -------
-        As it is in the file.
-
-        Raises
-        ------
-        AnnotationError : the codebook or the units do not allow it, or it cannot be written.
-        """
+        """Give a mark of this file's rater, codebook, round and blinding, or change the one of that
+        id; what it displaces on an exclusive tier goes. Returns it as it is in the file. Raises
+        AnnotationError if the codebook or the units do not allow it, or it cannot be written."""
         mark, entries, inverse = self._putting(mark)
         lines = self._do(entries, inverse)
         return replace(mark, utc=lines[-1].utc)
@@ -277,7 +250,8 @@ class MarksFile(EditedFile):
         inverse: list[Entry] = []
         if tier.exclusive:
             for other, rest in self._displaced(mark):
-                entries += _replacing(other, rest)
+                pieces = [_putting(piece, "displaced") for piece in rest]
+                entries += pieces or [_removal(other.id, "displaced")]
                 inverse += [_removal(piece.id) for piece in rest if piece.id != other.id]
                 inverse.append(_putting(other))
         for other in self._replaced(mark):
@@ -289,39 +263,27 @@ class MarksFile(EditedFile):
 
     def remove(self, mark_id: str) -> None:
         """Take a mark back. Raises AnnotationError where there is none of that id."""
+        self._do([_removal(mark_id)], [_putting(self._removable(mark_id))])
+
+    def _removable(self, mark_id: str) -> Mark:
         mark = self.get(mark_id)
         if mark is None:
             raise AnnotationError(Message("mark_unknown", rater=self.rater, mark=repr(mark_id)))
         self._refuse_round(mark.round)
-        self._do([_removal(mark_id)], [_putting(mark)])
+        return mark
 
     def bring_in(
         self, put: Iterable[Mark], removed: Iterable[str], source: Mapping[str, Any]
     ) -> None:
         """Give, change and take back marks as one change, as a file of another tool has them.
-
-        Parameters
-        ----------
-        put : as in `put`.
-        removed : ids of marks.
-        source : which file they came from.
-
-        Raises
-        ------
-        AnnotationError : as `put` and `remove`; nothing was changed then.
-        """
+        Raises AnnotationError as `put` and `remove`; nothing was changed then."""
         stored = self._marks
         self._marks = stored.copy()
         entries: list[Entry] = [(IMPORTED, dict(source))]
         inverse: list[Entry] = []
         try:
             for mark_id in removed:
-                mark = self.get(mark_id)
-                if mark is None:
-                    raise AnnotationError(
-                        Message("mark_unknown", rater=self.rater, mark=repr(mark_id))
-                    )
-                self._refuse_round(mark.round)
+                mark = self._removable(mark_id)
                 self._stage([_removal(mark_id, IMPORTED)], entries)
                 inverse.insert(0, _putting(mark))
             for mark in put:
@@ -393,20 +355,15 @@ class MarksFile(EditedFile):
     def _displaced(self, mark: Mark) -> Iterator[tuple[Mark, list[Mark]]]:
         """The marks of the same tier that cannot stand beside this one, and what is left of
         each."""
-        point = mark.t0_ns == mark.t1_ns
         for other in self._marks.together(mark.tier, mark.unit):
-            if other.id == mark.id or other.round != mark.round:
-                continue
-            if other.codebook in self._foreign:
+            if other.id == mark.id or other.round != mark.round or other.codebook in self._foreign:
                 continue
             if mark.unit is not None:
                 yield other, []
-                continue
-            if point or other.t0_ns == other.t1_ns:
+            elif mark.t0_ns == mark.t1_ns or other.t0_ns == other.t1_ns:
                 if (mark.t0_ns, mark.t1_ns) == (other.t0_ns, other.t1_ns):
                     yield other, []
-                continue
-            if other.t0_ns < mark.t1_ns and mark.t0_ns < other.t1_ns:
+            elif other.t0_ns < mark.t1_ns and mark.t0_ns < other.t1_ns:
                 yield other, _outside(other, mark)
 
     def _replaced(self, mark: Mark) -> Iterator[Mark]:
@@ -429,11 +386,8 @@ class MarksFile(EditedFile):
     def gone(self) -> list[str]:
         """The ids of marks whose units are gone, as units that were split or merged."""
         if self._loose is None:
-            self._loose = frozenset(
-                mark.id
-                for mark in self.marks
-                if mark.unit is not None and mark.unit not in self._units
-            )
+            loose = (m.id for m in self.marks if m.unit is not None and m.unit not in self._units)
+            self._loose = frozenset(loose)
         return [name for name in self._loose if name in self._marks.marks]
 
     def _refuse_locked(self) -> None:
@@ -471,15 +425,9 @@ def _outside(other: Mark, mark: Mark) -> list[Mark]:
     return left
 
 
-def _replacing(other: Mark, rest: list[Mark]) -> list[Entry]:
-    return [_putting(piece, "displaced") for piece in rest] or [_removal(other.id, "displaced")]
-
-
 def _putting(mark: Mark, why: str = "") -> Entry:
-    body = body_of(mark)
-    del body["utc"]  # the line's
-    return PUT, {**body, WHY: why} if why else body
+    return PUT, body_of(mark) | ({WHY: why} if why else {})
 
 
 def _removal(mark_id: str, why: str = "") -> Entry:
-    return REMOVED, {"id": mark_id, WHY: why} if why else {"id": mark_id}
+    return REMOVED, {"id": mark_id} | ({WHY: why} if why else {})

@@ -37,7 +37,6 @@ class Unit:
     ----------
     id : unique in its session; it never changes, and is never used again.
     t0_ns, t1_ns : session time.
-    speaker : see `Speaker`.
     origin : what set its boundaries: `detector`, `hand`, `import` or `simulated`.
     reaction_ms : what was taken off the times of the keys that set its boundaries by hand.
     """
@@ -72,8 +71,6 @@ class Text:
 
     Attributes
     ----------
-    unit : the id of the unit.
-    text : the words.
     words : with their times, where these are known.
     origin : `hand`, `recogniser`, `import` or `simulated`.
     by : who wrote or corrected it last.
@@ -96,17 +93,11 @@ class Mark:
 
     Attributes
     ----------
-    id : unique in its session.
-    rater : whose it is.
-    tier, code : of the codebook.
     t0_ns, t1_ns : session time; equal for a point. Of a mark on a unit, those of the unit.
     unit : the id of the unit; None for a free span or point.
     value : on a tier with values.
-    memo : a remark on it.
     codebook : SHA-256 of the version of the codebook by which it was given.
-    round : see `Round`.
     blind : what its rater was not shown, see `Blinding`.
-    utc : when it was given.
     """
 
     id: str
@@ -126,14 +117,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A stretch of which neither sound nor words leave the lab.
-
-    Attributes
-    ----------
-    id : unique in its session.
-    t0_ns, t1_ns : session time.
-    replacement : what stands for its words.
-    """
+    """A stretch of which neither sound nor words leave the lab. replacement: what stands for its
+    words."""
 
     id: str
     t0_ns: int
@@ -147,13 +132,9 @@ class Proposal:
 
     Attributes
     ----------
-    id : unique in its session.
     what : `split`, `merge`, `move`, `add` or `remove`.
     removed : ids of the units that would go.
     put : those that would come, or stand elsewhere.
-    by : who proposes it.
-    reason : why; may be empty.
-    utc : when it was made.
     """
 
     id: str
@@ -171,7 +152,6 @@ class Segmentation:
 
     Attributes
     ----------
-    units : in order of their beginnings.
     frozen : whether they may be coded: from then on they change by accepted proposals alone.
     by : who froze them, or made them last.
     proposals : changes that wait for the person who froze them, oldest first.
@@ -204,14 +184,11 @@ class RaterMarks:
 
     Attributes
     ----------
-    rater : the name of the rater's file.
     marks : in order of time, those taken back left out.
     status : of the round that was opened last: `draft` or `done`; `locked` once nothing may change
         any more, for agreement was computed.
     machine : whether no person gave them, such as the moderator's flags taken from the journal.
     codebook : SHA-256 of the codebook by which its file was opened last.
-    round : see `Round`; of the time it was opened last.
-    statuses : how far each round is; see `status_of`.
     """
 
     rater: str
@@ -233,15 +210,9 @@ class Settlement:
 
     Attributes
     ----------
-    id : unique in its session.
-    tier : of the codebook.
     t0_ns, t1_ns : session time of the disagreement: of its unit, or of the spans that differ.
     unit : the id of the unit; None for spans and points.
-    of : the ids of the raters' marks that it decides about; of a unit it decides about all of them.
     marks : what holds instead; empty where nothing was to be coded.
-    by : who settled it.
-    reason : why.
-    utc : when.
     """
 
     id: str
@@ -258,18 +229,9 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A stretch of a session that a rater codes.
-
-    Attributes
-    ----------
-    session : the name of its folder.
-    rater : who codes it.
-    t0_ns, t1_ns : session time.
-    role : `primary`: the coding that counts where nothing was settled; `second`: the stretch is
-        coded a second time, so that agreement can be measured.
-    round : see `Round`.
-    draw : the draw that it came of.
-    """
+    """A stretch of a session that a rater codes. role: `primary`: the coding that counts where
+    nothing was settled; `second`: the stretch is coded a second time, so that agreement can be
+    measured."""
 
     session: str
     rater: str
@@ -286,18 +248,8 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class SessionAnnotations:
-    """Everything that was said about a session after its end.
-
-    Attributes
-    ----------
-    session : the name of its folder.
-    segmentation : the units.
-    texts : by the ids of their units.
-    raters : by the raters' names.
-    redactions : in order of time.
-    settlements : what was settled between raters, in order of time.
-    remarks : what a crash cut off at the end of a file, in words.
-    """
+    """Everything that was said about a session after its end. texts: by the ids of their units;
+    remarks: what a crash cut off at the end of a file, in words."""
 
     session: str
     segmentation: Segmentation = field(default_factory=Segmentation)

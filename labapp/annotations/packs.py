@@ -1,18 +1,13 @@
 """Packs: what a rater on another computer needs, and nothing that would unblind them.
 
 A pack is the folder of a study in small: for each session the sound of the assigned stretches,
-their units, their text and the codebooks, and who it is for in `pack.json`. It opens like any
-study; marks come back as the rater's files (see `receiving`). Every pack is written down in
-`packs.jsonl`.
+their units, their text and the codebooks, and who it is for in `pack.json`. Every pack is written
+down in `packs.jsonl`. The journal of a session in it is a new one with the events of the sound
+alone, so that a window on another computer plays and codes it like any session: no condition, no
+outcome, no note and no answer is in it.
 
-A session as a pack has it: the sound of some stretches, and nothing of what else happened.
-
-Its journal is a new one with the events of the sound alone, so that a window on another computer
-plays and codes it like any session: no condition, no outcome, no note and no answer is in it.
-
-Marks that come back from another computer: checked, and merged into the rater's own files.
-
-Nothing is ever overwritten: lines that are there stay, and what both have counts once.
+Marks that come back are checked, and merged into the rater's own files: lines that are there stay,
+and what both have counts once.
 """
 
 from __future__ import annotations
@@ -43,7 +38,7 @@ from labapp.annotations.identity import identity_of
 from labapp.annotations.ledger import LARGEST, HeldFile, held
 from labapp.annotations.lines import Line, as_bytes, checked, merged, next_utc, parse
 from labapp.annotations.marks import OPENED, PUT, MarksFold
-from labapp.annotations.model import Assignment, Mark, Redaction, Round, SessionAnnotations, Unit
+from labapp.annotations.model import Assignment, Mark, Redaction, Round, Unit
 from labapp.annotations.places import (
     ANNOTATIONS,
     LINES,
@@ -63,12 +58,7 @@ from labapp.clock import NS, FakeClock, utc_text
 from labapp.errors import AnnotationError
 from labapp.events import Payload, UnstampedEvent
 from labapp.events.event import Source
-from labapp.events.lifecycle import (
-    SegmentEnded,
-    SegmentStarted,
-    SessionCompleted,
-    SessionPlanned,
-)
+from labapp.events.lifecycle import SegmentEnded, SegmentStarted, SessionCompleted, SessionPlanned
 from labapp.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.journal.layout import AUDIO, JOURNAL, refuse_inside
 from labapp.journal.layout import PACK as FILE
@@ -82,22 +72,19 @@ from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
 FORMAT = 1
+MARGIN_NS = NS // 2
+"""So much sound before and after a stretch, for nobody begins to hear at its first sample."""
 NOT_SHARED = "the participant did not agree that it is passed on"
+
+Stretch = tuple[int, int]
+Entries = list[tuple[str, Mapping[str, Any]]]
+"""Lines of a file that are still to be numbered: their kinds and bodies."""
 
 
 @dataclass(frozen=True)
 class Pack:
-    """A pack as it lies in a folder.
-
-    Attributes
-    ----------
-    folder : where it was unpacked.
-    id : by which it is known where it came from.
-    study : the study's id.
-    rater : whom it is for.
-    round : see `Round`.
-    sessions : the hash of the last event of each session's journal, by the names of the folders.
-    """
+    """A pack as it lies in a folder. id: by which it is known where it came from; sessions: the
+    hash of the last event of each session's journal, by the names of the folders."""
 
     folder: Path
     id: str
@@ -112,9 +99,7 @@ class PackedSession(NamedTuple):
 
     Attributes
     ----------
-    name : of its folder.
     units : how many are assigned.
-    sound, text : whether these are in the pack.
     silent_because : why there is no sound; empty where there is.
     """
 
@@ -127,15 +112,8 @@ class PackedSession(NamedTuple):
 
 @dataclass(frozen=True)
 class PackReport:
-    """What a pack holds.
-
-    Attributes
-    ----------
-    file : the archive.
-    rater : whom it is for.
-    sessions : in the order of their starts.
-    left_out : assigned sessions that are not in it, and why.
-    """
+    """What a pack holds. sessions: in the order of their starts; left_out: assigned sessions that
+    are not in it, and why."""
 
     file: Path
     rater: str
@@ -176,20 +154,9 @@ def make_pack(
     out: Path,
     round: Round = "independent",  # noqa: A002 - the field's name
 ) -> PackReport:
-    """Write a pack of what a rater is assigned to.
-
-    Parameters
-    ----------
-    study : the folder of the study's sessions.
-    rater : whom it is for.
-    out : the archive to write; `.zip` is added where it is missing.
-    round : see `Round`.
-
-    Raises
-    ------
-    AnnotationError : the rater is assigned to nothing, there is no codebook, there is something at
-        that place, or it cannot be written.
-    """
+    """Write a pack of what a rater is assigned to. out: the archive to write; `.zip` is added where
+    it is missing. Raises AnnotationError if the rater is assigned to nothing, there is no codebook,
+    there is something at that place, or it cannot be written."""
     study = study.absolute()
     check_rater(rater, study)
     leftovers.clear_of([study / "any"])
@@ -310,43 +277,34 @@ def _add_session(
         for unit in annotations.segmentation.units
         if any(entry.covers(unit.t0_ns) for entry in own)
     ]
-    stretches = stretches_with_margin(
-        [(a.t0_ns, a.t1_ns) for a in own] + [(u.t0_ns, u.t1_ns) for u in units],
-        max(record.rows[-1].t_ns, *(a.t1_ns for a in own)),
+    end_ns = max(record.rows[-1].t_ns, *(a.t1_ns for a in own))
+    heard: list[Assignment | Unit] = [*own, *units]
+    stretches = joined(
+        (max(0, each.t0_ns - MARGIN_NS), min(end_ns, each.t1_ns + MARGIN_NS)) for each in heard
     )
     sound = bool(record.audio) and record.may("share_audio")
     folder = top / session.name
     head = write_pack_session(folder, record, stretches, annotations.redactions, sound=sound)
-    identity = {"journal": head, "sound": {}, "by": annotations.segmentation.by or "units"}
+    by = annotations.segmentation.by or "units"
+    identity = {"journal": head, "sound": {}, "by": by}
     below = top / ANNOTATIONS / session.name
-    spoken = _unit_lines(identity, units)
+    spoken: Entries = [
+        (units_file.OPENED, identity),
+        *((units_file.PUT, body_of(unit)) for unit in units),
+        (units_file.FROZEN, {"frozen": True, "by": by}),
+    ]
     _write_lines(below / UNITS, spoken)
-    texts = _text_lines(identity, annotations, units)
+    shown = (annotations.texts[unit.id] for unit in units if unit.id in annotations.texts)
+    texts: Entries = [
+        (texts_file.OPENED, identity),
+        *((texts_file.PUT, body_of(text)) for text in shown),
+    ]
     if len(texts) > 1:
         _write_lines(below / TRANSCRIPT, texts)
-    heard = any((folder / "audio").glob("*.wav"))
+    sounds = any((folder / "audio").glob("*.wav"))
     counts = {UNITS: len(spoken), TRANSCRIPT: len(texts) if len(texts) > 1 else 0}
-    why = "" if heard else "none was recorded there" if sound or not record.audio else NOT_SHARED
-    return head, counts, PackedSession(session.name, len(units), heard, len(texts) > 1, why)
-
-
-Entries = list[tuple[str, Mapping[str, Any]]]
-
-
-def _unit_lines(identity: Mapping[str, Any], units: Iterable[Unit]) -> Entries:
-    entries: Entries = [(units_file.OPENED, identity)]
-    entries += [(units_file.PUT, body_of(unit)) for unit in units]
-    entries.append((units_file.FROZEN, {"frozen": True, "by": identity["by"]}))
-    return entries
-
-
-def _text_lines(
-    identity: Mapping[str, Any], annotations: SessionAnnotations, units: Iterable[Unit]
-) -> Entries:
-    entries: Entries = [(texts_file.OPENED, identity)]
-    shown = (annotations.texts[unit.id] for unit in units if unit.id in annotations.texts)
-    entries += [(texts_file.PUT, body_of(text)) for text in shown]
-    return entries
+    why = "" if sounds else "none was recorded there" if sound or not record.audio else NOT_SHARED
+    return head, counts, PackedSession(session.name, len(units), sounds, len(texts) > 1, why)
 
 
 def _write_lines(path: Path, entries: Entries) -> None:
@@ -376,12 +334,7 @@ def _zip(top: Path, stream: IO[bytes]) -> None:
 
 
 def read_pack(folder: Path) -> Pack:
-    """The pack in a folder.
-
-    Raises
-    ------
-    AnnotationError : there is none, or it is of a newer labapp.
-    """
+    """The pack in a folder. Raises AnnotationError if there is none, or it is of a newer labapp."""
     try:
         facts = json_value(files.content(folder / FILE, files.MIB))
         if facts["labapp_pack"] != FORMAT:
@@ -415,12 +368,8 @@ def is_pack(path: Path) -> bool:
 
 def open_pack(path: Path) -> Pack:
     """A pack to work with: its folder, or its archive, unpacked beside it when it is opened first.
-
-    Raises
-    ------
-    AnnotationError
-        It is none, it is damaged, or something else stands where it would be unpacked.
-    """
+    Raises AnnotationError if it is none, it is damaged, or something else stands where it would be
+    unpacked."""
     if files.is_folder(path):
         return read_pack(path)
     folder = path.with_suffix("")
@@ -454,17 +403,8 @@ def open_pack(path: Path) -> Pack:
 
 
 def session_to_code(path: Path, rater: str) -> Path:
-    """The session of a pack that its rater goes on with: the first that is not done.
-
-    Parameters
-    ----------
-    path : the pack's archive or folder.
-    rater : who opens it.
-
-    Raises
-    ------
-    AnnotationError : it is no pack or it was made for another rater.
-    """
+    """The session of a pack that its rater goes on with: the first that is not done. Raises
+    AnnotationError if it is no pack or it was made for another rater."""
     pack = open_pack(path)
     if rater != pack.rater:
         raise AnnotationError(
@@ -494,18 +434,6 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-MARGIN_NS = NS // 2
-"""So much sound before and after a stretch, for nobody begins to hear at its first sample."""
-Stretch = tuple[int, int]
-
-
-def stretches_with_margin(stretches: Sequence[Stretch], end_ns: int) -> list[Stretch]:
-    """Stretches of session time with some sound around each, those that touch made one."""
-    return joined(
-        (max(0, begin - MARGIN_NS), min(end_ns, end + MARGIN_NS)) for begin, end in stretches
-    )
-
-
 def write_pack_session(
     folder: Path,
     record: Record,
@@ -514,25 +442,10 @@ def write_pack_session(
     *,
     sound: bool,
 ) -> str:
-    """Write the session folder of a pack.
-
-    Parameters
-    ----------
-    folder : to be made, called like the session's own folder.
-    record : the session as recorded.
-    stretches : session time that may be heard, in order and apart from each other.
-    redactions : of the session; silent in the pack.
-    sound : whether the sound may be passed on.
-
-    Returns
-    -------
-    The hash of the last event of its journal, by which the files of the pack know it.
-
-    Raises
-    ------
-    AnnotationError : something of the sound cannot be read.
-    OSError : it cannot be written.
-    """
+    """Write the session folder of a pack; the hash of the last event of its journal, by which the
+    files of the pack know it. stretches: session time that may be heard, in order and apart from
+    each other. Redacted stretches are silent. Raises AnnotationError if something of the sound
+    cannot be read, and OSError if it cannot be written."""
     access.own_folder(folder, exist_ok=False)
     clock = FakeClock(0, record.name.started)
     journal = Journal.create(folder / JOURNAL, clock)
@@ -576,19 +489,20 @@ def _sound(
     folder: Path, record: Record, stretches: Sequence[Stretch], redactions: Sequence[Redaction]
 ) -> Sequence[tuple[int, Payload]]:
     """Cut the stretches out of the session's sound, a file each; the events that place them."""
-    heard = payloads(row for row in record.rows if row.kind.startswith("audio."))
+    sounds = payloads(row for row in record.rows if row.kind.startswith("audio."))
     silenced = [(redaction.t0_ns, redaction.t1_ns) for redaction in redactions]
     source = RecordedSound(
-        record.tree.open, (payload for _, payload in heard), record.rows[-1].t_ns, silenced
+        record.tree.open, (payload for _, payload in sounds), record.rows[-1].t_ns, silenced
     )
     events: list[tuple[int, Payload]] = []
+    within = ((max(t0, source.begin_ns), min(t1, source.end_ns)) for t0, t1 in stretches)
+    heard = (
+        (begin, end)
+        for begin, end in within
+        if any(span.t0_ns < end and begin < span.t1_ns for span in source.spans)
+    )
     try:
-        number = 0
-        for begin, end in stretches:
-            begin, end = max(begin, source.begin_ns), min(end, source.end_ns)
-            if not any(span.t0_ns < end and begin < span.t1_ns for span in source.spans):
-                continue
-            number += 1
+        for number, (begin, end) in enumerate(heard, start=1):
             name = f"{AUDIO}/segment-01{f'-{number}' if number > 1 else ''}.wav"
             events += _cut(folder, name, source, begin, end)
     except (OSError, ValueError) as error:
@@ -607,9 +521,7 @@ def _cut(
 ) -> list[tuple[int, Payload]]:
     rate = source.rate
     frames = (end - begin) * rate // NS
-    events: list[tuple[int, Payload]] = [
-        (begin, AudioStarted(name, "", "", rate, 1, "PCM_16")),
-    ]
+    events: list[tuple[int, Payload]] = [(begin, AudioStarted(name, "", "", rate, 1, "PCM_16"))]
     access.own_folder((folder / name).parent)
     with access.create(folder / name) as file:
         file.write(wav_header(rate, frames * FRAME_BYTES))
@@ -636,12 +548,7 @@ class Received:
 
     Attributes
     ----------
-    session : the name of its folder.
-    rater : whose marks they are.
-    marks : how many the rater has there now.
-    lines : how many lines were new.
     beyond : marks that lie outside of what was assigned.
-    status : see `labapp.annotations.model.Status`.
     ignored : changes of texts and units in the pack: these are the study's, and are not taken in.
     redacted : int
         Marks whose remark is not taken in: since the pack was made, something there was redacted.
@@ -672,19 +579,11 @@ class _Returned:
 
 
 def receive(study: Path, path: Path) -> list[Received]:
-    """Take in the marks of a returned pack, or of single files of a rater.
-
-    Parameters
-    ----------
-    study : the folder of the study's sessions, from which the pack was made.
-    path : the folder of the pack, an archive of it, or a rater's file (`….jsonl`).
-
-    Raises
-    ------
-    AnnotationError : a file is damaged, or is not of a pack of this study, or its session, units or
-        codebook are not those that were handed out. Nothing is taken in then.
-    AnnotationsBusy : a window has the rater's file open.
-    """
+    """Take in the marks of a returned pack, or of single files of a rater: all of them or none.
+    path: the folder of the pack, an archive of it, or a rater's file (`….jsonl`). Raises
+    AnnotationError if a file is damaged or not of a pack of this study, or its session, units or
+    codebook are not those that were handed out, and AnnotationsBusy if a window has the rater's
+    file open."""
     study = study.absolute()
     packs = [entry for entry in handed_out(study) if entry.kind == PACK]
     sessions = study_sessions(study)
@@ -721,11 +620,11 @@ def _changes(beside: Mapping[str, bytes], pack: HandedOut, session: str) -> int:
     """How many changes of units and texts came back beside a rater's marks."""
     handed = pack.facts.get("lines")
     counts = handed.get(session, {}) if isinstance(handed, dict) else {}
-    made = 0
-    for name, content in beside.items():
-        later = parse(content).lines[int(counts.get(name, 0)) :]
-        made += sum(not line.kind.endswith(".opened") for line in later)
-    return made
+    return sum(
+        not line.kind.endswith(".opened")
+        for name, content in beside.items()
+        for line in parse(content).lines[int(counts.get(name, 0)) :]
+    )
 
 
 def _rater_files(path: Path) -> Iterator[tuple[str, bytes, dict[str, bytes]]]:

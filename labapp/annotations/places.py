@@ -73,7 +73,6 @@ def check_rater(
 
     Parameters
     ----------
-    name : as it was given.
     study : the study's folder: another rater of it may not have the same name in other letters.
     others : raters of it who need not have a file yet, such as those who are assigned to something.
     nobody : the name of a program that it may be, such as the detector's.

@@ -1,15 +1,9 @@
-"""Redacting a stretch of a session: its words leave the lab's own files, too.
+"""Redacting a stretch of a session, and deleting its annotations when a participant withdraws.
 
-The transcript is written anew without any text that was replaced before, and remarks on marks in
+The transcript is written again without any text that was replaced before, and remarks on marks in
 the stretch are taken out of the raters' files; each file ends with a line that says so. The sound
-as it was recorded stays in the session's folder, which is never touched; whatever is made of it is
-silent there.
-
-A participant withdraws: the annotations of the session are deleted.
-
-A session's files with silence where it is redacted: whatever leaves the lab is read from here.
-
-The session's own files stay as they were recorded.
+as it was recorded stays in the session's folder, which is never touched; whatever leaves the lab is
+read through `redacted_tree`, which is silent there.
 """
 
 from __future__ import annotations
@@ -65,7 +59,6 @@ class RedactionReport:
 
     Attributes
     ----------
-    redaction : the stretch.
     texts : how many texts have fewer words now.
     memos : how many remarks and reasons were taken away.
     notes : notes that the moderator wrote down in that time: they stay in the journal.
@@ -118,67 +111,48 @@ def redact(
 ) -> RedactionReport:
     """Let neither sound nor words of a stretch leave the lab, and take the words out of its files.
 
-    Parameters
-    ----------
-    session : the session's folder.
-    t0_ns, t1_ns : session time.
-    by : who redacts; a rater's name.
-    replacement : what stands for the words.
-
-    Raises
-    ------
-    SessionBusy : a window has annotations of the session open.
-    AnnotationError : the stretch has no length, or a file cannot be read or written. What was begun
-        goes on when it is called again with the same stretch.
-    """
+    t0_ns, t1_ns: session time; replacement: what stands for the words. Raises SessionBusy if a
+    window has annotations of the session open, and AnnotationError if the stretch has no length, or
+    a file cannot be read or written: what was begun goes on when it is called again with the same
+    stretch."""
     session = session.absolute()
     refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and redact then.")
     record = open_record(session)
-    name = new_id()
-    same = [r for r in annotations_of(record).redactions if (r.t0_ns, r.t1_ns) == (t0_ns, t1_ns)]
-    if same:
-        name = same[0].id
+    known = annotations_of(record)
+    same = (r.id for r in known.redactions if (r.t0_ns, r.t1_ns) == (t0_ns, t1_ns))
+    name = next(same, "") or new_id()
     redaction = Redaction(name, t0_ns, t1_ns, replacement or Redaction("", 0, 0).replacement)
-    spoken = _words_within(record, redaction)
+    spoken = [
+        known.texts[unit.id].text
+        for unit in known.segmentation.units
+        if unit.id in known.texts and is_redacted(unit.t0_ns, unit.t1_ns, (redaction,))
+    ]
     with open_texts(session, by, record=record) as texts:
         texts.restore_redactions()
         texts.redact(redaction)
     count = _compact_texts(session, by, name)
     folder = annotations_folder(session)
-    times = {u.id: (u.t0_ns, u.t1_ns) for u in annotations_of(record).segmentation.units}
+    times = {unit.id: (unit.t0_ns, unit.t1_ns) for unit in known.segmentation.units}
     memos = 0
     for path in sorted((folder / RATERS).glob(f"*{LINES}")):
         if not path.name.startswith("."):
             memos += _take_out(path, "memo", marks_file.PUT, redaction, by, times)
     settled = folder / SETTLEMENTS
     memos += _take_out(settled, "reason", settlements_file.PUT, redaction, by, times)
-    moderator = annotations_of(record).raters["moderator"]
     notes = sum(
         mark.tier in ("note", "deviation") and is_redacted(mark.t0_ns, mark.t1_ns, (redaction,))
-        for mark in moderator.marks
+        for mark in known.raters["moderator"].marks
     )
-    made = tuple(holders(session.parent, session.name))
     return RedactionReport(
         redaction,
         count,
         memos,
         notes,
         exports_of(session),
-        made,
+        tuple(holders(session.parent, session.name)),
         tuple(quoting(session.parent, spoken)),
         _videos_of(record, redaction),
     )
-
-
-def _words_within(record: Record, redaction: Redaction) -> list[str]:
-    """What was said in a stretch: the texts of the units that share time with it."""
-    known = annotations_of(record)
-    units = {unit.id: unit for unit in known.segmentation.units}
-    return [
-        text.text
-        for name, text in known.texts.items()
-        if name in units and is_redacted(units[name].t0_ns, units[name].t1_ns, (redaction,))
-    ]
 
 
 def _videos_of(record: Record, redaction: Redaction) -> tuple[str, ...]:
@@ -253,19 +227,8 @@ def _take_out(path: Path, key: str, kind: str, redaction: Redaction, by: str, ti
 def without_remarks(
     lines: Sequence[Line], key: str, kind: str, redactions: Sequence[Redaction], times: Times
 ) -> tuple[list[Line], int]:
-    """Lines in which a remark on anything that was ever in a redacted stretch is empty.
-
-    Parameters
-    ----------
-    lines : of a file of marks or of settlements.
-    key, kind : where the remark stands, and in which lines.
-    redactions : of the session.
-    times : session time of its units.
-
-    Returns
-    -------
-    The lines, and how many things had a remark.
-    """
+    """Lines in which a remark on anything that was ever in a redacted stretch is empty, and how
+    many things had one. key, kind: where the remark stands, and in which lines."""
     put = [line for line in lines if line.kind == kind]
     within = {str(line.body["id"]) for line in put if _is_within(line.body, redactions, times)}
     remarked = {str(line.body["id"]) for line in put if line.body.get(key)} & within
@@ -295,13 +258,7 @@ def refuse_open(
     todo: str = "Close the coding window, and withdraw the session again.",
 ) -> None:
     """Raises SessionBusy where a window has annotations of a session open: it would go on writing
-    to what is deleted or written anew.
-
-    Parameters
-    ----------
-    session : its folder, which need not exist any more.
-    safe, todo : what is safe then, and what to do.
-    """
+    to what is deleted or written anew. session: its folder, which need not exist any more."""
     folder = annotations_folder(session)
     if not files.is_folder(folder):
         return
@@ -324,20 +281,17 @@ Kind = Literal["units", "texts", "codes"]
 
 
 def forget_annotations(session: Path) -> tuple[Kind, ...]:
-    """Delete all units, texts and marks of a session, and its videos.
-
-    Returns
-    -------
-    Which of units, texts and codes there were.
-
-    Raises
-    ------
-    DataFolderError : not all of it could be deleted; calling it again goes on.
-    """
+    """Delete all units, texts and marks of a session, and its videos; which of units, texts and
+    codes there were. Raises DataFolderError if not all of it could be deleted; calling it again
+    goes on."""
     folder = annotations_folder(session)
     if not files.exists(folder):
         return ()
-    kinds = _kinds(folder)
+    there: dict[Kind, bool] = {
+        "units": files.exists(folder / UNITS),
+        "texts": files.exists(folder / TRANSCRIPT),
+        "codes": any((folder / RATERS).glob(f"*{LINES}")),
+    }
     try:
         anchor.note_gone(session.absolute().parent, folder, "withdrawal")
         shutil.rmtree(folder)
@@ -349,15 +303,6 @@ def forget_annotations(session: Path) -> tuple[Kind, ...]:
             todo="Close what has files of it open, and withdraw the session again; that goes on "
             "where it stopped.",
         ) from error
-    return kinds
-
-
-def _kinds(folder: Path) -> tuple[Kind, ...]:
-    there: dict[Kind, bool] = {
-        "units": files.exists(folder / UNITS),
-        "texts": files.exists(folder / TRANSCRIPT),
-        "codes": any((folder / RATERS).glob(f"*{LINES}")),
-    }
     return tuple(kind for kind, is_there in there.items() if is_there)
 
 
@@ -366,21 +311,9 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, Ranges]:
-    """Which frames of which sound files of a session are redacted.
-
-    Parameters
-    ----------
-    record : the session; its sound need not be there.
-    redactions : of the session.
-
-    Returns
-    -------
-    By the files' names; files of which nothing is redacted are left out.
-
-    Raises
-    ------
-    AnnotationError : a file has no place in time, so that nobody knows what of it is redacted.
-    """
+    """Which frames of which sound files of a session are redacted, by the files' names; its sound
+    need not be there. Raises AnnotationError if a file has no place in time, so that nobody knows
+    what of it is redacted."""
     if not redactions:
         return {}
     events = [row.event() for row in record.rows if row.kind.startswith("audio.")]
@@ -395,15 +328,11 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
                 safe="No sound was let out.",
                 todo="Let the session out without its sound.",
             ) from error
-        # What a crash left behind the last block is sound, too.
-        longest = max(sound.frames, sound.stopped_at or 0, _LATEST_FRAME)
+        # What a crash left behind the last block is sound, too; no WAV file has 2**31 frames.
+        longest = max(sound.frames, sound.stopped_at or 0, 2**31)
         if ranges := redacted_frames(longest, fit.offset_ns, fit.rate, redactions):
             silent[sound.file] = tuple(ranges)
     return silent
-
-
-_LATEST_FRAME = 2**31
-"""Frames: more have no room in a WAV file."""
 
 
 def redacted_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
@@ -415,13 +344,8 @@ def redacted_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
 
 @dataclass(frozen=True)
 class RedactedTree:
-    """The files of a tree, with zeros in the redacted frames of its sound files.
-
-    Attributes
-    ----------
-    tree : where they lie.
-    silent : frames that are zeros, by the names of files.
-    """
+    """The files of a tree, with zeros in the redacted frames of its sound files. silent: frames
+    that are zeros, by the names of files."""
 
     tree: Tree
     silent: Mapping[str, Ranges]

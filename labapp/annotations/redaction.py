@@ -100,16 +100,9 @@ def is_redacted(t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> bool
 def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> Text:
     """A text without the words that were said in redacted stretches of its unit.
 
-    Words whose times are known go one by one, and the replacement stands there. Where the text
-    has no times for its words, or they do not make up the text, nobody can tell which of them were
-    said in the stretch: the whole text goes.
-
-    Parameters
-    ----------
-    text : of a unit.
-    t0_ns, t1_ns : session time of the unit.
-    redactions : of the session.
-    """
+    Words whose times are known go one by one, and the replacement stands there. Where the text has
+    no times for its words, or they do not make up the text, nobody can tell which of them were said
+    in the stretch: the whole text goes."""
     within = [r for r in redactions if is_redacted(t0_ns, t1_ns, (r,))]
     if not within or not text.text:
         return text
@@ -139,16 +132,8 @@ def shown_texts(
     *,
     allowed: bool = True,
 ) -> dict[str, Text]:
-    """The texts that may be shown: of units that there are, without redacted words.
-
-    Parameters
-    ----------
-    texts : by the ids of their units.
-    units : by their ids.
-    redactions : of the session.
-    allowed : bool
-        Whether the participant agreed that what was said is written down; else there are none.
-    """
+    """The texts that may be shown: of units that there are, without redacted words. allowed:
+    whether the participant agreed that what was said is written down; else there are none."""
     if not allowed:
         return {}
     return {

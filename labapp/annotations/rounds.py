@@ -25,14 +25,7 @@ from labapp.annotations.editing import fold_lines
 from labapp.annotations.final import coding_raters
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.marks import STATUS, MarksFold
-from labapp.annotations.model import (
-    Assignment,
-    Mark,
-    RaterMarks,
-    Round,
-    SessionAnnotations,
-    Status,
-)
+from labapp.annotations.model import Assignment, Mark, RaterMarks, Round, SessionAnnotations, Status
 from labapp.annotations.places import KEPT, check_rater, rater_file
 from labapp.annotations.settlements import Disagreement, disagreements
 from labapp.annotations.store import codebooks_in, open_settlements
@@ -112,21 +105,9 @@ def assign_study(
     seed: int,
     round: Round = "independent",  # noqa: A002 - the field's name
 ) -> AssigningReport:
-    """Draw who codes what of a study's sessions that nobody was assigned to, and write it down.
-
-    Parameters
-    ----------
-    study : the folder of its sessions.
-    raters : their names.
-    both : share of the stretches that are coded twice, 0 to 1.
-    seed : of the draw.
-    round : see `Round`.
-
-    Raises
-    ------
-    UsageError : there is nothing to assign, or the draw cannot be made.
-    AnnotationError : a name cannot be a rater's, or the draw cannot be written down.
-    """
+    """Draw who codes what of a study's sessions that nobody was assigned to, and write it down; see
+    `draw_assignments`. Raises UsageError if there is nothing to assign, or the draw cannot be made,
+    and AnnotationError if a name cannot be a rater's, or the draw cannot be written down."""
     sessions = study_sessions(study)
     before = assignments_of_study(study)
     for rater in raters:
@@ -157,15 +138,8 @@ def assign_study(
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A rater's coding of a session that was said to be done, or locked.
-
-    Attributes
-    ----------
-    session : the name of its folder.
-    rater : whose it is.
-    marks : how many.
-    uncoded : assigned units without a code on a tier that is not optional.
-    """
+    """A rater's coding of a session that was said to be done, or locked. uncoded: assigned units
+    without a code on a tier that is not optional."""
 
     session: str
     rater: str
@@ -175,13 +149,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class CloseReport:
-    """What was said to be done, or locked.
-
-    Attributes
-    ----------
-    closed : by session and rater.
-    left_out : sessions that cannot be used, and why.
-    """
+    """What was said to be done, or locked. left_out: sessions that cannot be used, and why."""
 
     closed: tuple[Closed, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -194,22 +162,9 @@ def close(
     only: Collection[str] = (),
 ) -> CloseReport:
     """Say that independent coding is done; or lock what is done, so that nothing of it changes any
-    more.
-
-    Parameters
-    ----------
-    study : the folder of its sessions.
-    raters : whose; all raters' where none is named.
-    to : how far it is from now on.
-    only : the names of the sessions; all where none is named.
-
-    Raises
-    ------
-    UsageError : a rater has no marks here. Nothing is changed then.
-    AnnotationError : there is none; or it is to be locked, and is a draft still. Nothing is changed
-        then.
-    AnnotationsBusy : a window has a file open. Nothing is changed then.
-    """
+    more. raters, only: all raters and all sessions where none is named. Raises UsageError if a
+    rater has no marks here, AnnotationError if there is nothing to close, or what is to be locked
+    is a draft still, and AnnotationsBusy if a window has a file open; nothing is changed then."""
     assignments = assignments_of_study(study)
     sessions = study_sessions(study)
     usable = [session for session in sessions.usable if not only or session.name in only]
@@ -309,13 +264,8 @@ def uncoded_units(
 
 @dataclass(frozen=True, slots=True)
 class StudyDisagreements:
-    """Where raters differ.
-
-    Attributes
-    ----------
-    differences : over all sessions.
-    left_out : sessions that cannot be used, and raters whose coding is not locked yet, and why.
-    """
+    """Where raters differ. left_out: sessions that cannot be used, and raters whose coding is not
+    locked yet, and why."""
 
     differences: tuple[Disagreement, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -351,20 +301,9 @@ def study_disagreements(study: Path) -> StudyDisagreements:
 def settle(
     study: Path, difference: Disagreement, by: str, marks: Sequence[Mark], reason: str
 ) -> None:
-    """Settle a disagreement between raters.
-
-    Parameters
-    ----------
-    study : the folder of the sessions.
-    difference : as `study_disagreements` gave it.
-    by : the adjudicator.
-    marks : what holds; see `adjudicated`.
-    reason : why.
-
-    Raises
-    ------
-    AnnotationError : the coding is not locked, there is no reason, or it cannot be written.
-    """
+    """Settle a disagreement that `study_disagreements` gave. marks: what holds, see
+    `adjudicated`. Raises AnnotationError if the coding is not locked, there is no reason, or it
+    cannot be written."""
     session = next((s for s in study_sessions(study).usable if s.name == difference.session), None)
     if session is None:
         raise AnnotationError(f"{difference.session} is not there any more.")
@@ -385,19 +324,9 @@ def settle(
 def adjudicated(
     difference: Disagreement, codes: Sequence[str], codebooks: Mapping[str, Codebook]
 ) -> tuple[Mark, ...]:
-    """Marks with other codes than any rater gave, for what is settled.
-
-    Parameters
-    ----------
-    difference : what raters differ about.
-    codes : ids of codes of its tier.
-    codebooks : by their SHA-256, see `labapp.annotations.store.codebooks_in`.
-
-    Raises
-    ------
-    AnnotationError : the codebook that they coded by has no such code on that tier, or one code of
-        it alone holds at a time.
-    """
+    """Marks with other codes than any rater gave, for what is settled. Raises AnnotationError if
+    the codebook that they coded by has no such code on that tier, or one code of it alone holds at
+    a time."""
     given = [mark for marks in difference.marks.values() for mark in marks]
     known = [book for mark in given if (book := codebooks.get(mark.codebook))]
     book = max(known, key=lambda book: book.version, default=None)
@@ -420,18 +349,7 @@ def adjudicated(
             )
         end = difference.t0_ns if code.kind == "point" else difference.t1_ns
         t1_ns = difference.t1_ns if difference.unit is not None else end
-        result.append(
-            Mark(
-                "",
-                "",
-                code.tier,
-                code.id,
-                difference.t0_ns,
-                t1_ns,
-                difference.unit,
-                codebook=book.sha256,
-                round="reconciled",
-                blind=(),
-            )
-        )
+        times = difference.t0_ns, t1_ns
+        mark = Mark("", "", code.tier, code.id, *times, difference.unit, codebook=book.sha256)
+        result.append(replace(mark, round="reconciled", blind=()))
     return tuple(result)

@@ -27,13 +27,9 @@ def sound_of(record: Record, silenced: Iterable[tuple[int, int]] = ()) -> Record
 
 
 def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
-    """Where somebody speaks in the sound of a session, in session time and its order.
-
-    Parameters
-    ----------
-    sound : also what is silenced in it is listened to.
-    pause_s : speech of a file with a pause shorter than this, in s, is one stretch.
-    """
+    """Where somebody speaks in the sound of a session, in session time and its order. sound: also
+    what is silenced in it is listened to; pause_s: speech of a file with a pause shorter than this,
+    in s, is one stretch."""
     heard: list[tuple[int, int]] = []
     for span in sound.spans:
         fit = sound.fit(span.file)
@@ -48,21 +44,10 @@ def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
 
 
 def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
-    """The units of a session: of a simulated one what it said, else where its sound has speech.
-
-    Parameters
-    ----------
-    record : a session folder, or a bundle with sound.
-    pause_s : speech with a pause shorter than this, in s, is one unit.
-
-    Returns
-    -------
-    In order of time. All are the participant's: who speaks cannot be heard by loudness.
-
-    Raises
-    ------
-    AnnotationError : there is no sound, or none of it can be read.
-    """
+    """The units of a session, in order of time: of a simulated one what it said, else where its
+    sound has speech, with pauses of less than `pause_s` seconds. All are the participant's: who
+    speaks cannot be heard by loudness. Raises AnnotationError if there is no sound, or none of it
+    can be read."""
     if spoken := simulated_speech(record.payloads()).units:
         return list(spoken)
     sound = sound_of(record)
@@ -83,20 +68,9 @@ def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
 def segment_session(
     session: Path, by: str, pause_s: float = PAUSE_S, *, freeze: bool = False
 ) -> Segmentation:
-    """Make the units of a session that has none, and freeze them if that is wanted.
-
-    Parameters
-    ----------
-    session : its folder.
-    by : who makes them.
-    pause_s : see `segment`.
-    freeze : whether they may be coded at once; also of units that were made before.
-
-    Raises
-    ------
-    AnnotationError
-        It has units already that are to be made anew, has no sound, or its file cannot be written.
-    """
+    """Make the units of a session that has none, and freeze them if that is wanted, also those that
+    were made before. pause_s: see `segment`. Raises AnnotationError if it has units and is not to
+    be frozen, has no sound, or its file cannot be written."""
     record = open_record(session)
     present = store.segmentation_of(record).units
     if present and not freeze:

@@ -31,12 +31,8 @@ class Disagreement:
 
     Attributes
     ----------
-    session : the name of its folder.
-    tier : of the codebook.
-    t0_ns, t1_ns : session time.
     unit : the id of the unit; None for spans and points.
     marks : by rater, of all who coded there; empty for one who gave no code.
-    settlement : what was settled about it.
     """
 
     session: str
@@ -61,7 +57,6 @@ def disagreements(
 
     Parameters
     ----------
-    annotations : of one session.
     assignments : who codes what; those of other sessions are passed over.
     codebook_ids : as in `labapp.annotations.final.final_marks`.
     """
@@ -92,11 +87,13 @@ def _settlement_of(
 ) -> Settlement | None:
     """What was settled about it; of spans where the same stretch differed."""
     times = (disagreement.t0_ns, disagreement.t1_ns)
-    for settlement in settlements:
-        same = disagreement.unit is not None or times == (settlement.t0_ns, settlement.t1_ns)
-        if same and _is_about(settlement, disagreement):
-            return settlement
-    return None
+    about = (
+        settlement
+        for settlement in settlements
+        if (disagreement.unit is not None or times == (settlement.t0_ns, settlement.t1_ns))
+        and _is_about(settlement, disagreement)
+    )
+    return next(about, None)
 
 
 def _is_about(settlement: Settlement, disagreement: Disagreement) -> bool:
@@ -125,14 +122,9 @@ def _units_that_differ(
             continue
         codes = {rater: {(m.code, m.value) for m in given.get(rater, ())} for rater in due}
         if len(set(map(frozenset, codes.values()))) > 1:
-            yield Disagreement(
-                annotations.session,
-                tier,
-                unit.t0_ns,
-                unit.t1_ns,
-                unit.id,
-                {rater: tuple(given.get(rater, ())) for rater in due},
-            )
+            marks_of = {rater: tuple(given.get(rater, ())) for rater in due}
+            times = (unit.t0_ns, unit.t1_ns)
+            yield Disagreement(annotations.session, tier, *times, unit.id, marks_of)
 
 
 def _spans_that_differ(
@@ -157,14 +149,8 @@ def _spans_that_differ(
         given = {rater: tuple(m for m in group if m.rater == rater) for rater in due}
         codes = {frozenset((m.code, m.value) for m in own_) for own_ in given.values()}
         if len(due) > 1 and len(codes) > 1:
-            yield Disagreement(
-                annotations.session,
-                tier,
-                group[0].t0_ns,
-                max(m.t1_ns for m in group),
-                None,
-                given,
-            )
+            t0_ns, t1_ns = group[0].t0_ns, max(m.t1_ns for m in group)
+            yield Disagreement(annotations.session, tier, t0_ns, t1_ns, None, given)
 
 
 def _due(t_ns: int, coders: Sequence[str], own: Sequence[Assignment]) -> list[str]:
@@ -175,13 +161,7 @@ def _due(t_ns: int, coders: Sequence[str], own: Sequence[Assignment]) -> list[st
 
 
 class SettlementsFold:
-    """What was settled in a session.
-
-    Attributes
-    ----------
-    settlements : by their ids, those taken back left out.
-    opened : which session they are of.
-    """
+    """What was settled in a session. settlements: by their ids, those taken back left out."""
 
     def __init__(self) -> None:
         self.settlements: dict[str, Settlement] = {}
@@ -207,13 +187,7 @@ class SettlementsFold:
 
 
 class SettlementsFile(EditedFile):
-    """What is settled in a session, open for work; undo as in every such file.
-
-    Parameters
-    ----------
-    path : the file.
-    by : who settles.
-    """
+    """What is settled in a session, open for work; undo as in every such file."""
 
     OPENED = OPENED
 
@@ -236,23 +210,15 @@ class SettlementsFile(EditedFile):
 
     def settle(self, disagreement: Disagreement, marks: Sequence[Mark], reason: str) -> Settlement:
         """Say what holds of a disagreement, and why; what was settled of it before is replaced.
-
-        Parameters
-        ----------
-        disagreement : what raters differ about.
-        marks : what holds: marks of theirs, or others; none where nothing was to be coded.
-        reason : why; not empty.
-
-        Raises
-        ------
-        AnnotationError : there is no reason, or it cannot be written.
-        """
+        marks: those of the raters, or others; none where nothing was to be coded. Raises
+        AnnotationError if there is no reason, or it cannot be written."""
         reason = " ".join(reason.split())
         if not reason:
             raise AnnotationError(
                 Message("settled_without_reason"), todo=Message("settled_without_reason_todo")
             )
-        before = self._before(disagreement)
+        # Somebody may have been quicker.
+        before = [s for s in self.settlements if _is_about(s, disagreement)]
         name = before[0].id if before else new_id()
         holding = tuple(
             replace(mark, id=f"{name}-{number}", rater=self.by, round="reconciled", memo="", utc="")
@@ -270,23 +236,15 @@ class SettlementsFile(EditedFile):
             reason,
         )
         entries: list[Entry] = [(REMOVED, {"id": other.id}) for other in before[1:]]
-        inverse: list[Entry] = [(PUT, _body(other)) for other in before]
-        lines = self._do([*entries, (PUT, _body(settlement))], inverse or [(REMOVED, {"id": name})])
+        inverse: list[Entry] = [(PUT, body_of(other)) for other in before]
+        lines = self._do(
+            [*entries, (PUT, body_of(settlement))], inverse or [(REMOVED, {"id": name})]
+        )
         return replace(settlement, utc=lines[-1].utc)
-
-    def _before(self, disagreement: Disagreement) -> list[Settlement]:
-        """What is settled of a disagreement by now: somebody may have been quicker."""
-        return [s for s in self.settlements if _is_about(s, disagreement)]
 
     def remove(self, settlement_id: str) -> None:
         """Take back what was settled. Raises AnnotationError where there is nothing of that id."""
         before = self._settled.settlements.get(settlement_id)
         if before is None:
             raise AnnotationError(Message("settlement_unknown", settlement=repr(settlement_id)))
-        self._do([(REMOVED, {"id": settlement_id})], [(PUT, _body(before))])
-
-
-def _body(settlement: Settlement) -> dict[str, Any]:
-    body = body_of(settlement)
-    del body["utc"]  # the line's
-    return body
+        self._do([(REMOVED, {"id": settlement_id})], [(PUT, body_of(before))])

@@ -103,9 +103,7 @@ def simulated_speech(events: Iterable[tuple[Event, Payload]]) -> SimulatedSpeech
         unit = f"s{event.seq}"
         units.append(Unit(unit, t0_ns, t1_ns, origin=SIMULATED))
         if payload.text != WITHHELD:
-            texts.append(
-                Text(unit, payload.text, origin=SIMULATED, by=SIMULATED, reviewed=True),
-            )
+            texts.append(Text(unit, payload.text, origin=SIMULATED, by=SIMULATED, reviewed=True))
         marks += [
             Mark(
                 f"{unit}-{tier}",

@@ -16,15 +16,7 @@ from labapp.journal.opening import open_record, places
 
 @dataclass(frozen=True, slots=True)
 class RaterProgress:
-    """How far a rater is.
-
-    Attributes
-    ----------
-    rater : whose marks they are.
-    marks : how many.
-    units : of how many units.
-    status : see `labapp.annotations.model.Status`.
-    """
+    """How far a rater is. units: of how many units."""
 
     rater: str
     marks: int
@@ -38,16 +30,10 @@ class SessionProgress:
 
     Attributes
     ----------
-    session : its name.
-    units : how many there are.
-    frozen : whether they may be coded.
-    proposals : changes of units that wait.
     speakers_said : bool
         Whether somebody said who speaks; where not, all units count as the participant's.
     texts, reviewed : how many units have a text, and one that a person has read against the sound.
-    raters : people who coded it, by their names.
     second : whether more than one of them is done with coding that counts, training left out.
-    adjudicated : how many disagreements were settled.
     problem : why nothing is known, in words; empty where it is.
     """
 
@@ -76,10 +62,7 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
     people = {name: rater for name, rater in annotations.raters.items() if not rater.machine}
     raters = tuple(
         RaterProgress(
-            name,
-            len(rater.marks),
-            len({mark.unit for mark in rater.marks} & ids),
-            rater.status,
+            name, len(rater.marks), len({mark.unit for mark in rater.marks} & ids), rater.status
         )
         for name, rater in sorted(people.items())
     )

@@ -72,34 +72,15 @@ def annotations_of(
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
     the participant did not agree that what was said is written down.
 
-    Parameters
-    ----------
-    record : a session folder or a bundle.
-    events : its journal, where that was read already.
-
-    Raises
-    ------
-    AnnotationError
-        A file of it cannot be read, a line is damaged, or a file is of another session.
-    """
+    events: its journal, where that was read already. Raises AnnotationError if a file of it cannot
+    be read, a line is damaged, or a file is of another session."""
     return annotations_in(annotations_tree(record), record, events)
 
 
 def annotations_in(
     tree: Tree, record: Record, events: Iterable[tuple[Event, Payload]] | None = None
 ) -> SessionAnnotations:
-    """As `annotations_of`, from files of annotations that lie elsewhere.
-
-    Parameters
-    ----------
-    tree : the files.
-    record : the session that they are of.
-    events : its journal, where that was read already.
-
-    Raises
-    ------
-    AnnotationError : as `annotations_of`.
-    """
+    """As `annotations_of`, from files of annotations that lie elsewhere."""
     remarks: list[str] = []
     units, settled = UnitsFold(), SettlementsFold()
     texts = TextsFold(anchored=anchored_redactions(record))
@@ -204,11 +185,8 @@ def open_marks(
 
     Parameters
     ----------
-    session : its folder.
-    rater : whose marks they are.
     codebook : by which they are given; this version is kept in the study.
     blind : what the rater is not shown, see `labapp.annotations.model.Blinding`.
-    round : see `labapp.annotations.model.Round`.
     machine : whether no person gives them.
     record : the session, where it was opened before.
 
@@ -246,7 +224,8 @@ def open_marks(
         fold=fold,
         checked=_ours(path, fold, record, identity, rater),
     )
-    opened = _opened(
+    return _noted(
+        file,
         fold,
         identity,
         rater=rater,
@@ -255,24 +234,12 @@ def open_marks(
         round=round,
         machine=machine,
     )
-    return _noted(file, opened)
 
 
 def open_units(session: Path, by: str, *, record: Record | None = None) -> UnitsFile:
-    """Open the segmentation of a session for work.
-
-    Parameters
-    ----------
-    session : its folder.
-    by : who works on it.
-    record : the session, where it was opened before.
-
-    Raises
-    ------
-    AnnotationsBusy : the file is open in another window.
-    AnnotationError : the name cannot be a rater's, the session is being recorded, or the file is
-        damaged or of another session.
-    """
+    """Open the segmentation of a session for work. Raises AnnotationsBusy if the file is open in
+    another window. Raises AnnotationError if the name cannot be a rater's, the session is being
+    recorded, or the file is damaged or of another session."""
     session = session.absolute()
     check_rater(by, session.parent, nobody=DETECTOR)
     record = _finished(session, record)
@@ -281,7 +248,7 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
     ours = _ours(path, fold, record, identity)
     file = UnitsFile(path, by, fold=fold, checked=ours)
     new = not fold.opened
-    file = _noted(file, _opened(fold, identity, by=by))
+    file = _noted(file, fold, identity, by=by)
     if new and (spoken := simulated_speech(told_events(record)).units):
         file.take_in(spoken)
     return file
@@ -295,15 +262,13 @@ def open_texts(
     session = session.absolute()
     check_rater(by, session.parent, nobody=RECOGNISER)
     record = _finished(session, record)
-    identity, fold = (
-        identity_of(record, session),
-        TextsFold(simulated_speech(told_events(record)).texts, anchored_redactions(record)),
-    )
+    identity = identity_of(record, session)
+    fold = TextsFold(simulated_speech(told_events(record)).texts, anchored_redactions(record))
     path = annotations_folder(session) / TRANSCRIPT
     ours = _ours(path, fold, record, identity)
     may = record.may("transcript")
     file = TextsFile(path, by, fold=fold, checked=ours, allowed=may, patience_s=patience_s)
-    return _noted(file, _opened(fold, identity, by=by))
+    return _noted(file, fold, identity, by=by)
 
 
 def open_settlements(session: Path, by: str, *, record: Record | None = None) -> SettlementsFile:
@@ -316,7 +281,7 @@ def open_settlements(session: Path, by: str, *, record: Record | None = None) ->
     path = annotations_folder(session) / SETTLEMENTS
     ours = _ours(path, fold, record, identity)
     file = SettlementsFile(path, by, fold=fold, checked=ours)
-    return _noted(file, _opened(fold, identity, by=by))
+    return _noted(file, fold, identity, by=by)
 
 
 def _ours(
@@ -348,19 +313,14 @@ def lost_locks(path: Path, fold: MarksFold) -> list[str]:
     return sorted(r for r in anchor.locked_rounds(path) if fold.statuses.get(r) != "locked")
 
 
-def _opened(fold: Fold, identity: SessionIdentity, **facts: Any) -> dict[str, Any]:
-    """What a file says of who has it open; sound that was deleted since stays named."""
+def _noted(file: File, fold: Fold, identity: SessionIdentity, **facts: Any) -> File:
+    """The file, which says by now who has it open; sound that was deleted since stays named."""
     stored = identity.to_json()
     before = fold.opened.get("sound")
     if isinstance(before, dict):
         stored["sound"] = before | stored["sound"]
-    return {**stored, **facts}
-
-
-def _noted(file: File, opened: dict[str, Any]) -> File:
-    """The file, which says by now who has it open."""
     try:
-        file.note_opened(opened)
+        file.note_opened(stored | facts)
     except BaseException:
         file.close()
         raise
@@ -399,10 +359,7 @@ def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str])
 
 
 def _refuse_foreign(
-    place: str,
-    opened: Mapping[str, Any],
-    record: Record,
-    sound: Mapping[str, str] | None = None,
+    place: str, opened: Mapping[str, Any], record: Record, sound: Mapping[str, str] | None = None
 ) -> None:
     if opened and (why := difference(opened, record, sound)):
         raise AnnotationError(
@@ -446,8 +403,8 @@ def moderator_marks(events: Iterable[tuple[Event, Payload]]) -> RaterMarks:
     for event, payload in events:
         match payload:
             case FlagAdded():
-                code, text = str(payload.number), payload.meaning
-                marks[event.seq] = _mark(event, FLAG, code, event.t_ns, text)
+                code = str(payload.number)
+                marks[event.seq] = _mark(event, FLAG, code, event.t_ns, payload.meaning)
             case NoteAdded():
                 marks[event.seq] = _mark(event, NOTE, NOTE, payload.typing_began_ns, payload.text)
             case DeviationNoted():
@@ -470,14 +427,6 @@ def moderator_marks(events: Iterable[tuple[Event, Payload]]) -> RaterMarks:
 
 
 def _mark(event: Event, tier: str, code: str, t0_ns: int, memo: str) -> Mark:
-    return Mark(
-        f"event-{event.seq}",
-        MODERATOR,
-        tier,
-        code,
-        min(t0_ns, event.t_ns),
-        event.t_ns,
-        memo=memo,
-        blind=(),
-        utc=event.utc,
-    )
+    times = min(t0_ns, event.t_ns), event.t_ns
+    mark = Mark(f"event-{event.seq}", MODERATOR, tier, code, *times, memo=memo, blind=())
+    return replace(mark, utc=event.utc)

@@ -15,14 +15,8 @@ from labapp.journal.sessions import sessions_in
 
 @dataclass(frozen=True)
 class AnnotatedSession:
-    """A session with what was said about it.
-
-    Attributes
-    ----------
-    path : its folder.
-    record : as recorded.
-    annotations : what was said about it, as far as it may be shown.
-    """
+    """A session with what was said about it. annotations: what was said about it, as far as it may
+    be shown."""
 
     path: Path
     record: Record
@@ -36,25 +30,15 @@ class AnnotatedSession:
 
 @dataclass(frozen=True)
 class StudySessions:
-    """The sessions of a study.
-
-    Attributes
-    ----------
-    usable : in the order of their starts.
-    left_out : the names of the others, and why each is left out.
-    """
+    """The sessions of a study. usable: in the order of their starts; left_out: the names of the
+    others, and why each is left out."""
 
     usable: tuple[AnnotatedSession, ...]
     left_out: tuple[tuple[str, str], ...]
 
 
 def study_sessions(study: Path) -> StudySessions:
-    """The sessions of a study; none of somebody who withdrew is among the usable ones.
-
-    Parameters
-    ----------
-    study : the folder of its sessions.
-    """
+    """The sessions of a study; none of somebody who withdrew is among the usable ones."""
     usable: list[AnnotatedSession] = []
     left_out: list[tuple[str, str]] = []
     for path in sessions_in(study.absolute()):

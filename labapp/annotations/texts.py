@@ -35,22 +35,9 @@ RECOGNISED = "recogniser.used"
 
 
 class TextsFold:
-    """The texts of a session: those of its file, over those that its journal has.
-
-    Parameters
-    ----------
-    texts : of the journal: what a simulated participant said.
-    anchored : stretches that are redacted whatever the file says.
-
-    Attributes
-    ----------
-    texts : dict of str to Text
-        By the ids of their units.
-    redactions : by their ids.
-    opened : which session they are of.
-    recognisers : dict of str to mapping
-        Programs that wrote texts, by their ids: engine, version, model, language and such.
-    """
+    """The texts of a session: those of its file, over those that its journal has. anchored:
+    stretches that are redacted whatever the file says; recognisers: programs that wrote texts, by
+    their ids."""
 
     def __init__(self, texts: Iterable[Text] = (), anchored: Iterable[Redaction] = ()) -> None:
         self.anchored = tuple(anchored)
@@ -87,13 +74,8 @@ class TextsFold:
 
 
 class TextsFile(EditedFile):
-    """The text of a session, open for work.
-
-    Attributes
-    ----------
-    by : who works on it.
-    allowed : whether the participant agreed that what was said is written down.
-    """
+    """The text of a session, open for work. allowed: whether the participant agreed that what was
+    said is written down."""
 
     OPENED = OPENED
 
@@ -109,14 +91,10 @@ class TextsFile(EditedFile):
     ) -> None:
         """As `EditedFile`. allowed: whether the participant agreed that what was said is written
         down."""
-        self.by = by
+        self.by = self.who = by
         self.allowed = allowed
         self._texts = fold
         super().__init__(path, fold, checked, patience_s)
-
-    @property
-    def who(self) -> str:
-        return self.by
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         if kind in (IMPORTED, RECOGNISED):
@@ -154,13 +132,8 @@ class TextsFile(EditedFile):
         return written
 
     def note_recogniser(self, facts: Mapping[str, Any]) -> None:
-        """Write down which program writes the texts that follow, where that is not said yet.
-
-        Parameters
-        ----------
-        facts : mapping of str to value
-            Its `id`, which no other has, and what else is to be known of it.
-        """
+        """Write down which program writes the texts that follow, where that is not said yet. facts:
+        its `id`, which no other has, and what else is to be known of it."""
         if dict(self._texts.recognisers.get(str(facts["id"]), {})) != dict(facts):
             self._append([(RECOGNISED, facts)])
 

@@ -44,16 +44,9 @@ class UnitsFold:
 
     Attributes
     ----------
-    units : by their ids.
     gone : ids of units that are not there any more; none is used again.
-    frozen : bool
-        Whether they may be coded.
-    by : str
-        Who froze them, or worked on them last.
-    proposals : those that wait, by their ids.
-    speakers_by : str
-        Who said that the speakers of the units are right; empty where nobody did.
-    opened : which session they are of.
+    by : who froze them, or worked on them last.
+    speakers_by : who said that the speakers of the units are right; empty where nobody did.
     """
 
     def __init__(self) -> None:
@@ -110,26 +103,17 @@ class UnitsFold:
 
 
 class UnitsFile(EditedFile):
-    """The segmentation of a session, open for work.
-
-    Attributes
-    ----------
-    by : who works on it.
-    """
+    """The segmentation of a session, open for work."""
 
     OPENED = OPENED
 
     def __init__(
         self, path: Path, by: str, *, fold: UnitsFold, checked: Callable[[], None] | None = None
     ) -> None:
-        self.by = by
+        self.by = self.who = by
         self._units = fold
         self._segmentation: Segmentation | None = None
         super().__init__(path, fold, checked)
-
-    @property
-    def who(self) -> str:
-        return self.by
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
         if kind == IMPORTED:
@@ -175,13 +159,9 @@ class UnitsFile(EditedFile):
         self._append([*entries, (FROZEN, {"frozen": True, "by": self.by})])
 
     def put(self, unit: Unit) -> Proposal | None:
-        """Add a unit, or change the one of that id; frozen ones by a proposal.
-
-        Raises
-        ------
-        AnnotationError
-            It has no length, its id was used before, or the same speaker has a unit there.
-        """
+        """Add a unit, or change the one of that id; frozen ones by a proposal. Raises
+        AnnotationError if it has no length, its id was used before, or the same speaker has a unit
+        there."""
         what = "move" if unit.id in self._units.units else "add"
         return self._change(what, (), (unit,))
 
@@ -197,31 +177,17 @@ class UnitsFile(EditedFile):
         freeze: bool = False,
     ) -> None:
         """Change units as one change, as a file of another tool has them; frozen ones by a proposal
-        each.
-
-        Parameters
-        ----------
-        changes : iterable of (str, sequence of str, sequence of Unit)
-            What each is, see `labapp.annotations.model.Proposal`, which ids go, and what comes.
-        source : which file they came from.
-        freeze : whether they may be coded from now on.
-
-        Raises
-        ------
-        AnnotationError : the units cannot be so; nothing was changed then.
-        """
+        each. changes: what each is, see `labapp.annotations.model.Proposal`, which ids go, and what
+        comes. Raises AnnotationError if the units cannot be so; nothing was changed then."""
         entries: list[Entry] = [(IMPORTED, dict(source))]
         inverse: list[Entry] = []
-        wanted = [(what, tuple(removed), tuple(put)) for what, removed, put in changes]
         if self.frozen:
-            for what, removed, put in wanted:
-                self._check(removed, put)
-                proposal = Proposal(new_id(), what, removed, put, self.by, source.get("format", ""))
-                body = body_of(proposal)
-                del body["utc"]  # the line's
-                entries.append((PROPOSED, body))
-                inverse.append((SETTLED, {"id": proposal.id, "accepted": False, "by": self.by}))
+            for what, removed, put in changes:
+                entry, taken_back = self._proposing(what, removed, put, source.get("format", ""))
+                entries.append(entry)
+                inverse.append(taken_back)
         else:
+            wanted = tuple(changes)
             gone = tuple(name for _, removed, _ in wanted for name in removed)
             come = tuple(unit for _, _, put in wanted for unit in put)
             self._check(gone, come)
@@ -237,17 +203,8 @@ class UnitsFile(EditedFile):
         return self._change("remove", (unit_id,), ())
 
     def split(self, unit_id: str, at_ns: int) -> tuple[Unit, Unit]:
-        """Make two units of one; of a frozen one this is a proposal.
-
-        Returns
-        -------
-        tuple of two Unit
-            With ids of their own.
-
-        Raises
-        ------
-        AnnotationError : there is no such unit, or the time does not lie inside it.
-        """
+        """Make two units of one, with ids of their own; of a frozen one this is a proposal. Raises
+        AnnotationError if there is no such unit, or the time does not lie inside it."""
         unit = self._unit(unit_id)
         if not unit.t0_ns < at_ns < unit.t1_ns:
             raise AnnotationError(Message("unit_split_outside"))
@@ -310,27 +267,20 @@ class UnitsFile(EditedFile):
         if self.frozen:
             self._append([(FROZEN, {"frozen": False, "by": self.by})])
 
-    def propose(
-        self, what: str, removed: Sequence[str], put: Sequence[Unit], reason: str = ""
-    ) -> Proposal:
-        """Propose a change of frozen units. Raises AnnotationError where it cannot be."""
+    def _proposing(
+        self, what: str, removed: Sequence[str], put: Sequence[Unit], reason: str
+    ) -> tuple[Entry, Entry]:
+        """The line that proposes a change of frozen units, and the one that takes it back. Raises
+        AnnotationError where it cannot be."""
         self._check(removed, put)
         proposal = Proposal(new_id(), what, tuple(removed), tuple(put), self.by, reason)
-        body = body_of(proposal)
-        del body["utc"]  # the line's
         taken_back = {"id": proposal.id, "accepted": False, "by": self.by}
-        self._do([(PROPOSED, body)], [(SETTLED, taken_back)])
-        return self._units.proposals[proposal.id]
+        return (PROPOSED, body_of(proposal)), (SETTLED, taken_back)
 
     def settle(self, proposal_id: str, accept: bool) -> None:
         """Accept or decline a change; whoever froze the units may, or anybody where nobody looked
-        at them before.
-
-        Raises
-        ------
-        AnnotationError
-            Somebody else froze them, there is no such proposal, or it does not fit any more.
-        """
+        at them before. Raises AnnotationError if somebody else froze them, there is no such
+        proposal, or it does not fit any more."""
         self._refuse_others("accept or decline changes of the units")
         proposal = self._units.proposals.get(proposal_id)
         if proposal is None:
@@ -342,12 +292,14 @@ class UnitsFile(EditedFile):
         if accept:
             self._check(proposal.removed, proposal.put)
             entries, _ = self._changes(proposal.removed, proposal.put, f"proposal {proposal.id}")
-        settled = {"id": proposal_id, "accepted": accept, "by": self.by}
-        self._append([*entries, (SETTLED, settled)])
+        entries.append((SETTLED, {"id": proposal_id, "accepted": accept, "by": self.by}))
+        self._append(entries)
 
     def _change(self, what: str, removed: Sequence[str], put: Sequence[Unit]) -> Proposal | None:
         if self.frozen:
-            return self.propose(what, removed, put)
+            entry, taken_back = self._proposing(what, removed, put, "")
+            self._do([entry], [taken_back])
+            return self._units.proposals[entry[1]["id"]]
         self._check(removed, put)
         why = what if what in ("split", "merge") else ""
         self._do(*self._changes(removed, put, why))
@@ -371,9 +323,10 @@ class UnitsFile(EditedFile):
         """Raises AnnotationError where the units could not be so."""
         for name in removed:
             self._unit(name)
-        others = [u for u in self._units.units.values() if u.id not in removed]
         changed = {unit.id for unit in put}
-        others = sorted((u for u in others if u.id not in changed), key=lambda u: u.t0_ns)
+        others = (
+            unit for unit in self._units.units.values() if unit.id not in {*removed, *changed}
+        )
         for unit in put:
             if not 0 <= unit.t0_ns < unit.t1_ns:
                 raise AnnotationError(
@@ -404,6 +357,5 @@ class UnitsFile(EditedFile):
     def _refuse_others(self, what: str) -> None:
         if self.frozen and self._units.by not in (self.by, DETECTOR):
             raise AnnotationError(
-                f"Only {self._units.by}, who froze them, can {what}.",
-                todo=f"Ask {self._units.by}.",
+                f"Only {self._units.by}, who froze them, can {what}.", todo=f"Ask {self._units.by}."
             )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook, outdated_marks
@@ -28,7 +28,7 @@ from labapp.annotations.places import (
 from labapp.annotations.redaction import anchored_redactions
 from labapp.annotations.settlements import SETTLEMENTS, SettlementsFold
 from labapp.annotations.simulated import simulated_speech
-from labapp.annotations.store import annotations_tree, lost_locks, told_events
+from labapp.annotations.store import annotations_tree, codebooks_in, lost_locks, told_events
 from labapp.annotations.texts import TextsFold
 from labapp.annotations.units import UnitsFold
 from labapp.annotations.video_files import LIST, VIDEOS, VideosFold, video_problems
@@ -40,6 +40,8 @@ from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree, Tree
 from labapp.reading import files
 
+Source = TypeVar("Source")
+
 
 @dataclass
 class AnnotationsReport:
@@ -47,7 +49,6 @@ class AnnotationsReport:
 
     Attributes
     ----------
-    checked : the files that were looked at.
     problems : what is not as it was written; empty where all is.
     remarks : what is as it was written, and worth knowing.
     anchor : where the anchor lies, how long it is, and its hash; empty where there is none.
@@ -89,23 +90,15 @@ class AnnotationsReport:
 
 
 def verify_annotations(path: Path) -> AnnotationsReport:
-    """Check the annotations of a session, or of a whole study.
-
-    Parameters
-    ----------
-    path : a session folder, a bundle, or the folder of a study.
-
-    Raises
-    ------
-    LabappError : there is neither a session nor a study.
-    """
+    """Check the annotations of a session, or of a whole study. path: a session folder, a bundle, or
+    the folder of a study. Raises LabappError if there is neither a session nor a study."""
     report = AnnotationsReport()
     if FolderName.parse(path.absolute().name) is None and _is_study(path):
         _verify_study(path, report)
         _hold_against_anchor(path, report, lambda name: True)
         return report
     for record in iter_records(path):
-        _verify_session(record, _versions(record, report), report)
+        _verify_session(record, _versions(codebooks_in, record, report), report)
         if record.kind == "session":
             session = Path(record.source).absolute()
             _hold_against_anchor(session.parent, report, beside(session.name))
@@ -159,11 +152,7 @@ def _is_study(path: Path) -> bool:
 
 def _verify_study(study: Path, report: AnnotationsReport) -> None:
     folder = study / ANNOTATIONS
-    try:
-        versions = codebooks.versions_of(study)
-    except AnnotationError as error:
-        report.problems.append(error.what)
-        versions = {}
+    versions = _versions(codebooks.versions_of, study, report)
     tree = FolderTree(folder)
     for name in tree.names():
         path = PurePosixPath(name)
@@ -186,11 +175,11 @@ def _verify_study(study: Path, report: AnnotationsReport) -> None:
         _verify_session(record, versions, report)
 
 
-def _versions(record: Record, report: AnnotationsReport) -> Mapping[str, Codebook]:
-    from labapp.annotations.store import codebooks_in
-
+def _versions(
+    read: Callable[[Source], Mapping[str, Codebook]], source: Source, report: AnnotationsReport
+) -> Mapping[str, Codebook]:
     try:
-        return codebooks_in(record)
+        return read(source)
     except AnnotationError as error:
         report.problems.append(error.what)
         return {}
@@ -212,16 +201,20 @@ def _verify_session(
         except AnnotationError as error:
             report.problems.append(f"{record.name}: {error.what}")
     units, texts = UnitsFold(), TextsFold()
+    folds: dict[str, Fold] = {
+        UNITS: units,
+        TRANSCRIPT: texts,
+        SETTLEMENTS: SettlementsFold(),
+        LIST: VideosFold(),
+    }
     marks: dict[str, MarksFold] = {}
     for name in tree.names():
         path = PurePosixPath(name)
         place = f"{record.name}/{name}"
         if _ours_to_skip(path) or (record.kind == "bundle" and path.parts[0] == CODEBOOKS):
             continue
-        if name == UNITS:
-            _check(tree, name, place, units, record, sound, report)
-        elif name == TRANSCRIPT:
-            _check(tree, name, place, texts, record, sound, report)
+        if name in folds:
+            _check(tree, name, place, folds[name], record, sound, report)
         elif path.parent == PurePosixPath(RATERS) and path.suffix == LINES:
             fold = marks[place] = MarksFold()
             _check(tree, name, place, fold, record, sound, report)
@@ -234,10 +227,6 @@ def _verify_session(
                 ]
             if fold.opened and fold.opened["rater"] != path.stem:
                 report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
-        elif name == SETTLEMENTS:
-            _check(tree, name, place, SettlementsFold(), record, sound, report)
-        elif name == LIST:
-            _check(tree, name, place, VideosFold(), record, sound, report)
         elif len(path.parts) == 1 and path.suffix == LINES:
             _parse(tree, name, place, report)
         elif path.parts[0] != VIDEOS:
@@ -335,8 +324,7 @@ def _loose_marks(place: str, fold: MarksFold, versions: Mapping[str, Codebook]) 
         if codebook is None:
             yield f"{place}: {len(given)} marks were given by a codebook that is not there"
             continue
-        unknown = sorted({mark.code for mark in given if codebook.code(mark.code) is None})
-        for code in unknown:
+        for code in sorted({mark.code for mark in given if codebook.code(mark.code) is None}):
             yield f"{place}: the codebook that its marks were given by has no code {code!r}"
 
 

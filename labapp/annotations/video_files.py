@@ -39,7 +39,6 @@ LIST = f"{VIDEOS}/videos.jsonl"
 ADDED = "video.added"
 ALIGNED = "video.aligned"
 REMOVED = "video.removed"
-_CHUNK = 4 * MIB
 USE = "video"
 """What a participant agrees to, see `labapp.study.consent.Use`."""
 
@@ -92,15 +91,10 @@ class Video:
     Attributes
     ----------
     id : unique in its session, such as `video-1`; never used again.
-    file : its name in the folder of videos.
-    sha256 : of the file.
     size : in bytes.
     duration_s : how long it is, in s.
     width, height : of the picture as it is seen, in pixels.
-    has_sound : whether it has a track of sound.
     journal : hash of an event of the session that it is of.
-    by : who added it; empty where nobody was named.
-    tool : by which version of labapp.
     """
 
     id: str
@@ -118,14 +112,7 @@ class Video:
 
 @dataclass(frozen=True, slots=True)
 class PlacedVideo:
-    """A video and where it lies in time.
-
-    Attributes
-    ----------
-    video : what it is.
-    alignment : where it lies.
-    added, aligned : when it was added and aligned last.
-    """
+    """A video and where it lies in time. added, aligned: when it was added and aligned last."""
 
     video: Video
     alignment: VideoAlignment
@@ -160,7 +147,6 @@ class VideosFold:
 
     Attributes
     ----------
-    videos : those that are there, by their ids.
     gone : the ids of those that were removed; none is used again.
     opened : not used: each video says of which session it is.
     """
@@ -257,13 +243,8 @@ def video_tree(record: Record) -> Tree:
 
 
 def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
-    """The videos of a session, as they were added; none without the participant's agreement.
-
-    Raises
-    ------
-    AnnotationError : the list is damaged.
-    RecordError : it cannot be read.
-    """
+    """The videos of a session, as they were added; none without the participant's agreement. Raises
+    AnnotationError if the list is damaged. Raises RecordError if it cannot be read."""
     if not agreed_to_video(record) or record.withdrawn == "delete":
         return ()
     tree = video_tree(record)
@@ -327,7 +308,7 @@ def video_problems(record: Record) -> tuple[int, list[str]]:
             continue
         digest, size = hashlib.sha256(), 0
         with tree.open(video.file) as stream:
-            while chunk := stream.read(_CHUNK):
+            while chunk := stream.read(4 * MIB):
                 digest.update(chunk)
                 size += len(chunk)
         if (size, digest.hexdigest()) != (video.size, video.sha256):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, data_folder
+from labapp.cli.options import Data, Json, study_path
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
 
@@ -38,8 +38,7 @@ def code_agree(
         ),
     ] = None,
     all_speakers: Annotated[
-        bool,
-        typer.Option("--all-speakers", help="Of studies: not the participant's units alone."),
+        bool, typer.Option("--all-speakers", help="Of studies: not the participant's units alone.")
     ] = False,
     table: Annotated[
         Path | None,
@@ -54,8 +53,7 @@ def code_agree(
         typer.Option("--measure", metavar="NAME", help="Of a table: alpha, kappa or fleiss."),
     ] = None,
     level: Annotated[
-        str | None,
-        typer.Option("--level", help="Of a table: nominal, ordinal, interval or ratio."),
+        str | None, typer.Option("--level", help="Of a table: nominal, ordinal, interval or ratio.")
     ] = None,
     data: Data = None,
     json_: Json = False,
@@ -83,7 +81,7 @@ def code_agree(
     again = [_pair(text) for text in repeat or []]
     from labapp.annotations.reliability.study import study_agreement
 
-    paths = [_study_path(name, data) for name in studies]
+    paths = [study_path(name, data) for name in studies]
     result = study_agreement(paths, out, step=step, again=again, everybody=all_speakers)
     if json_:
         say_json(result.to_json())
@@ -93,20 +91,6 @@ def code_agree(
     for line in result.left_out:
         say_line(f"Left out: {line}", err=True)
     say(f"agreement: {result.page}")
-
-
-def _study_path(name: str, data: Path | None) -> Path:
-    """A path as it is, or a study's folder under the data root."""
-    path = Path(name)
-    if path.exists():
-        return path
-    folder = data_folder(data) / name
-    if path.name == name and folder.is_dir():
-        return folder
-    raise UsageError(
-        f"There is no study, session or bundle {name!r}, here or in {data_folder(data)}.",
-        todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
-    )
 
 
 def _atoms(text: str) -> int:
@@ -180,6 +164,5 @@ def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
 def _among(option: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise UsageError(
-            f"{option} {value}: there is no such choice.",
-            todo=f"Give one of {', '.join(allowed)}.",
+            f"{option} {value}: there is no such choice.", todo=f"Give one of {', '.join(allowed)}."
         )

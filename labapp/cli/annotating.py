@@ -8,21 +8,27 @@ from typing import Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, session_or_study, session_path, study_folder
+from labapp.cli.options import (
+    Data,
+    Json,
+    SessionNames,
+    SessionOrBundle,
+    say_either,
+    session_or_study,
+    session_path,
+    show,
+    study_folder,
+)
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
 
-CodebookFile = Annotated[Path, typer.Argument(metavar="FILE", help="A codebook, as YAML.")]
-By = Annotated[
-    str, typer.Option("--by", help="Who looked the units through. Default: nobody, the detector.")
-]
-
 
 def code_segment(
-    sessions: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
-    ],
-    by: By = "detector",
+    sessions: SessionNames,
+    by: Annotated[
+        str,
+        typer.Option("--by", help="Who looked the units through. Default: nobody, the detector."),
+    ] = "detector",
     pause: Annotated[
         float,
         typer.Option("--pause", min=0.05, max=60, help="Seconds of silence that part two units."),
@@ -67,23 +73,20 @@ def code_segment(
         say("Look them through in the window; --freeze lets them be coded.")
 
 
-SpokenBy = Annotated[
-    Path | None,
-    typer.Option(
-        "--map",
-        metavar="FILE.csv",
-        help="Who speaks where, as a table time,speaker: 12:34.5 or seconds, and participant, "
-        "moderator or other.",
-    ),
-]
-
-
 def code_speakers(
     session: Annotated[str, typer.Argument(metavar="NAME", help="A session's name or folder.")],
     by: Annotated[
         str, typer.Option("--by", metavar="NAME", help="Who says it; needed to change anything.")
     ] = "",
-    map_: SpokenBy = None,
+    map_: Annotated[
+        Path | None,
+        typer.Option(
+            "--map",
+            metavar="FILE.csv",
+            help="Who speaks where, as a table time,speaker: 12:34.5 or seconds, and participant, "
+            "moderator or other.",
+        ),
+    ] = None,
     suggested: Annotated[
         bool,
         typer.Option(
@@ -115,11 +118,7 @@ def code_speakers(
                 todo="Add --by and a name, as in --by anna",
             )
         report = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)
-        if json_:
-            say_json(report.to_json())
-            return
-        for line in report.lines():
-            say_line(line)
+        show(report, json_)
         return
     rows = speakers_of(path)
     if json_:
@@ -131,7 +130,10 @@ def code_speakers(
         say("--suggested --by NAME takes over what is suggested.")
 
 
-def code_check(file: CodebookFile, json_: Json = False) -> None:
+def code_check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook, as YAML.")],
+    json_: Json = False,
+) -> None:
     """Check a codebook; every mistake is named with its line.
 
     Example: labapp code check codebook.yaml
@@ -207,7 +209,7 @@ def code_diff(
 
 
 def code_history(
-    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    session: SessionOrBundle,
     rater: Annotated[
         str | None, typer.Option("--rater", help="Of this rater's marks alone.")
     ] = None,
@@ -256,11 +258,7 @@ def code_verify(
         count = accept_files(study_folder(name, data), accept)
         say(f"{count} files are taken as they are now.")
     report = verify_annotations(session_or_study(name, data))
-    if json_:
-        say_json(report.to_json())
-    else:
-        for line in report.lines():
-            say_line(line)
+    show(report, json_)
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -276,11 +274,7 @@ def code_status(
     from labapp.annotations.status import study_progress, table
 
     rows = list(study_progress(study_folder(study, data)))
-    if json_:
-        say_json([row.to_json() for row in rows])
-        return
-    for line in table(rows):
-        say_line(line)
+    say_either(json_, [row.to_json() for row in rows], table(rows))
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

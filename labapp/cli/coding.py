@@ -9,7 +9,16 @@ import typer
 
 from labapp.cli import annotating, exchanging, governing
 from labapp.cli.agreeing import code_agree
-from labapp.cli.options import Data, Json, SessionName, data_folder, progress_bar, session_path
+from labapp.cli.options import (
+    At,
+    Book,
+    Data,
+    Json,
+    SessionName,
+    progress_bar,
+    session_path,
+    study_path,
+)
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
 
@@ -35,8 +44,7 @@ def code_quotes(
         ),
     ] = None,
     most: Annotated[
-        int | None,
-        typer.Option("--most", min=1, help="Of a code, first one of each participant."),
+        int | None, typer.Option("--most", min=1, help="Of a code, first one of each participant.")
     ] = None,
     unread: Annotated[
         bool,
@@ -73,7 +81,7 @@ def code_quotes(
     from labapp.cli.replay import pixels
     from labapp.parallel.long_work import stoppable
 
-    paths = [_path(name, data) for name in studies]
+    paths = [study_path(name, data, sessions=True) for name in studies]
     leftovers.clear_of(session_folders_in(paths))
     kind_of(out)
     shown = pixels(size) if pictures else None
@@ -117,21 +125,6 @@ def code_quotes(
         )
 
 
-def _path(name: str, data: Path | None) -> Path:
-    """A path as it is, or a study's folder, or a session's, under the data root."""
-    path = Path(name)
-    if path.exists():
-        return path
-    root = data_folder(data)
-    for folder in (root / name, *sorted(root.glob(f"*/{name}"))):
-        if path.name == name and folder.is_dir():
-            return folder
-    raise UsageError(
-        f"There is no study, session or bundle {name!r}, here or in {root}.",
-        todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
-    )
-
-
 def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
@@ -145,12 +138,9 @@ def _pair(text: str) -> tuple[str, str]:
 def code_open(
     session: SessionName,
     rater: Annotated[str, typer.Option("--rater", help="Who codes: a name such as anna.")],
-    codebook: Annotated[
-        str, typer.Option("--codebook", metavar="ID", help="Which one, where there are several.")
-    ] = "",
+    codebook: Book = "",
     round_: Annotated[
-        str,
-        typer.Option("--round", help="training, independent or reconciled."),
+        str, typer.Option("--round", help="training, independent or reconciled.")
     ] = "independent",
     blind: Annotated[
         str,
@@ -160,10 +150,7 @@ def code_open(
             help="What is hidden: names, outcomes, future, screen; or none.",
         ),
     ] = "names,outcomes,future",
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="Where to begin: 12:34.5, or seconds."),
-    ] = None,
+    at: At = None,
     data: Data = None,
 ) -> None:
     """Code a recorded session in the replay window, by keys; or go on with a pack.

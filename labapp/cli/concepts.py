@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from labapp.cli.options import Json, ModelName
+from labapp.cli.options import Json, ModelName, ModelsFolder, say_either, show
 from labapp.console import say, say_json
 from labapp.errors import ModelError, UsageError
 
@@ -55,15 +55,13 @@ def _state(row: dict[str, Any]) -> str:
         return str(row["problem"])
     if not row["trained"]:
         return f"recipe   {row['title']}"
-    shares = [f"{name} {100 * row[key]:.1f} %" for name, key in _ACCURACIES if row[key] is not None]
+    known = {"classes": row["task"], "concepts": row["concepts"]}.items()
+    shares = [f"{name} {100 * share:.1f} %" for name, share in known if share is not None]
     source = "shipped" if row["shipped"] else "own"
     size = f", size {row['size']}" if row["size"] else ""
     common = f"{row['ois_standardised']:.3f} in common coordinates"
     scores = f"OIS {row['ois']:.3f}, {common}, NIS {row['nis']:.3f}"
     return f"{source:7}  {row['title']}{size} ({', '.join([*shares, scores])})"
-
-
-_ACCURACIES = (("classes", "task"), ("concepts", "concepts"))
 
 
 @concepts_app.command("show")
@@ -77,10 +75,8 @@ def concepts_show(model: ModelName, json_: Json = False) -> None:
     from labapp.concepts import catalogue
 
     values = catalogue.show(model)
-    if json_:
-        say_json(values)
-    else:
-        say(yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip())
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip()
+    say_either(json_, values, [text], say)
 
 
 @concepts_app.command("train")
@@ -91,12 +87,9 @@ def concepts_train(
         typer.Option("--size", metavar="S|M|L", help="Size to use instead of the recipe's."),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="Seed to use instead of the recipe's."),
+        int | None, typer.Option("--seed", min=0, help="Seed to use instead of the recipe's.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
-    ] = None,
+    out: ModelsFolder = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
     data: OfficialFiles = None,
     threads: Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")] = 1,
@@ -269,11 +262,7 @@ def concepts_stimuli(
         every=every,
         data_folder=data,
     )
-    if json_:
-        say_json(built.to_json())
-    else:
-        for line in built.lines():
-            say(line)
+    show(built, json_, say)
 
 
 @concepts_app.command("import")
@@ -285,9 +274,7 @@ def concepts_import(
             help="Names both files, the concepts, the classes and the test pictures.",
         ),
     ],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
-    ] = None,
+    out: ModelsFolder = None,
     trust: Annotated[
         bool,
         typer.Option(

@@ -8,23 +8,18 @@ from typing import Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, session_path, study_folder
+from labapp.cli.options import Book, Data, Json, SessionOrBundle, session_path, study_folder
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
 
-Book = Annotated[
-    str, typer.Option("--codebook", metavar="ID", help="Which one, where there are several.")
-]
-
 
 def code_export(
-    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    session: SessionOrBundle,
     rater: Annotated[
         str, typer.Option("--rater", help="Whose coding; final for the one that counts.")
     ],
     to: Annotated[
-        str,
-        typer.Option("--to", help="eaf, textgrid, vtt, srt, audacity, qdpx, boris or csv."),
+        str, typer.Option("--to", help="eaf, textgrid, vtt, srt, audacity, qdpx, boris or csv.")
     ],
     out: Annotated[
         Path,
@@ -77,13 +72,7 @@ def code_export(
     base: Base = "joined" if joined else "session" if no_sound else "files"
     record = open_record(session_path(session, data))
     exported = export_coding(
-        record,
-        rater,
-        form,
-        out,
-        base=base,
-        codebook=codebook,
-        with_sound=with_sound,
+        record, rater, form, out, base=base, codebook=codebook, with_sound=with_sound
     )
     if json_:
         say_json(exported.to_json())

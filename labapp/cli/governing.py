@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, session_or_study, session_path, study_folder
+from labapp.cli.options import (
+    Data,
+    Json,
+    SessionNames,
+    session_or_study,
+    session_path,
+    show,
+    study_folder,
+)
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
 
@@ -46,11 +54,7 @@ def code_assign(
     names = [name.strip() for name in raters.split(",") if name.strip()]
     round_ = "training" if training else "independent"
     report = assign_study(study_folder(study, data), names, both, seed, round_)  # type: ignore[arg-type]
-    if json_:
-        say_json(report.to_json())
-        return
-    for line in report.lines():
-        say_line(line)
+    show(report, json_)
 
 
 def code_lock(
@@ -72,9 +76,7 @@ def code_lock(
 
 
 def code_done(
-    sessions: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
-    ],
+    sessions: SessionNames,
     rater: Annotated[list[str], typer.Option("--rater", help="Whose coding.")],
     data: Data = None,
     json_: Json = False,
@@ -139,10 +141,9 @@ def code_adjudicate(
     _say_left_out(report.left_out)
     if settle is not None:
         if not 1 <= settle <= len(differences):
-            unlocked = [f" {name}: {why}" for name, why in report.left_out]
             raise UsageError(
                 f"There is no disagreement {settle}: there are {len(differences)}."
-                + "".join(unlocked),
+                + "".join(f" {name}: {why}" for name, why in report.left_out),
                 safe="Nothing was settled.",
                 todo="`labapp code adjudicate STUDY` lists them, once coding is locked.",
             )
@@ -267,11 +268,7 @@ def code_pack(
 
     round_ = "training" if training else "independent"
     report = make_pack(study_folder(study, data), rater, out, round_)  # type: ignore[arg-type]
-    if json_:
-        say_json(report.to_json())
-        return
-    for line in report.lines():
-        say_line(line)
+    show(report, json_)
 
 
 def code_receive(

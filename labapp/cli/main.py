@@ -49,6 +49,7 @@ from labapp.cli.options import (
     one_place,
     progress_bar,
     run_options,
+    say_either,
     session_path,
     strategy_name,
 )
@@ -60,7 +61,7 @@ from labapp.cli.stimuli import stimuli_app
 from labapp.cli.studies import studies_app
 from labapp.cli.transcribing import transcribe
 from labapp.cli.videos import videos_app
-from labapp.console import say, say_json
+from labapp.console import say
 from labapp.errors import LabappError, UsageError
 from labapp.parallel.long_work import stoppable
 from labapp.resources import pilot_root
@@ -176,11 +177,7 @@ def doctor(json_: Json = False) -> None:
     from labapp.ui.doctor import examine
 
     checks = examine()
-    if json_:
-        say_json([check.to_json() for check in checks])
-    else:
-        for check in checks:
-            say(check.line())
+    say_either(json_, [check.to_json() for check in checks], (c.line() for c in checks), say)
     raise typer.Exit(0 if all(check.ok for check in checks) else 1)
 
 
@@ -260,8 +257,7 @@ def export(
         ),
     ] = False,
     with_audio: Annotated[
-        bool,
-        typer.Option("--with-audio", help="With --deidentify: keep the voices all the same."),
+        bool, typer.Option("--with-audio", help="With --deidentify: keep the voices all the same.")
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
     withdrawn: Withdrawn = False,
@@ -438,11 +434,7 @@ def simulate_(
             say(line, err=True)
         if done != participants:
             say(f"The study is full after {done} participants.", err=True)
-    if json_:
-        say_json([{"id": path.name, "path": path} for path in folders])
-    else:
-        for path in folders:
-            say(path)
+    say_either(json_, [{"id": path.name, "path": path} for path in folders], folders, say)
 
 
 OUTPUTS = {"--out", "--still", "--preregister"}

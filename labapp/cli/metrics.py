@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -150,32 +150,21 @@ def metrics(
     tasks = [
         None if path is None else scores.read(path, "y").values for path in (labels, train_labels)
     ]
+    how: dict[str, Any] = {"seed": seed, "as_published": as_published, "cut": binarize}
     with folder.new_folder(out):
         with scores.show_progress() as tell:
+            how |= {"labels": tasks[0], "say": tell}
             if chosen is None:
-                outcomes = scores.compute_all(
-                    c.values,
-                    f.values,
-                    seed=seed,
-                    as_published=as_published,
-                    cut=binarize,
-                    settings=settings,
-                    labels=tasks[0],
-                    say=tell,
-                )
+                outcomes = scores.compute_all(c.values, f.values, settings=settings, **how)
             else:
                 score = scores.compute(
                     chosen,
                     c.values,
                     f.values,
-                    seed=seed,
-                    as_published=as_published,
-                    cut=binarize,
                     settings=settings.get(name),
                     train=train,
-                    labels=tasks[0],
                     train_labels=tasks[1],
-                    say=tell,
+                    **how,
                 )
                 outcomes = [scores.MetricOutcome(chosen, score)]
         written = [] if out is None else folder.write(outcomes, c.names, f.names, out)

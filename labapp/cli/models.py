@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labapp.cli.options import Data, Json, ModelName, TorchExport, TorchScript, data_folder
+from labapp.cli.options import (
+    Data,
+    Json,
+    ModelName,
+    ModelsFolder,
+    TorchExport,
+    TorchScript,
+    Trust,
+    data_folder,
+)
 from labapp.console import say, say_json, shown
 from labapp.errors import ModelError, UsageError
 
@@ -65,9 +75,7 @@ def models_show(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            metavar="FILE.png",
-            help="Write a picture of what each dial does to this file.",
+            "--out", metavar="FILE.png", help="Write a picture of what each dial does to this file."
         ),
     ] = None,
     json_: Json = False,
@@ -82,15 +90,16 @@ def models_show(
 
     if out is not None and models_catalog.kind_of(model) != "dials":
         raise UsageError(
-            f"{model} has no dials to draw.",
-            safe="Nothing was written.",
-            todo="Leave --out out.",
+            f"{model} has no dials to draw.", safe="Nothing was written.", todo="Leave --out out."
         )
     card = models_catalog.show(_model(model))
     if not json_:
         say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
     if out is not None:
-        card["sheet"] = str(models_catalog.write_sheet(_model(model), out))
+        from labapp.representations import package, sheet_figure, sheets
+
+        drawn = sheets.traversals(package.load_package(_model(model)))
+        card["sheet"] = str(sheet_figure.write(drawn, out))
         if not json_:
             say(f"sheet: {card['sheet']}")
     if json_:
@@ -137,9 +146,7 @@ def models_remove(
 @models_app.command("train")
 def models_train(
     recipe: Annotated[Path, typer.Argument(help="A recipe, see models/recipes.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
-    ] = None,
+    out: ModelsFolder = None,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
     data: DataFolder = None,
@@ -211,10 +218,7 @@ def models_import(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="For people.")] = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours."),
-    ] = False,
+    trust: Trust = False,
     out: PackageFolder = None,
     json_: Json = False,
 ) -> None:
@@ -327,8 +331,7 @@ def models_evaluate(
     from labapp import models_catalog
 
     kind = models_catalog.kind_of(model)
-    one_with_dials = kind == "dials"
-    if out is not None and (no_metrics or not one_with_dials):
+    if out is not None and (no_metrics or kind != "dials"):
         raise UsageError(
             "--out is for what the metrics give, and none would be computed.",
             todo="Leave --out out.",
@@ -336,12 +339,12 @@ def models_evaluate(
     from labapp.metrics.evaluation import folder
 
     with folder.new_folder(out):
-        if one_with_dials:
+        if kind == "dials":
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
-        elif kind == "classifier":
-            result = _evaluate_classifier(model, data, json_=json_)
         else:
-            result = _evaluate_concepts(model, data, json_=json_)
+            result, lines = _evaluate_other(kind, model, data)
+            if not json_:
+                say("\n".join(lines))
         if json_:
             say_json(result)
         if not result["agrees"]:
@@ -411,22 +414,19 @@ def _evaluate(
     return result
 
 
-def _evaluate_classifier(model: str, data: Path | None, *, json_: bool) -> dict[str, Any]:
-    from labapp.explanations import evaluation
+def _evaluate_other(
+    kind: str, model: str, data: Path | None
+) -> tuple[dict[str, Any], Iterable[str]]:
+    """A classifier or a concept model: its numbers, and the same for people."""
+    if kind == "classifier":
+        from labapp.explanations import evaluation
 
-    result = evaluation.evaluate(model, data_folder=data)
-    if not json_:
-        say("\n".join(evaluation.table(result)))
-    return result
-
-
-def _evaluate_concepts(model: str, data: Path | None, *, json_: bool) -> dict[str, Any]:
+        result = evaluation.evaluate(model, data_folder=data)
+        return result, evaluation.table(result)
     from labapp.concepts import catalogue
 
     result = catalogue.score(model, data_folder=data)
-    if not json_:
-        say("\n".join(catalogue.table(result)))
-    return result
+    return result, catalogue.table(result)
 
 
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:

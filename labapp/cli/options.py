@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
 from labapp import access
-from labapp.console import PROGRESS, say, say_progress
+from labapp.console import PROGRESS, say, say_json, say_line, say_progress
 from labapp.errors import LabappError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
@@ -27,21 +27,38 @@ Data = Annotated[
 ]
 StudyName = Annotated[str, typer.Argument(help="A study's id or file.")]
 SessionName = Annotated[str, typer.Argument(help="A session's name or folder.")]
+SessionNames = Annotated[
+    list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
+]
+SessionOrBundle = Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")]
 ModelName = Annotated[str, typer.Argument(help="A model's id or folder.")]
 TorchExport = Annotated[
-    Path | None,
-    typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save."),
+    Path | None, typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save.")
 ]
 TorchScript = Annotated[
     Path | None, typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save.")
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours.")
+]
+NewFolder = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist.")
+]
+ModelsFolder = Annotated[
+    Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
+]
+At = Annotated[
+    str | None, typer.Option("--at", metavar="TIME", help="Where to begin: 12:34.5, or seconds.")
+]
+Book = Annotated[
+    str, typer.Option("--codebook", metavar="ID", help="Which one, where there are several.")
 ]
 Private = Annotated[Path | None, typer.Option("--private", help="Folder of names and signatures.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON value on standard output.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write; it must not exist.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Replaces the study's seed.")]
 Audio = Annotated[
-    str | None,
-    typer.Option("--audio", metavar="DEVICE|off", help="Microphone by name, or off."),
+    str | None, typer.Option("--audio", metavar="DEVICE|off", help="Microphone by name, or off.")
 ]
 Lsl = Annotated[
     bool | None,
@@ -63,8 +80,7 @@ Blind = Annotated[
 ]
 Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
 Withdrawn = Annotated[
-    bool,
-    typer.Option("--withdrawn", help="Also who withdrew and let their data be kept."),
+    bool, typer.Option("--withdrawn", help="Also who withdrew and let their data be kept.")
 ]
 Workers = Annotated[
     int | None,
@@ -167,6 +183,37 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
         bar.stop()
 
 
+class Report(Protocol):
+    """What a command found or did: for machines and for people."""
+
+    def to_json(self) -> Any: ...
+
+    def lines(self) -> Iterable[object]: ...
+
+
+def show(report: Report, json_: bool, say_one: Callable[[object], None] = say_line) -> None:
+    """Print a report: as one JSON value, or line by line."""
+    if json_:
+        say_json(report.to_json())
+        return
+    for line in report.lines():
+        say_one(line)
+
+
+def say_either(
+    json_: bool,
+    value: Any,
+    lines: Iterable[object],
+    say_one: Callable[[object], None] = say_line,
+) -> None:
+    """Print a value as JSON, or the lines that say it for people."""
+    if json_:
+        say_json(value)
+        return
+    for line in lines:
+        say_one(line)
+
+
 def one_place(workers: int | None, dask: str | None) -> None:
     """Refuse work that is asked for both here and on a cluster. Raises UsageError."""
     if workers is not None and dask is not None:
@@ -226,6 +273,27 @@ def study_folder(study: str, data: Path | None) -> Path:
     )
 
 
+def study_path(name: str, data: Path | None, *, sessions: bool = False) -> Path:
+    """A path as it is, or a study's folder under the data root. Raises UsageError.
+
+    sessions: whether a session's name is found there, too.
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    root = data_folder(data)
+    folders = [root / name]
+    if sessions:
+        folders += sorted(root.glob(f"*/{name}"))
+    for folder in folders:
+        if path.name == name and folder.is_dir():
+            return folder
+    raise UsageError(
+        f"There is no study, session or bundle {name!r}, here or in {root}.",
+        todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
+    )
+
+
 def session_or_study(name: str, data: Path | None) -> Path:
     """The folder of a session or a study, or a bundle. Raises UsageError."""
     try:
@@ -261,13 +329,6 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
     return name
 
 
-def positive_speed(speed: float) -> float:
-    """A speed the session clock can have. Raises UsageError."""
-    if not 0 < speed <= 1000:
-        raise UsageError(f"--speed must be above 0 and at most 1000, found {speed:g}.")
-    return speed
-
-
 def run_options(
     data: Path | None,
     private: Path | None,
@@ -286,7 +347,9 @@ def run_options(
     """
     from labapp.ui.starting import RunOptions
 
-    simulate, speed = strategy_name(simulate), positive_speed(speed)
+    simulate = strategy_name(simulate)
+    if not 0 < speed <= 1000:
+        raise UsageError(f"--speed must be above 0 and at most 1000, found {speed:g}.")
     warn_of_wide(data)
     more |= {"speed": speed, "blind": blind}
     return RunOptions(data, private, screen, windowed, audio, simulate, **more)
@@ -301,6 +364,5 @@ Format = Annotated[
     ),
 ]
 Strategy = Annotated[
-    str,
-    typer.Option("--strategy", help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own."),
+    str, typer.Option("--strategy", help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own.")
 ]

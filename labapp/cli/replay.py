@@ -8,17 +8,14 @@ from typing import Annotated
 
 import typer
 
-from labapp.cli.options import Data, session_path
+from labapp.cli.options import At, Data, session_path
 from labapp.console import say
 from labapp.errors import UsageError
 
 
 def replay(
     session: Annotated[str, typer.Argument(help="A session or bundle: its name or path.")],
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="Where to begin: 12:34.5, or seconds."),
-    ] = None,
+    at: At = None,
     still: Annotated[
         Path | None,
         typer.Option(

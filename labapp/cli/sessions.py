@@ -16,12 +16,15 @@ from labapp.cli.options import (
     Private,
     Screen,
     SessionName,
+    SessionOrBundle,
     Simulate,
     Speed,
     Windowed,
     data_folder,
     run_options,
+    say_either,
     session_path,
+    show,
     warn_of_wide,
 )
 from labapp.console import say, say_json, say_line, shown
@@ -33,9 +36,7 @@ _ALL = (
     "resume."
 )
 sessions_app = typer.Typer(
-    help=f"{_ALL} Example: labapp sessions list",
-    short_help=_ALL,
-    no_args_is_help=True,
+    help=f"{_ALL} Example: labapp sessions list", short_help=_ALL, no_args_is_help=True
 )
 
 
@@ -59,45 +60,26 @@ def sessions_list(data: Data = None, json_: Json = False) -> None:
 
 
 @sessions_app.command("show")
-def sessions_show(
-    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
-    data: Data = None,
-    json_: Json = False,
-) -> None:
+def sessions_show(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
     """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
     from labapp.journal.describe import describe, text
 
     facts = describe(session_path(session, data))
-    if json_:
-        say_json(facts)
-    else:
-        for line in text(facts):
-            say_line(line)
+    say_either(json_, facts, text(facts))
 
 
 @sessions_app.command("verify")
-def sessions_verify(
-    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
-    data: Data = None,
-    json_: Json = False,
-) -> None:
+def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
     """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
     from labapp.bids.verify import verify
 
     report = verify(session_path(session, data))
-    if json_:
-        say_json(report.to_json())
-    else:
-        for line in report.lines():
-            say(line)
+    show(report, json_, say)
     raise typer.Exit(0 if report.ok else 1)
 
 
 @sessions_app.command("recover")
-def sessions_recover(
-    session: SessionName,
-    data: Data = None,
-) -> None:
+def sessions_recover(session: SessionName, data: Data = None) -> None:
     """Repair a session after a crash; deletes nothing.
 
     Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
@@ -159,11 +141,8 @@ def sessions_move(
     except UsageError:
         path = session_path(session, root if into else pilot_root(root))
     goal, lines = move_pilot(path.absolute(), into, reason)
-    if json_:
-        say_json({"session": path.name, "pilot": not into, "reason": reason, "path": str(goal)})
-        return
-    for line in lines:
-        say(line)
+    done = {"session": path.name, "pilot": not into, "reason": reason, "path": str(goal)}
+    say_either(json_, done, lines, say)
 
 
 def _decided(session: str, data: Path | None, *, included: bool, reason: str, json_: bool) -> None:
@@ -171,11 +150,8 @@ def _decided(session: str, data: Path | None, *, included: bool, reason: str, js
 
     path = session_path(session, data).absolute()
     decision, lines = decide_by_hand(path, included, reason)
-    if json_:
-        say_json({"session": path.name, "decision": decision.verdict, "reason": decision.reason})
-        return
-    for line in lines:
-        say(line)
+    done = {"session": path.name, "decision": decision.verdict, "reason": decision.reason}
+    say_either(json_, done, lines, say)
 
 
 @sessions_app.command("withdraw")

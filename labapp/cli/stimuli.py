@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli.options import Json, Out, TorchExport, TorchScript
+from labapp.cli.options import (
+    Json,
+    NewFolder,
+    Out,
+    TorchExport,
+    TorchScript,
+    Trust,
+    say_either,
+)
 from labapp.console import say, say_json
 
 if TYPE_CHECKING:
@@ -34,11 +42,7 @@ def stimuli_list(json_: Json = False) -> None:
     from labapp.stimuli import library
 
     rows = library.list_sets()
-    if json_:
-        say_json(rows)
-    else:
-        for line in library.list_lines(rows):
-            say(line)
+    say_either(json_, rows, library.list_lines(rows), say)
 
 
 @stimuli_app.command("check")
@@ -95,10 +99,7 @@ def stimuli_build(
             "last two with -distinction behind it; or faces-unmasking. None with --id.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
-    ] = None,
+    out: NewFolder = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
     model: Annotated[
         str | None, typer.Option("--model", help="A classifier's id or folder of the same method.")
@@ -178,10 +179,7 @@ def stimuli_explain(
         str, typer.Option("--mean", help="Subtracted from levels 0 to 1, one or one a channel.")
     ] = "0",
     std: Annotated[str, typer.Option("--std", help="By which they are divided then.")] = "1",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
-    ] = None,
+    out: NewFolder = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
     title: Annotated[str | None, typer.Option("--title", help="Default: the id.")] = None,
     each: Annotated[int, typer.Option("--images-per-class", min=1, help="How many.")] = 5,
@@ -198,10 +196,7 @@ def stimuli_explain(
     wrong_in_set: Annotated[
         int, typer.Option("--wrong-per-set", min=0, help="Of heatmaps: predicted wrong.")
     ] = 5,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours."),
-    ] = False,
+    trust: Trust = False,
 ) -> None:
     """Make a set of pixel scores or heatmaps from your own classifier and pictures, by what it
     answers alone.
@@ -281,8 +276,7 @@ Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels s
 Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
 Count = Annotated[int, typer.Option("--count", min=1, help="Masks from the first to the last.")]
 Listed = Annotated[
-    str | None,
-    typer.Option("--masks", help="Listed instead, as a study may list them: 4,12.5,60."),
+    str | None, typer.Option("--masks", help="Listed instead, as a study may list them: 4,12.5,60.")
 ]
 Filled = Annotated[str, typer.Option("--fill", help="Masked pixels: mean, black, grey or white.")]
 Signed = Annotated[str, typer.Option("--sign", help="Rank by scores: signed or absolute.")]
@@ -308,7 +302,7 @@ def stimuli_sheet(
 
     paths = sheet.write(
         importing.load_any(name),
-        _masking(_percents(smallest, largest, count, listed), fill, sign),
+        _masking(smallest, largest, count, listed, fill, sign),
         out,
     )
     for path in paths:
@@ -332,14 +326,17 @@ def stimuli_masks(
     """
     from labapp.stimuli import importing, mask_export
 
-    masking = _masking(_percents(smallest, largest, count, listed), fill, sign)
+    masking = _masking(smallest, largest, count, listed, fill, sign)
     written = mask_export.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
     say(f"table:    {out / mask_export.TABLE}, its column logits to be filled in")
 
 
-def _percents(smallest: float, largest: float, count: int, listed: str | None) -> tuple[float, ...]:
-    """Raises UsageError where these are no percentages, or do not ascend."""
+def _masking(
+    smallest: float, largest: float, count: int, listed: str | None, fill: str, sign: str
+) -> Masking:
+    """Raises UsageError where these are no percentages or do not ascend, or a fill or sign is not
+    allowed."""
     from labapp.errors import UsageError
     from labapp.stimuli import masking
 
@@ -352,23 +349,16 @@ def _percents(smallest: float, largest: float, count: int, listed: str | None) -
                 todo="Name percentages of pixels shown above 0, up to 100, ascending, with a comma "
                 "between them.",
             ) from error
-        return percents
-    if not 0 < smallest <= largest <= 100:
+    elif not 0 < smallest <= largest <= 100:
         raise UsageError(
             f"Found --smallest {smallest:g} --largest {largest:g}.",
             todo="Percentages of pixels shown lie above 0, up to 100, the smallest first.",
         )
-    try:
-        return masking.sizes(smallest, largest, count)
-    except ValueError as error:
-        raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
-
-
-def _masking(percents: tuple[float, ...], fill: str, sign: str) -> Masking:
-    """Raises UsageError where something is not allowed."""
-    from labapp.errors import UsageError
-    from labapp.stimuli import masking
-
+    else:
+        try:
+            percents = masking.sizes(smallest, largest, count)
+        except ValueError as error:
+            raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
     if fill not in masking.FILLS or sign not in masking.SIGNS:
         raise UsageError(
             f"Found --fill {fill} --sign {sign}.",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, StudyName, data_folder
+from labapp.cli.options import Data, Json, StudyName, data_folder, show
 from labapp.console import say, say_json
 from labapp.errors import SetupError, StudyError, UsageError, faults_of
 
@@ -41,8 +41,7 @@ def studies_list(json_: Json = False) -> None:
 def studies_show(
     study: StudyName,
     participants: Annotated[
-        int,
-        typer.Option("--participants", min=1, max=1000, help="How many plans are shown."),
+        int, typer.Option("--participants", min=1, max=1000, help="How many plans are shown.")
     ] = 6,
     data: Data = None,
     json_: Json = False,
@@ -53,12 +52,7 @@ def studies_show(
     """
     from labapp.session.overview import overview
 
-    summary = overview(study, participants, data_folder(data))
-    if json_:
-        say_json(summary.to_json())
-    else:
-        for line in summary.lines():
-            say(line)
+    show(overview(study, participants, data_folder(data)), json_, say)
 
 
 @studies_app.command("check")
@@ -82,9 +76,7 @@ def studies_check(
     predictor = MaskedPredictor()
     checked = look_at(file, language, predictor)
     if json_:
-        say_json(
-            [asdict(fault) for error in checked.errors for fault in faults_of(error)],
-        )
+        say_json([asdict(fault) for error in checked.errors for fault in faults_of(error)])
     if checked.errors or checked.loaded is None:
         raise typer.Exit(1) if json_ else StudyError.together(checked.errors)
     if json_:
@@ -168,8 +160,7 @@ def studies_texts(
 
 @studies_app.command("consent")
 def studies_consent(
-    study: StudyName,
-    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
+    study: StudyName, out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")]
 ) -> None:
     """The consent form as a PDF, to print and sign by hand.
 

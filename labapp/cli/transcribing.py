@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, progress_bar, session_or_study
+from labapp.cli.options import Data, Json, SessionNames, progress_bar, session_or_study
 from labapp.console import say, say_json, say_line
 from labapp.errors import LabappError, NoConsent, TranscriptionError, UsageError
 from labapp.parallel.long_work import stoppable
@@ -20,9 +20,7 @@ _INTERRUPTED = 130
 
 
 def transcribe(
-    sessions: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
-    ],
+    sessions: SessionNames,
     model: Annotated[
         Path | None,
         typer.Option(

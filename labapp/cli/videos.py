@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, SessionName, progress_bar, session_or_study, session_path
+from labapp.cli.options import (
+    Data,
+    Json,
+    SessionName,
+    SessionNames,
+    progress_bar,
+    session_or_study,
+    session_path,
+)
 from labapp.console import say, say_json, say_line
 from labapp.errors import LabappError, UsageError
 from labapp.parallel.long_work import stoppable
@@ -98,13 +106,7 @@ def videos_align(
 
 
 @videos_app.command("list")
-def videos_list(
-    sessions: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
-    ],
-    data: Data = None,
-    json_: Json = False,
-) -> None:
+def videos_list(sessions: SessionNames, data: Data = None, json_: Json = False) -> None:
     """List the videos of sessions, and where they lie.
 
     Example: labapp videos list sub-P01_ses-1_20260102T030405Z
@@ -172,7 +174,7 @@ def _say(placed: PlacedVideo, session: str, json_: bool) -> None:
         return
     say_line(f"{session}: {_line(placed)}")
     alignment = placed.alignment
-    if alignment.residual_max_ms > _MUCH_MS:
+    if alignment.residual_max_ms > 40.0:
         say_line(
             f"Some stretches lie up to {alignment.residual_max_ms:.0f} ms beside the line: see "
             "in the replay whether picture and sound are together everywhere."
@@ -200,16 +202,11 @@ def clock_warning(placed: PlacedVideo, session: str) -> str:
     )
 
 
-_MUCH_MS = 40.0
-_TENTH = 8
-"""Digits of nanoseconds below a tenth of a second."""
-
-
 def _line(placed: PlacedVideo) -> str:
     from labapp.replay.times import time_text
 
     video, alignment = placed.video, placed.alignment
-    begins, ends = (time_text(round(t_ns, -_TENTH)) for t_ns in placed.stretch_ns)
+    begins, ends = (time_text(round(t_ns, -8)) for t_ns in placed.stretch_ns)  # tenths of a second
     facts = f"{video.id}: {video.width} × {video.height}, {begins} to {ends}"
     if alignment.origin == "hand":
         drift = f", {alignment.drift_ppm:+.1f} ppm" if alignment.drift_ppm else ""

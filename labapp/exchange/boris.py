@@ -15,10 +15,9 @@ from typing import Any
 
 from labapp.annotations.codebook import Code
 from labapp.exchange.files import MS, ms, write_new
-from labapp.exchange.model import Annotation, Sheet
+from labapp.exchange.model import Annotation, Sheet, losses
 from labapp.exchange.refi import line
 from labapp.exchange.tiers import lanes_of
-from labapp.messages import Message
 
 FORMAT = "7.0"
 """Of projects, as BORIS 8 and 9 write it."""
@@ -65,12 +64,8 @@ def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
         "converters": {},
     }  # fmt: skip
     write_new(path, json.dumps(project, indent=1, ensure_ascii=True).encode())
-    lost = []
-    if units := sum(len(sheet.utterances) for sheet in sheets):
-        lost.append(Message("lost_all_units", n=units))
-    if cut:
-        lost.append(Message("lost_moment_ends", n=cut))
-    return tuple(lost)
+    units = sum(len(sheet.utterances) for sheet in sheets)
+    return losses({"lost_all_units": units, "lost_moment_ends": cut})
 
 
 def _behaviours(sheet: Sheet, given: Iterable[Annotation]) -> list[dict[str, Any]]:
@@ -88,6 +83,7 @@ def _behaviours(sheet: Sheet, given: Iterable[Annotation]) -> list[dict[str, Any
             point = annotation.t0_ns == annotation.t1_ns
             codes.append(Code(name, annotation.tier, name, kind="point" if point else "span"))
     keys: set[str] = set()
+    modifier = {"name": "value", "description": "", "type": 0, "ask at stop": False}
     rows = []
     for code in codes:
         tier = book.tier(code.tier)
@@ -105,18 +101,12 @@ def _behaviours(sheet: Sheet, given: Iterable[Annotation]) -> list[dict[str, Any
                 "description": line(code.name),
                 "color": code.colour,
                 "category": line(tier.title if tier and tier.title else code.tier),
-                "modifiers": _modifiers(choice) if choice else "",
+                "modifiers": {"0": {**modifier, "values": choice}} if choice else "",
                 "excluded": ",".join(others),
                 "coding map": "",
             }
         )
     return rows
-
-
-def _modifiers(values: Sequence[str]) -> dict[str, Any]:
-    """One that is chosen by its value."""
-    only = {"name": "value", "description": "", "type": 0, "ask at stop": False}
-    return {"0": {**only, "values": list(values)}}
 
 
 def _events(sheet: Sheet, kinds: dict[str, str]) -> tuple[list[list[Any]], list[str], int]:
@@ -130,9 +120,7 @@ def _events(sheet: Sheet, kinds: dict[str, str]) -> tuple[list[list[Any]], list[
     for (code, value), given in same.items():
         modifier = "" if value is None else str(value)
         for number, lane in enumerate(lanes_of(given, MS), start=1):
-            name = (
-                line(sheet.participant) if number == 1 else f"{line(sheet.participant)} #{number}"
-            )
+            name = line(sheet.participant) + (f" #{number}" if number > 1 else "")
             subjects[name] = None
             for annotation in lane:
                 begin, end = ms(annotation.t0_ns), ms(annotation.t1_ns)
@@ -168,7 +156,10 @@ def _observation(sheet: Sheet, events: list[list[Any]], folder: Path) -> dict[st
     if media is None or media.path is None:
         own |= {"file": [], "scan_sampling_time": 0, "start_from_current_time": False}
         return own | {"start_from_current_epoch_time": False}
-    name = _place(media.path, folder)
+    # From the project where the sound is beside or below it, else in full.
+    place = media.path.absolute()
+    way = PurePosixPath(os.path.relpath(place, folder.absolute()).replace(os.sep, "/"))
+    name = place.as_posix() if ".." in way.parts else str(way)
     own["file"]["1"] = [name]
     own["media_info"] = {
         "length": {name: media.frames / media.rate},
@@ -178,9 +169,3 @@ def _observation(sheet: Sheet, events: list[list[Any]], folder: Path) -> dict[st
         "offset": {"1": 0.0},
     }
     return own | {"type": "MEDIA"}
-
-
-def _place(path: Path, folder: Path) -> str:
-    """Where a sound lies: from the project where that is beside or below it, else in full."""
-    way = PurePosixPath(os.path.relpath(path.absolute(), folder.absolute()).replace(os.sep, "/"))
-    return path.absolute().as_posix() if ".." in way.parts else str(way)

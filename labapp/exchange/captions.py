@@ -19,7 +19,7 @@ from typing import Any
 from labapp.clock import NS
 from labapp.exchange import files, tiers
 from labapp.exchange.files import MS, ms, unreadable
-from labapp.exchange.model import Arrival, Sheet, Stamp, Utterance
+from labapp.exchange.model import Arrival, Sheet, Stamp, Utterance, losses, ordered
 from labapp.exchange.xml import plain
 from labapp.messages import Message
 from labapp.reading.values import Budget, TooMuch, json_value
@@ -48,27 +48,17 @@ _NAMED = re.compile(
 """A name before words; what is in brackets can be nothing else."""
 
 
-def write_vtt(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
-    """Write a sheet as WebVTT; see `labapp.exchange.model.Write`."""
-    return _write(sheets, path, vtt)
-
-
-def write_srt(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
-    """Write a sheet as SRT; see `labapp.exchange.model.Write`."""
-    return _write(sheets, path, srt)
-
-
-def _write(sheets: Sequence[Sheet], path: Path, text: Callable[[Sheet], str]) -> tuple[str, ...]:
+def write(text: Callable[[Sheet], str], sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
+    """Write a sheet as captions; see `labapp.exchange.model.Write`. text: `vtt` or `srt`."""
     (sheet,) = sheets
     files.write_new(path, text(sheet).encode())
-    lost = []
-    if sheet.annotations:
-        lost.append(Message("lost_marks", n=len(sheet.annotations)))
-    if empty := len(sheet.utterances) - len(list(_spoken(sheet))):
-        lost.append(Message("lost_wordless", n=empty))
-    if words := sum(bool(utterance.words) for utterance in sheet.utterances):
-        lost.append(Message("lost_word_times", n=words))
-    return tuple(lost)
+    return losses(
+        {
+            "lost_marks": len(sheet.annotations),
+            "lost_wordless": len(sheet.utterances) - len(list(_spoken(sheet))),
+            "lost_word_times": sheet.timed,
+        }
+    )
 
 
 def vtt(sheet: Sheet) -> str:
@@ -118,10 +108,8 @@ class _Cue:
 
     Attributes
     ----------
-    line : of its times, from 1.
     times : its beginning and end in nanoseconds; None where they cannot be read.
     name : the line before its times.
-    rows : its text.
     voice : who speaks, where the format has a place for it.
     """
 
@@ -252,8 +240,7 @@ def _arrival(
                         voice=None if speaker else voice,
                     )
                 )  # fmt: skip
-    utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
-    return Arrival(tuple(utterances), stamp=stamp, lost=tuple(lost))
+    return Arrival(ordered(utterances), stamp=stamp, lost=tuple(lost))
 
 
 def _time(parts: Sequence[str | None]) -> int:

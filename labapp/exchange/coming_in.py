@@ -1,14 +1,13 @@
-"""What a file of another tool changes in a session: as a plan first, and then done.
-
-Codes in a file of another tool, beside a rater's marks.
-"""
+"""What a file of another tool changes in a session: as a plan first, and then done."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from labapp import leftovers
@@ -64,8 +63,6 @@ def plan_import(
     Parameters
     ----------
     record : a session folder.
-    rater : whose marks its codes become.
-    incoming : the file.
     translation : see `labapp.exchange.incoming.read_translation`.
     codebook : the id of the codebook, where the study has several.
     time : whose time the file has, where it does not say; see `labapp.exchange.incoming.clock_of`.
@@ -260,59 +257,46 @@ class SessionFiles:
 
     def __init__(self, plan: Plan, session: Path, record: Record) -> None:
         self._plan, self._session, self._record = plan, session, record
-        self._units: UnitsFile | None = None
-        self._texts: TextsFile | None = None
-        self._marks: MarksFile | None = None
+        self._opened = ExitStack()
 
-    @property
+    @cached_property
     def units_file(self) -> UnitsFile:
         """Raises AnnotationError."""
-        if self._units is None:
-            self._units = open_units(self._session, self._plan.rater, record=self._record)
-            spoken = annotations_of(self._record).segmentation.units
-            if not self._units.units and spoken:
-                self._units.put_all(spoken)  # of a simulated participant, who has them unwritten
-        return self._units
+        file = open_units(self._session, self._plan.rater, record=self._record)
+        self._opened.enter_context(file)
+        spoken = annotations_of(self._record).segmentation.units
+        if not file.units and spoken:
+            file.put_all(spoken)  # of a simulated participant, who has them unwritten
+        return file
 
-    @property
+    @cached_property
     def texts_file(self) -> TextsFile:
         """Raises AnnotationError."""
-        if self._texts is None:
-            self._texts = open_texts(self._session, self._plan.rater, record=self._record)
-        return self._texts
+        file = open_texts(self._session, self._plan.rater, record=self._record)
+        return self._opened.enter_context(file)
 
-    @property
+    @cached_property
     def marks_file(self) -> MarksFile:
         """Raises AnnotationError."""
-        if self._marks is None:
-            plan = self._plan
-            known = annotations_of(self._record).raters.get(plan.rater)
-            self._marks = open_marks(
-                self._session,
-                plan.rater,
-                plan.codebook,
-                blind=known.marks[-1].blind if known is not None and known.marks else HEARD,
-                round=plan.round,
-                record=self._record,
-            )
-        return self._marks
+        plan = self._plan
+        known = annotations_of(self._record).raters.get(plan.rater)
+        file = open_marks(
+            self._session,
+            plan.rater,
+            plan.codebook,
+            blind=known.marks[-1].blind if known is not None and known.marks else HEARD,
+            round=plan.round,
+            record=self._record,
+        )
+        return self._opened.enter_context(file)
 
     def close(self) -> None:
         """Save everything and let others open the files. Raises AnnotationError."""
-        for file in (self._marks, self._texts, self._units):
-            if file is not None:
-                file.close()
+        self._opened.close()
 
 
 def bring_in(plan: Plan, session: Path, record: Record) -> list[str]:
-    """Do what a plan says; see `labapp.exchange.plan.apply`.
-
-    Parameters
-    ----------
-    plan : of this session.
-    session : its folder.
-    record : the session.
-    """
+    """Do what a plan says; see `labapp.exchange.plan.apply`."""
     study = session.absolute().parent
     made = reading.write_codebook(study, plan.codebook) if plan.new_codebook else None
     files = SessionFiles(plan, session.absolute(), record)
@@ -336,11 +320,8 @@ class Given:
 
     Attributes
     ----------
-    annotations : of the session.
     marks : the rater's, of this round and codebook.
     codebook : by which codes are given from now on.
-    rater : whose.
-    round : see `labapp.annotations.model.Round`.
     ever : ids of all marks that the rater ever gave, and whether a file gave them last.
     """
 
@@ -353,25 +334,11 @@ class Given:
 
 
 class MarksIn:
-    """Finds what a file changes of a rater's marks.
-
-    Attributes
-    ----------
-    put : that are given or changed.
-    removed : ids of those that go.
-    unchanged : int
-        How many are in the file as they are here.
-    steps : what is changed, one by one.
-    lost : what cannot be brought over.
-    """
+    """Finds what a file changes of a rater's marks. unchanged: how many are in the file as they are
+    here."""
 
     def __init__(
-        self,
-        given: Given,
-        form: Format,
-        end_ns: int,
-        budget: Budget,
-        words: Sequence[str] = (),
+        self, given: Given, form: Format, end_ns: int, budget: Budget, words: Sequence[str] = ()
     ) -> None:
         """budget: see `labapp.exchange.matching.Pairs`. words: see
         `labapp.exchange.incoming.tiers_of_words`."""
@@ -395,11 +362,11 @@ class MarksIn:
             if len(left) > MOST_NAMED or tier in self._words:
                 n, row = left.total(), map_row(tier)
                 unknown.append(Message("left_tier", n=n, tier=repr(tier), row=row))
-                continue
-            unknown += (
-                Message("left_several", n=count, what=what) if count > 1 else what
-                for what, count in left.items()
-            )
+            else:
+                unknown += (
+                    Message("left_several", n=count, what=what) if count > 1 else what
+                    for what, count in left.items()
+                )
         return [*unknown, *self._lost]
 
     def meet(self, arrival: Arrival, clock: FileClock, sheet: Sheet, units: UnitsIn) -> None:
@@ -448,13 +415,9 @@ class MarksIn:
         """Tier and code by the codebook, or why there are none."""
         point = annotation.t0_ns == annotation.t1_ns
         resolved = resolve(self._given.codebook, annotation.tier, annotation.code, point=point)
-        if isinstance(resolved, str) and self._known_here(annotation):
-            return annotation.tier, annotation.code
-        return resolved
-
-    def _known_here(self, annotation: Annotation) -> bool:
-        """Whether the rater gave such a code by an earlier version of the codebook."""
-        return (annotation.tier, annotation.code) in self._earlier
+        name = annotation.tier, annotation.code
+        # The rater may have given such a code by an earlier version of the codebook.
+        return name if isinstance(resolved, str) and name in self._earlier else resolved
 
     def _same_place(self, a: Annotation, b: Annotation) -> bool:
         """Whether a code stands where another of the same exclusive tier does."""

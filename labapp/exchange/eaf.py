@@ -12,13 +12,13 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
 from labapp.exchange import files, tiers
 from labapp.exchange.files import MS, ms
-from labapp.exchange.model import Annotation, Arrival, Sheet, Stamp, Utterance
+from labapp.exchange.model import Annotation, Arrival, Sheet, Stamp, Utterance, losses, ordered
 from labapp.exchange.xml import parsed, plain
 from labapp.messages import Message
 from labapp.reading.values import Budget, TooMuch
@@ -28,13 +28,7 @@ STAMP = "labapp"
 SPEECH, MEMO = "speech", "memo"
 """Types of tiers."""
 _MARK, _UNIT, _MEMO = "m", "u", "n"
-_SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
-_XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _LANGUAGE = "und"
-_LANGUAGE_DEF = "http://cdb.iso.org/lg/CDB-00130975-001"
-_LANGUAGE_LABEL = "undetermined (und)"
-"""As ELAN has the language of its own vocabularies. A file that says other things of the same id is
-not opened by ELAN 6.9."""
 _CODES = " (codes)"
 _TOGETHER = "Symbolic_Association"
 """Of tiers below others: an annotation has the whole time of what it is on."""
@@ -45,10 +39,7 @@ def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     """Write a sheet as a file of ELAN; see `labapp.exchange.model.Write`."""
     (sheet,) = sheets
     files.write_new(path, content_of(sheet, path.parent))
-    lost = []
-    if words := sum(bool(utterance.words) for utterance in sheet.utterances):
-        lost.append(Message("lost_word_times", n=words))
-    return tuple(lost)
+    return losses({"lost_word_times": sheet.timed})
 
 
 def content_of(sheet: Sheet, folder: Path) -> bytes:
@@ -65,11 +56,11 @@ class _Writer:
             "ANNOTATION_DOCUMENT",
             {
                 "AUTHOR": sheet.rater,
-                "DATE": _date(sheet.begun_utc),
+                "DATE": f"{sheet.begun_utc[:19]}+00:00",
                 "FORMAT": "3.0",
                 "VERSION": "3.0",
-                "xmlns:xsi": _XSI,
-                "xsi:noNamespaceSchemaLocation": _SCHEMA,
+                "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+                "xsi:noNamespaceSchemaLocation": "http://www.mpi.nl/tools/elan/EAFv3.0.xsd",
             },
         )
 
@@ -118,7 +109,8 @@ class _Writer:
         speaker: str,
         rows: Sequence[tuple[str, str | None, int, int, str, str]],
     ) -> None:
-        about = {"ANNOTATOR": self.sheet.rater, "PARTICIPANT": self._person(speaker)}
+        person = self.sheet.participant if speaker == "participant" else speaker
+        about = {"ANNOTATOR": self.sheet.rater, "PARTICIPANT": person}
         tier = ET.SubElement(
             self.root, "TIER", {"TIER_ID": name, "LINGUISTIC_TYPE_REF": kind, **about}
         )
@@ -138,42 +130,24 @@ class _Writer:
             if memo:
                 remarks.append((annotation_id, memo))
         if remarks:
-            below = ET.SubElement(
-                self.root,
-                "TIER",
-                {
-                    "TIER_ID": f"{name} memo",
-                    "LINGUISTIC_TYPE_REF": MEMO,
-                    "PARENT_REF": name,
-                    **about,
-                },
-            )
+            fields = {"TIER_ID": f"{name} memo", "LINGUISTIC_TYPE_REF": MEMO, "PARENT_REF": name}
+            below = ET.SubElement(self.root, "TIER", fields | about)
             for annotation_id, memo in remarks:
-                own = f"{_MEMO}{annotation_id}"
-                _annotation(
-                    below,
-                    "REF_ANNOTATION",
-                    memo,
-                    ANNOTATION_ID=own,
-                    ANNOTATION_REF=annotation_id,
-                )
+                ids = {"ANNOTATION_ID": f"{_MEMO}{annotation_id}", "ANNOTATION_REF": annotation_id}
+                _annotation(below, "REF_ANNOTATION", memo, **ids)
 
     def _slot(self, at_ms: int) -> str:
         """A time of its own for each end: what is moved in ELAN moves nothing else."""
         self.slots.append((at_ms, len(self.slots) + 1))
         return f"ts{len(self.slots)}"
 
-    def _person(self, speaker: str) -> str:
-        return self.sheet.participant if speaker == "participant" else speaker
-
     def _types(self, names: Sequence[str]) -> None:
         kinds = list(dict.fromkeys(names))
-        types = [(SPEECH, ""), *((_type_id(name), _type_id(name)) for name in kinds)]
-        for name, values in types:
+        for name in (SPEECH, *map(_type_id, kinds)):
             fields = {"LINGUISTIC_TYPE_ID": name, "TIME_ALIGNABLE": "true"}
             fields["GRAPHIC_REFERENCES"] = "false"
-            if values:
-                fields["CONTROLLED_VOCABULARY_REF"] = values
+            if name != SPEECH:
+                fields["CONTROLLED_VOCABULARY_REF"] = name
             ET.SubElement(self.root, "LINGUISTIC_TYPE", fields)
         ET.SubElement(
             self.root,
@@ -183,12 +157,14 @@ class _Writer:
             LINGUISTIC_TYPE_ID=MEMO,
             TIME_ALIGNABLE="false",
         )
+        # As ELAN has the language of its own vocabularies: a file that says other things of the
+        # same id is not opened by ELAN 6.9.
         ET.SubElement(
             self.root,
             "LANGUAGE",
             LANG_ID=_LANGUAGE,
-            LANG_DEF=_LANGUAGE_DEF,
-            LANG_LABEL=_LANGUAGE_LABEL,
+            LANG_DEF="http://cdb.iso.org/lg/CDB-00130975-001",
+            LANG_LABEL="undetermined (und)",
         )
         ET.SubElement(
             self.root,
@@ -198,10 +174,9 @@ class _Writer:
         )
         for number, name in enumerate(kinds):
             vocabulary = ET.SubElement(self.root, "CONTROLLED_VOCABULARY", CV_ID=_type_id(name))
-            title = self.sheet.codebook.tier(name)
-            ET.SubElement(vocabulary, "DESCRIPTION", LANG_REF=_LANGUAGE).text = plain(
-                title.title if title else ""
-            )
+            tier = self.sheet.codebook.tier(name)
+            description = ET.SubElement(vocabulary, "DESCRIPTION", LANG_REF=_LANGUAGE)
+            description.text = plain(tier.title if tier else "")
             given = [a for a in self.sheet.annotations if a.tier == name]
             for place, label in enumerate(tiers.labels(self.sheet.codebook, name, given)):
                 entry = ET.SubElement(vocabulary, "CV_ENTRY_ML", CVE_ID=f"cve_{number}_{place}")
@@ -221,10 +196,6 @@ def _annotation(tier: ET.Element, tag: str, value: str, **fields: str) -> None:
     ET.SubElement(element, "ANNOTATION_VALUE").text = plain(value)
 
 
-def _date(utc: str) -> str:
-    return f"{utc[:19]}+00:00"
-
-
 def _relative(path: Path, folder: Path) -> str:
     """Where a sound lies from a folder. As ELAN writes it, and reads it: no letter of a path is
     written otherwise than it is, spaces and umlauts neither."""
@@ -240,13 +211,8 @@ def _relative(path: Path, folder: Path) -> str:
 
 @dataclass
 class _Row:
-    """An annotation of a tier, with the ids of its time slots.
-
-    Attributes
-    ----------
-    parent : of a REF_ANNOTATION, what it is on.
-    previous : of one of several on the same parent, the one before.
-    """
+    """An annotation of a tier, with the ids of its time slots. parent: of a REF_ANNOTATION, what it
+    is on; previous: of one of several on the same parent, the one before."""
 
     id: str
     slots: tuple[str, str]
@@ -290,7 +256,8 @@ def _read(content: bytes, name: str) -> Arrival:
     annotations: list[Annotation] = []
     budget = Budget()
     own = list(_tiers(root, budget))
-    memos = _memos(own)
+    remarks = (row for tier in own if tier.type == MEMO and tier.parent for row in tier.rows)
+    memos = {row.parent: row.value for row in remarks}
     types = {kind.get("LINGUISTIC_TYPE_ID"): kind for kind in root.iterfind("LINGUISTIC_TYPE")}
     together = {name for name, kind in types.items() if kind.get("CONSTRAINTS") == _TOGETHER}
     times = _times(own, _slots(root, name), together)
@@ -317,11 +284,8 @@ def _read(content: bytes, name: str) -> Arrival:
                 continue
             begin, end = t0_ms * MS + origin_ns, t1_ms * MS + origin_ns
             if speaks is not None:
-                speaker, voice = speaks
-                own_id = _own(row.id, _UNIT)
-                utterances.append(
-                    Utterance(own_id, begin, end, speaker, row.value, place=place, voice=voice)
-                )
+                spoken = Utterance(_own(row.id, _UNIT), begin, end, speaks[0], row.value)
+                utterances.append(replace(spoken, place=place, voice=speaks[1]))
                 continue
             label, value = tiers.read_label(row.value)
             if not label and not code:
@@ -330,28 +294,11 @@ def _read(content: bytes, name: str) -> Arrival:
                 continue
             memo = memos.get(row.id, "")
             budget.take(memo)  # which many rows of one id can share
-            annotations.append(
-                Annotation(
-                    _own(row.id, _MARK),
-                    tier_name,
-                    label or code,
-                    begin,
-                    begin if end - begin <= MS else end,
-                    value=value,
-                    memo=memo,
-                    place=place,
-                )
-            )
-    annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
-    utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
-    return Arrival(
-        tuple(utterances),
-        tuple(annotations),
-        media,
-        stamp,
-        tuple(lost),
-        coded=frozenset(coded),
-    )
+            end = begin if end - begin <= MS else end
+            given = Annotation(_own(row.id, _MARK), tier_name, label or code, begin, end)
+            annotations.append(replace(given, value=value, memo=memo, place=place))
+    both = ordered(utterances), ordered(annotations)
+    return Arrival(*both, media, stamp, tuple(lost), coded=frozenset(coded))
 
 
 def _head(root: ET.Element, name: str) -> tuple[Stamp | None, str, int]:
@@ -428,7 +375,6 @@ def _times(
 
     Parameters
     ----------
-    own : all tiers.
     slots : see `_slots`; those without a time get one.
     together : types of tiers whose annotations do not divide their parent's time.
     """
@@ -496,15 +442,6 @@ def _whole(text: str) -> int:
     if not 0 <= value < 2**53:
         raise ValueError(text)
     return value
-
-
-def _memos(own: Sequence[_Tier]) -> Mapping[str, str]:
-    return {
-        row.parent: row.value
-        for tier in own
-        if tier.type == MEMO and tier.parent
-        for row in tier.rows
-    }
 
 
 def _own(annotation_id: str, letter: str) -> str | None:

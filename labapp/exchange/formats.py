@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from labapp.annotations.codebook import Codebook
@@ -16,8 +17,26 @@ MS, US = 1_000_000, 1_000
 _EVERY = (
     Format("eaf", ".eaf", "ELAN", eaf.write, eaf.read, False, MS),
     Format("textgrid", ".TextGrid", "Praat", textgrid.write, textgrid.read, False, 1, False),
-    Format("vtt", ".vtt", "WebVTT captions", captions.write_vtt, captions.read, False, MS, False),
-    Format("srt", ".srt", "SubRip captions", captions.write_srt, captions.read, False, MS, False),
+    Format(
+        "vtt",
+        ".vtt",
+        "WebVTT captions",
+        partial(captions.write, captions.vtt),
+        captions.read,
+        False,
+        MS,
+        False,
+    ),
+    Format(
+        "srt",
+        ".srt",
+        "SubRip captions",
+        partial(captions.write, captions.srt),
+        captions.read,
+        False,
+        MS,
+        False,
+    ),
     Format("audacity", ".txt", "Audacity's labels", tables.write_audacity, None, False, US, False),
     Format(
         "qdpx",

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from labapp.annotations.assignments import assignments_of
-from labapp.annotations.codebook import Code, Codebook, Tier, codebooks_of
+from labapp.annotations.codebook import Code, Codebook, Kind, Tier, codebooks_of
 from labapp.annotations.final import final_marks
-from labapp.annotations.model import Mark, SessionAnnotations, Word
+from labapp.annotations.model import Mark, SessionAnnotations, Unit, Word
 from labapp.annotations.places import FINAL
 from labapp.annotations.store import annotations_of, codebooks_in
 from labapp.annotations.texts import may_be_quoted
 from labapp.audio.alignment import ClockFit
 from labapp.clock import NS
 from labapp.errors import ExchangeError
-from labapp.exchange.model import Annotation, Media, Sheet, Stamp, Utterance
+from labapp.exchange.files import MS
+from labapp.exchange.model import Annotation, Media, Sheet, Stamp, Utterance, losses
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree
 from labapp.messages import Message
@@ -27,8 +28,6 @@ Base = Literal["files", "joined", "session"]
 """What times are of: each sound file's own, one sound file of the whole session, or the session."""
 JOINED = ""
 """In the place of a sound file's name: the one sound file of the whole session."""
-REDACTED_MARGIN_NS = 1_000_000
-"""A redaction is taken a millisecond wider on either side: rounding lets nothing of it through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,6 @@ class Coding:
     ----------
     annotations : SessionAnnotations
         Without what is redacted, and without texts where the participant did not agree to them.
-    marks : of the rater.
     codebook : by which they were given; of a rater without one, as a moderator, made of the marks.
     lost : what of the rater's marks is not among them, in words.
     """
@@ -80,18 +78,9 @@ class Coding:
 
 
 def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
-    """A rater's coding of a session.
-
-    Parameters
-    ----------
-    record : a session folder or a bundle.
-    rater : whose; or `final`.
-    codebook : the id of the codebook, where the rater coded by several.
-
-    Raises
-    ------
-    AnnotationError : there is no such rater or codebook, or a file cannot be read.
-    """
+    """A rater's coding of a session, or the `final` one. codebook: its id, where the rater coded
+    by several. Raises AnnotationError if there is no such rater or codebook, or a file cannot be
+    read."""
     annotations = annotations_of(record)
     lost: list[str] = []
     if rater == FINAL:
@@ -126,20 +115,16 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
 
 def _wanted(ids: set[str], codebook: str, rater: str, record: Record) -> str:
     known = ", ".join(sorted(ids))
+    whose = {"rater": rater, "session": str(record.name)}
     if codebook and codebook not in ids:
         raise ExchangeError(
-            Message(
-                "marks_other_codebook",
-                rater=rater,
-                session=str(record.name),
-                codebook=repr(codebook),
-            ),
+            Message("marks_other_codebook", codebook=repr(codebook), **whose),
             safe=Message("nothing_written"),
             todo=Message("marks_by", known=known) if ids else Message("marks_by_none"),
         )
     if not codebook and len(ids) > 1:
         raise ExchangeError(
-            Message("marks_several", rater=rater, session=str(record.name), known=known),
+            Message("marks_several", known=known, **whose),
             safe=Message("nothing_written"),
             todo=Message("marks_name_codebook"),
         )
@@ -161,9 +146,8 @@ def made_codebook(name: str, marks: Iterable[Mark | Annotation]) -> Codebook:
     for mark in marks:
         tiers.setdefault(mark.tier)
         point = mark.t0_ns == mark.t1_ns
-        codes.setdefault(
-            mark.code, Code(mark.code, mark.tier, mark.code, kind="point" if point else "span")
-        )
+        kind: Kind = "point" if point else "span"
+        codes.setdefault(mark.code, Code(mark.code, mark.tier, mark.code, kind=kind))
     own = tuple(Tier(tier, tier, on="spans") for tier in tiers)
     return Codebook(name, 1, "", own, tuple(codes.values()))
 
@@ -183,25 +167,10 @@ def sheets_of(
     codebook: str = "",
     media: Mapping[str, Path] | None = None,
 ) -> list[Sheet]:
-    """The sheets of a rater's coding of a session.
-
-    Parameters
-    ----------
-    record : a session folder or a bundle.
-    rater : whose; or `final`.
-    base : see `Base`.
-    codebook : the id of the codebook, where the rater coded by several.
-    media : where each sound file lies, by its name, or by `JOINED`: with silence where it is
-        redacted, if anything is. Of those that are left out, none is linked.
-
-    Returns
-    -------
-    In order of time; marks that begin where there is no sound are told in the first one's `lost`.
-
-    Raises
-    ------
-    AnnotationError : as `coding_of`.
-    """
+    """The sheets of a rater's coding of a session, or of the `final` one, in order of time; marks
+    that begin where there is no sound are told in the first one's `lost`. media: where each sound
+    file lies, by its name, or by `JOINED`, with silence where it is redacted; those that are left
+    out are not linked. Raises AnnotationError as `coding_of`."""
     coding = coding_of(record, rater, codebook)
     sound = SessionSound(record, silences(coding.annotations))
     try:
@@ -210,20 +179,18 @@ def sheets_of(
     finally:
         sound.close()
     lost = [*coding.lost]
-    for what, placed in (
-        ("marks", coding.marks),
-        ("units", coding.annotations.segmentation.units),
-    ):
-        outside = sum(not any(c.t0_ns <= m.t0_ns < c.t1_ns for c in clocks) for m in placed)
-        if outside:
-            lost.append(Message(f"lost_{what}_outside", n=outside))
+    units = coding.annotations.segmentation.units
+    placed: dict[str, Sequence[Mark | Unit]] = {"marks": coding.marks, "units": units}
+    for what, things in placed.items():
+        outside = sum(not any(c.t0_ns <= m.t0_ns < c.t1_ns for c in clocks) for m in things)
+        lost += losses({f"lost_{what}_outside": outside})
     return [replace(sheets[0], lost=(*lost, *sheets[0].lost)), *sheets[1:]]
 
 
 def silences(annotations: SessionAnnotations) -> list[tuple[int, int]]:
     """Session times that may be heard by nobody."""
-    margin = REDACTED_MARGIN_NS
-    return [(r.t0_ns - margin, r.t1_ns + margin) for r in annotations.redactions]
+    # A millisecond wider on either side: rounding lets nothing of it through.
+    return [(r.t0_ns - MS, r.t1_ns + MS) for r in annotations.redactions]
 
 
 def sound_path(record: Record, name: str) -> Path | None:
@@ -264,33 +231,17 @@ def sheet_of(
             Word(*times(word.t0_ns, word.t1_ns), word.text, word.probability)
             for word in (text.words if text else ())
         )
-        utterances.append(
-            Utterance(
-                unit.id,
-                *times(unit.t0_ns, unit.t1_ns),
-                unit.speaker,
-                text.text if text else "",
-                words,
-            )
-        )
+        own_times, said = times(unit.t0_ns, unit.t1_ns), text.text if text else ""
+        utterances.append(Utterance(unit.id, *own_times, unit.speaker, said, words))
     drafts = (texts[unit.id] for unit in units if unit.id in texts)
-    if unread := sum(bool(text.text) and not may_be_quoted(text) for text in drafts):
-        lost.append(Message("lost_unread", n=unread))
+    lost += losses({"lost_unread": sum(bool(t.text) and not may_be_quoted(t) for t in drafts)})
     given = []
     for mark in marks:
         text = texts.get(mark.unit or "")
-        given.append(
-            Annotation(
-                mark.id,
-                mark.tier,
-                mark.code,
-                *times(mark.t0_ns, mark.t1_ns),
-                mark.unit,
-                text.text if text else "",
-                mark.value,
-                mark.memo,
-            )
-        )
+        said = text.text if text else ""
+        own_times = times(mark.t0_ns, mark.t1_ns)
+        place = (mark.tier, mark.code, *own_times, mark.unit)
+        given.append(Annotation(mark.id, *place, said, mark.value, mark.memo))
     blind = not coding.marks or any("names" in mark.blind for mark in coding.marks)
     facts = {} if blind else {k: str(v) for k, v in record.planned.assignment.items()}
     stamp = Stamp(str(record.name), rater, sound=clock.name).of(utterances, given)

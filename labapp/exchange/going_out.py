@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -30,19 +31,12 @@ from labapp.messages import Message
 from labapp.replay.sound import SessionSound, write_sound
 
 EXPORT = "export"
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written.
-
-    Attributes
-    ----------
-    files : in order of time, sound files last.
-    marks, units : how many are in them.
-    lost : what the format, or the sound, has no place for, in words.
-    """
+    """What was written. files: in order of time, sound files last; lost: what the format, or the
+    sound, has no place for, in words."""
 
     files: list[Path] = field(default_factory=list)
     marks: int = 0
@@ -79,14 +73,11 @@ def export_coding(
 
     Parameters
     ----------
-    record : a session folder or a bundle.
     rater : whose marks; `final` for those that count.
     form : see `labapp.exchange.formats`.
     out : a file that is not there yet; of several sound files a folder. Sound that is copied lies
         beside.
     base : `files`, `joined` or `session`, see `labapp.exchange.gathering.Base`.
-    codebook : the id of the codebook, where the rater coded by several.
-    with_sound : whether the sound is copied.
 
     Raises
     ------
@@ -99,7 +90,11 @@ def export_coding(
         base = "session"
     if not record.may("share_audio"):
         if with_sound or base == "joined":
-            _refuse_unshared(record)
+            raise ExchangeError(
+                Message("voice_not_shared", session=str(record.name)),
+                safe=Message("nothing_written"),
+                todo=Message("export_silent"),
+            )
         if record.audio and base != "session":
             lost[Message("lost_sound")] = None
         base = "session"
@@ -190,8 +185,7 @@ def _make_sound(
                     write_sound(sound, clock.t0_ns, clock.t1_ns, draft)
                 else:
                     with tree.open(name) as stream, draft.open("xb") as copy:
-                        while block := stream.read(_BLOCK):
-                            copy.write(block)
+                        shutil.copyfileobj(stream, copy, 1 << 20)
                 durable.take_name(draft, path)
         except OSError as error:
             raise unwritable(path, error) from error
@@ -203,13 +197,4 @@ def _refuse_withdrawn(record: Record) -> None:
             Message("participant_withdrew", session=str(record.name)),
             safe=Message("nothing_written"),
             todo=Message("export_other"),
-        )
-
-
-def _refuse_unshared(record: Record) -> None:
-    if not record.may("share_audio"):
-        raise ExchangeError(
-            Message("voice_not_shared", session=str(record.name)),
-            safe=Message("nothing_written"),
-            todo=Message("export_silent"),
         )

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
 
-from labapp.exchange.model import Annotation, Utterance
+from labapp.exchange.model import Annotation, Thing, Utterance
 from labapp.reading.values import Budget
 
-Thing = TypeVar("Thing", Utterance, Annotation)
 MOMENT_NS = 1_000_000
 """A format without points has stretches of a millisecond in their place."""
 ALIKE = 0.5
@@ -46,12 +44,8 @@ def overlap(a: Utterance | Annotation, b: Utterance | Annotation) -> float:
 
 
 class Pairs:
-    """What arrived, paired with what is here.
-
-    Attributes
-    ----------
-    of : from places in what arrived to places in what is here.
-    """
+    """What arrived, paired with what is here. of: from places in what arrived to places in what is
+    here."""
 
     def __init__(
         self,

@@ -9,14 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 from unicodedata import normalize
 
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Speaker, Word
+from labapp.messages import Message
 from labapp.reading.values import json_value
 
 
@@ -26,10 +28,8 @@ class Media:
 
     Attributes
     ----------
-    name : of the file, such as `segment-01.wav`.
     path : where it lies; None where it is not linked.
     rate : frames a second, as the file states it.
-    frames : its length.
     """
 
     name: str
@@ -46,7 +46,6 @@ class Utterance:
     ----------
     id : of the unit; None where the file does not say it.
     t0_ns, t1_ns : time of the file.
-    speaker : see `labapp.annotations.model.Speaker`.
     text : empty where nobody wrote it.
     words : in the time of the file, where they are known.
     place : of what was read: where it is in the file, such as `line 3`.
@@ -76,8 +75,6 @@ class Annotation:
     unit : the id of the unit that it is on; None for a span of its own, and where the file does not
         say it.
     text : what was said there, for formats that show it.
-    value : on a tier with values.
-    memo : a remark.
     place : of what was read: where it is in the file, such as `line 3`.
     """
 
@@ -93,14 +90,15 @@ class Annotation:
     place: str = ""
 
 
+Thing = TypeVar("Thing", Utterance, Annotation)
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """By which a file that comes back is known.
 
     Attributes
     ----------
-    session : the name of its folder.
-    rater : whose marks went out.
     marks, units : ids of what went out: what is missing when it comes back was taken away there.
     sound : the name of the sound file whose time it has; empty for session time.
     marks_were, units_were, texts_were : digests of marks, of units and of their texts, in the order
@@ -182,13 +180,7 @@ class Sheet:
 
     Attributes
     ----------
-    session : the name of its folder.
-    participant : the participant's code.
-    rater : whose marks these are.
     facts : of the participant: the condition and such; empty where the rater is blind.
-    utterances : in order of time.
-    annotations : in order of time.
-    codebook : by which they were given.
     media : the sound; None where times are session times.
     length_ns : from the file's beginning to its end.
     stamp : by which it is known when it comes back.
@@ -209,6 +201,11 @@ class Sheet:
     facts: dict[str, str] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
 
+    @property
+    def timed(self) -> int:
+        """How many units have words with their times."""
+        return sum(bool(utterance.words) for utterance in self.utterances)
+
 
 @dataclass(frozen=True, slots=True)
 class FileCode:
@@ -216,7 +213,6 @@ class FileCode:
 
     Attributes
     ----------
-    guid, name, description, colour : as the file has them.
     codable : whether anything is coded with it.
     above : the names of what it is below, from the top.
     has_below : whether something is below it.
@@ -237,10 +233,7 @@ class Arrival:
 
     Attributes
     ----------
-    utterances : in order of time.
-    annotations : in order of time.
     media : the name of the sound file that it says it is on; empty where it names none.
-    stamp : where labapp wrote it.
     lost : what could not be brought over, each in words.
     length_ns : of the sound, or session, that it says it is on; None where it does not say.
     memos : whether it has a place for remarks on codes: where it has none, none was taken away.
@@ -259,6 +252,16 @@ class Arrival:
     coded: frozenset[str] = frozenset()
 
 
+def ordered(things: Iterable[Thing]) -> tuple[Thing, ...]:
+    """Units or codes in order of time."""
+    return tuple(sorted(things, key=lambda thing: (thing.t0_ns, thing.t1_ns)))
+
+
+def losses(counts: Mapping[str, int]) -> tuple[Message, ...]:
+    """What a format has no place for, of what there is: by the codes of the messages, how many."""
+    return tuple(Message(code, n=n) for code, n in counts.items() if n)
+
+
 Write = Callable[[Sequence[Sheet], Path], tuple[str, ...]]
 """Writes sheets to a new file; returns what the format could not carry of them, in words."""
 Read = Callable[[bytes, str], tuple[Arrival, ...]]
@@ -273,9 +276,7 @@ class Format:
     Attributes
     ----------
     name : as `--to` takes it.
-    suffix : with its dot.
     title : which tools read it.
-    write : see `Write`.
     read : see `Read`; None where files of it are not brought in.
     many : whether one file takes the sheets of several sound files.
     precision_ns : times are rounded to this.

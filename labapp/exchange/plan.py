@@ -28,7 +28,6 @@ class Step:
 
     Attributes
     ----------
-    what : see `What`.
     t0_ns, t1_ns : session time, as it will be; of what goes, as it was.
     about : of a mark its tier and code, of a unit its speaker, of a text its words.
     before : what differed before, in words; empty for what is new.
@@ -66,18 +65,9 @@ class Plan:
 
     Attributes
     ----------
-    file, sha256, format : the file's name, of its content, and which format it has.
-    session, rater : into whose marks of what.
     times : whose time the file has, in words, and why.
-    codebook : by which codes are given.
-    new_codebook : whether it is made, for the study has none.
-    round : see `labapp.annotations.model.Round`.
-    put : marks that are given or changed.
-    removed : ids of marks that go.
     units : of frozen units each becomes a proposal.
     freeze : whether the units are made now, and frozen.
-    texts : that are written.
-    steps : all of this, one by one, in order of time.
     unchanged : how many marks are in the file as they are here.
     lost : what is not brought over, each in words.
     """
@@ -112,10 +102,12 @@ class Plan:
 
     def summary(self) -> str:
         """How much is changed, in a line."""
-        counts = Counter(step.what for step in self.steps)
-        parts = [f"{_plural(what, count)}" for what, count in counts.items()]
-        parts.append(f"{self.unchanged} marks as they are")
-        return ", ".join(parts)
+        parts = []
+        for what, count in Counter(step.what for step in self.steps).items():
+            noun, did = what.split()
+            parts.append(f"{count} {noun if count == 1 else noun + 's'} {did}")
+        same = "1 mark as it is" if self.unchanged == 1 else f"{self.unchanged} marks as they are"
+        return ", ".join([*parts, same])
 
     def lines(self) -> list[str]:
         """For people."""
@@ -164,17 +156,9 @@ class OpenFiles(Protocol):
 
 
 def apply(plan: Plan, files: OpenFiles) -> list[str]:
-    """Do what a plan says; a codebook that it makes is there by now.
-
-    Returns
-    -------
-    `units`, `texts` and `marks`: which files were changed, in this order, one step each.
-
-    Raises
-    ------
-    AnnotationError : a file is open elsewhere, or cannot be so; what was done before in other files
-        is taken back.
-    """
+    """Do what a plan says; a codebook that it makes is there by now. Returns which of `units`,
+    `texts` and `marks` were changed, in this order, one step each. Raises AnnotationError if a file
+    is open elsewhere, or cannot be so; what was done before in other files is taken back."""
     # All are opened before anything is changed; marks, which need frozen units, behind those.
     units = files.units_file if plan.units else None
     texts = files.texts_file if plan.texts else None
@@ -202,8 +186,3 @@ def told(things: Sequence[str], count: int = 3) -> str:
     """The first of many, in words."""
     more = f" and {len(things) - count} more" if len(things) > count else ""
     return ", ".join(things[:count]) + more
-
-
-def _plural(what: str, count: int) -> str:
-    noun, did = what.split()
-    return f"{count} {noun if count == 1 else noun + 's'} {did}"

@@ -17,7 +17,7 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.codebook_document import COLOUR
 from labapp.exchange.files import TOO_MUCH, unreadable, write_new
-from labapp.exchange.model import Annotation, FileCode
+from labapp.exchange.model import Annotation, FileCode, losses
 from labapp.exchange.naming import id_of
 from labapp.exchange.refi import ORIGIN, CodesOut, read_codes, read_description, tier_and_code
 from labapp.exchange.xml import parsed
@@ -38,29 +38,17 @@ def write(codebook: Codebook, path: Path) -> tuple[str, ...]:
     root = ET.Element("CodeBook", {"xmlns": SPACE, "origin": ORIGIN})
     root.append(CodesOut(codebook).element())
     write_new(path, bytes(ET.tostring(root, encoding="UTF-8", xml_declaration=True)))
-    lost = [Message("lost_rules")]
-    if retired := sum(bool(code.retired) for code in codebook.codes):
-        lost.append(Message("lost_retired", n=retired))
-    return tuple(lost)
+    retired = sum(bool(code.retired) for code in codebook.codes)
+    return (Message("lost_rules"), *losses({"lost_retired": retired}))
 
 
 def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     """The codebook of another tool, as one of ours.
 
     What is on top becomes a tier, and what is below it its codes; codes on top with nothing below
-    share a tier. Codes are given to stretches, for such a file does not say what to.
-
-    Parameters
-    ----------
-    content : the file.
-    path : where the codebook will lie, for messages.
-    codebook_id : the id that it gets.
-
-    Raises
-    ------
-    ExchangeError : it is no such file, or has no codes.
-    AnnotationError : what it says makes no codebook.
-    """
+    share a tier. Codes are given to stretches, for such a file does not say what to. path: where
+    the codebook will lie, for messages. Raises ExchangeError if it is no such file, or has no
+    codes, and AnnotationError if what it says makes no codebook."""
     root = parsed(content, path.name, f"{{{SPACE}}}CodeBook")
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)
     if not any(code.codable for code in codes):
@@ -140,12 +128,10 @@ def _fields(code: FileCode, own: str, tier: str, name: str, parent: str) -> dict
     """A code as its document has it."""
     when, never, examples = read_description(code.description)
     fields: dict[str, Any] = {"id": own, "tier": tier, "name": name or own}
-    if COLOUR.fullmatch(colour := _colour(code.colour)):
+    colour = code.colour
+    if len(colour) == 4:  # a digit for two
+        colour = f"#{''.join(2 * digit for digit in colour[1:])}"
+    if COLOUR.fullmatch(colour):
         fields["colour"] = colour
     optional = {"when": when, "not": never, "examples": list(examples), "parent": parent}
     return fields | {key: value for key, value in optional.items() if value}
-
-
-def _colour(text: str) -> str:
-    """A colour in six digits, of one in three."""
-    return f"#{''.join(2 * digit for digit in text[1:])}" if len(text) == 4 else text

@@ -26,7 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from labapp.exchange.files import ms, new_file
-from labapp.exchange.model import Annotation, Media, Sheet
+from labapp.exchange.model import Annotation, Media, Sheet, losses
 from labapp.exchange.refi import ORIGIN, CodesOut, guid, line
 from labapp.exchange.tiers import label_of
 from labapp.exchange.xml import plain
@@ -40,8 +40,6 @@ INTERNAL = "internal://"
 LARGEST_SOURCE = 2**31 - 1
 """Bytes that a source within a project may have, by the standard."""
 SILENT_RATE = 8000
-_SILENT_PACKED = 48 * files.MIB
-"""Bytes of silence that are packed; a longer one would look as archives do that burst."""
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -81,7 +79,8 @@ def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 def _put_sound(archive: zipfile.ZipFile, name: str, media: Media | None, length_ns: int) -> None:
     if media is None or media.path is None:
         frames = -(-length_ns * SILENT_RATE // 1_000_000_000)
-        entry = _entry(name, packed=frames <= _SILENT_PACKED)
+        # Longer silence that is packed would look as archives do that burst.
+        entry = _entry(name, packed=frames <= 48 * files.MIB)
         entry.file_size = frames
         with archive.open(entry, "w") as out:
             _silence(out, frames)
@@ -108,13 +107,8 @@ def _silence(out: IO[bytes], frames: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What was said on a sheet, as one text.
-
-    Attributes
-    ----------
-    text : a line a unit, behind who speaks.
-    places : where the words of each unit stand in it, in characters.
-    """
+    """What was said on a sheet, as one text. text: a line a unit, behind who speaks; places: where
+    the words of each unit stand in it, in characters."""
 
     text: str
     places: tuple[tuple[int, int], ...]
@@ -153,7 +147,6 @@ class _Writer:
     ----------
     texts : files of words by their names in `sources`.
     sounds : the same of sounds; the second is how long they are, in nanoseconds.
-    lost : what has no place.
     """
 
     def __init__(self, sheets: Sequence[Sheet], *, on_transcript: bool = False) -> None:
@@ -198,10 +191,8 @@ class _Writer:
             self._sheet(sources, sheet)
         self._case(cases, variables)
         self._note(ET.SubElement(root, "Notes"))
-        if words := sum(bool(u.words) for sheet in self._sheets for u in sheet.utterances):
-            self.lost.append(Message("lost_word_times", n=words))
-        content = ET.tostring(root, encoding="UTF-8", xml_declaration=True)
-        return bytes(content)
+        self.lost += losses({"lost_word_times": sum(sheet.timed for sheet in self._sheets)})
+        return bytes(ET.tostring(root, encoding="UTF-8", xml_declaration=True))
 
     def _case(self, cases: ET.Element, variables: Mapping[str, str]) -> None:
         first = self._first
@@ -217,7 +208,7 @@ class _Writer:
 
     def _note(self, notes: ET.Element) -> None:
         """By which the project is known when it comes back."""
-        codes = [[n.guid, n.name, n.tier, n.code, n.value] for n in self._codes.nodes()]
+        codes = [[n.guid, n.name, n.tier, n.code, n.value] for n in self._codes.by_label.values()]
         stamps = [asdict(sheet.stamp) for sheet in self._sheets]
         own = guid("note", self._first.session, self._first.rater)
         words = [_noted(sheet) for sheet in self._sheets]

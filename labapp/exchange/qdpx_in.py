@@ -28,12 +28,12 @@ from typing import IO, Any
 
 from labapp.annotations.model import SPEAKERS, Speaker
 from labapp.exchange.files import LARGEST, MS, decoded, unreadable
-from labapp.exchange.model import Annotation, Arrival, Stamp, Utterance, digest_of_mark
+from labapp.exchange.model import Annotation, Arrival, Stamp, Utterance, digest_of_mark, ordered
 from labapp.exchange.qdpx import INTERNAL, PROJECT, SOURCES, SPACE, checksum
 from labapp.exchange.refi import ORIGIN, guid, known_guid, line, read_codes, tier_and_code
 from labapp.exchange.tiers import label_of
 from labapp.exchange.xml import parsed
-from labapp.messages import Message
+from labapp.messages import Message, counted
 from labapp.reading import archives, files
 from labapp.reading.values import Budget, json_value
 
@@ -101,12 +101,7 @@ class Noted:
 
 
 class SoundIn:
-    """Reads one sound.
-
-    Attributes
-    ----------
-    lost : what is not brought over.
-    """
+    """Reads one sound."""
 
     def __init__(
         self,
@@ -145,18 +140,20 @@ class SoundIn:
         if words is not None:
             self._read_words(words, noted)
         if whole := len(self._source.findall(tag("Coding"))):
-            self.lost.append(Message("sound_codes", n=whole, sound=self._name))
+            self.lost.append(counted("sound_codes", whole, sound=self._name))
         stamp = self._stamp
         if stamp is not None and stamp.units and not self._spoken:
             stamp = replace(stamp, units=(), units_were=(), texts_were=())
             self._lose(self._name, Message("sound_no_units"))
-        annotations = sorted(self._given, key=lambda a: (a.t0_ns, a.t1_ns))
-        spoken = sorted((s.utterance for s in self._spoken), key=lambda u: (u.t0_ns, u.t1_ns))
-        return Arrival(tuple(spoken), tuple(annotations), self._media(), stamp, tuple(self.lost))
+        spoken = ordered(spoken.utterance for spoken in self._spoken)
+        return Arrival(spoken, ordered(self._given), self._media(), stamp, tuple(self.lost))
 
     def _media(self) -> str:
         """The name of the sound file; some tools leave its end out."""
-        name = self._source.get("name") or _of_transcript(self._source)
+        transcript = self._source.find(tag("Transcript"))
+        # ATLAS.ti names the transcript alone.
+        named = transcript.get("name") if transcript is not None else None
+        name = self._source.get("name") or named or ""
         if PurePosixPath(name).suffix:
             return name
         place = self._source.get("path") or self._source.get("currentPath") or ""
@@ -201,7 +198,7 @@ class SoundIn:
             (notes, "sound_notes"), (unknown, "sound_unknown"), (bare, "sound_bare")
         ):  # fmt: skip
             if count:
-                self._lose(self._name, Message(what, n=count))
+                self._lose(self._name, counted(what, count))
 
     def _on_sound(self, coded: _Coded) -> None:
         times = _number(coded.begin), _number(coded.end)
@@ -249,7 +246,7 @@ class SoundIn:
             self._spoken += own
             self._transcript = text
             if others := len(points) - 2 * len(own):
-                self._lose(name, Message("words_times", n=others))
+                self._lose(name, counted("words_times", others))
         else:
             for spoken in _between(points.values(), text, name):
                 self._budget.entry(name, spoken.utterance.text)
@@ -283,14 +280,14 @@ class SoundIn:
     def _own_units(self, points: Mapping[str, tuple[int, int]], text: str) -> list[_Spoken]:
         """The units that went out, as they are by now."""
         units: list[_Spoken] = []
-        stamp = self._stamp
-        self._budget.compare(len(stamp.units) if stamp is not None else 0)
-        for unit in stamp.units if stamp is not None else ():
-            assert stamp is not None
-            ends = [points.get(guid(f"unit {end}", stamp.session, unit)) for end in _ENDS]
-            if ends[0] is None or ends[1] is None:
-                continue
-            units.append(self._said(unit, ends[0], ends[1], text))
+        if (stamp := self._stamp) is None:
+            return units
+        self._budget.compare(len(stamp.units))
+        for unit in stamp.units:
+            begin = points.get(guid("unit begin", stamp.session, unit))
+            end = points.get(guid("unit end", stamp.session, unit))
+            if begin is not None and end is not None:
+                units.append(self._said(unit, begin, end, text))
         return units
 
     # --- the words beside -------------------------------------------------------------------------
@@ -327,7 +324,7 @@ class SoundIn:
             if text is not None and self._spoken:
                 self._lose(name, Message("words_other"))
             if fresh := sum(coded.selection not in self._quotes for coded in every):
-                self._lose(name, Message("words_when", n=fresh))
+                self._lose(name, counted("words_when", fresh))
             return
         if not self._spoken:  # the other tool kept no times, and the words are as they were
             self._spoken = standing
@@ -353,7 +350,7 @@ class SoundIn:
                     if not self._there(coded.code, unit.t0_ns, unit.t1_ns):
                         self._add(None, coded, unit.t0_ns, unit.t1_ns)
         if parts:
-            self._lose(name, Message("words_parts", n=parts))
+            self._lose(name, counted("words_parts", parts))
         self._unquoted(quoted, name)
 
     def _on_quote(self, mark: str, coded: _Coded, unit: Utterance) -> None:
@@ -386,20 +383,11 @@ class SoundIn:
             for a in self._given
         )
         if alone and quoted:  # else the other tool gave everything new ids
-            self.lost.append(Message("words_taken", n=alone, name=name))
-
-
-_ENDS = ("begin", "end")
+            self.lost.append(counted("words_taken", alone, name=name))
 
 
 def _seconds(t_ns: int) -> str:
     return f"{t_ns / 1e9:.3f}"
-
-
-def _of_transcript(source: ET.Element) -> str:
-    """What a sound is called where only its transcript is, as ATLAS.ti does."""
-    transcript = source.find(tag("Transcript"))
-    return "" if transcript is None else transcript.get("name") or ""
 
 
 def _between(points: Iterable[tuple[int, int]], text: str, place: str) -> Iterator[_Spoken]:
@@ -424,14 +412,11 @@ def _number(text: str | None) -> int | None:
 
 
 _OTHER = {
-    "PictureSource": Message("project_picture"),
-    "PDFSource": Message("project_pdf"),
-    "TextSource": Message("project_text"),
+    "PictureSource": "project_picture",
+    "PDFSource": "project_pdf",
+    "TextSource": "project_text",
 }
-LARGEST_PROJECT = LARGEST
-"""Bytes of a project's own file: ten thousand codes on units of theirs have ten million."""
 _LEFT = ("Cases", "Variables", "Links", "Sets", "Graphs")
-_ATLAS = "atlas"
 
 
 def read(content: bytes, name: str) -> tuple[Arrival, ...]:
@@ -458,7 +443,8 @@ def _read(stream: IO[bytes], name: str) -> tuple[Arrival, ...]:
 
 
 class _Archive:
-    """What of an archive is no sound: at most `LARGEST` bytes in all."""
+    """What of an archive is no sound: at most `LARGEST` bytes in all. The file of a project with
+    ten thousand codes on units has ten million."""
 
     def __init__(self, opened: zipfile.ZipFile, name: str) -> None:
         self._opened, self._name, self._left = opened, name, LARGEST
@@ -473,7 +459,7 @@ class _Archive:
         if len(known) != 1:
             why = f"it has {len(known)} files .qde" if known else f"there is no {PROJECT} in it"
             raise unreadable(self._name, why)
-        return self._content(known[0], LARGEST_PROJECT)
+        return self._content(known[0])
 
     def text(self, path: str) -> str | None:
         """A text within the project, by what the project calls it; None where there is none."""
@@ -485,9 +471,9 @@ class _Archive:
             return None
         return decoded(self._content(entry), f"{self._name}, {entry}")
 
-    def _content(self, entry: str, largest: int = LARGEST) -> bytes:
+    def _content(self, entry: str) -> bytes:
         with archives.member(self._opened, entry) as stream:
-            content = files.within(stream, min(largest, self._left))
+            content = files.within(stream, self._left)
         self._left -= len(content)
         return content
 
@@ -498,9 +484,7 @@ class _Own:
 
     Attributes
     ----------
-    stamps : a sheet each.
     by_guid, by_name : Tier, code and value of the codes.
-    names : what they were called, by their ids.
     words : the words that went out with a sheet.
     notes : in how many notes it was.
     """
@@ -528,20 +512,16 @@ class _Own:
                 if (own := Noted.of(told)) is not None:
                     self.words[stamp] = own
         for row in codes:
-            if _is_code(row):
-                own, name, tier, code, value = row
-                self.by_guid[own] = self.by_name[name] = tier, code, value
-                self.names[own] = name
+            match row:
+                case [str(own_id), str(name), str(tier), str(code), int() | None as value] if (
+                    not isinstance(value, bool)
+                ):
+                    self.by_guid[own_id] = self.by_name[name] = tier, code, value
+                    self.names[own_id] = name
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _is_code(row: Any) -> bool:
-    if not isinstance(row, list) or len(row) != 5 or isinstance(row[4], bool):
-        return False
-    return all(isinstance(x, str) for x in row[:4]) and isinstance(row[4], int | None)
 
 
 class _Reader:
@@ -549,7 +529,7 @@ class _Reader:
 
     def __init__(self, root: ET.Element, archive: _Archive, name: str) -> None:
         self._root, self._archive, self._name = root, archive, name
-        self._atlas = _ATLAS in root.get("origin", "").casefold()
+        self._atlas = "atlas" in root.get("origin", "").casefold()
         self._own = _Own()
         self._lost: list[Message] = []
         for note in root.iterfind(f"{tag('Notes')}/{tag('Note')}"):
@@ -557,7 +537,17 @@ class _Reader:
                 self._own.take(text)
         codes = self._root.find(f"{tag('CodeBook')}/{tag('Codes')}")
         self._book = read_codes(codes, SPACE)
-        self._codes = self._named_codes()
+        names = Counter(code.name for code in self._book if code.codable)
+        self._codes: dict[str, Code] = {}
+        """Tier, code and value by the ids that the file has."""
+        for code in self._book:
+            own = self._own.by_guid.get(code.guid)
+            if own is not None and (before := self._own.names[code.guid]) != code.name:
+                self._lost.append(
+                    Message("project_renamed", before=repr(before), name=repr(code.name))
+                )
+            own = own or self._own.by_name.get(code.name)
+            self._codes[code.guid] = own or tier_and_code(code, names)
 
     def _text(self, element: ET.Element) -> str | None:
         """The plain text of a source, transcript or note; None where it is not in the project."""
@@ -566,22 +556,6 @@ class _Reader:
         if text is not None and self._atlas:
             text = text.replace("\r\n", "\n")  # which its positions count once
         return content if text is None else text
-
-    def _named_codes(self) -> dict[str, Code]:
-        """Tier, code and value by the ids that the file has."""
-        codes = self._book
-        names = Counter(code.name for code in codes if code.codable)
-        known: dict[str, Code] = {}
-        for code in codes:
-            own = self._own.by_guid.get(code.guid)
-            if own is not None and self._own.names[code.guid] != code.name:
-                before = self._own.names[code.guid]
-                self._lost.append(
-                    Message("project_renamed", before=repr(before), name=repr(code.name))
-                )
-            own = own or self._own.by_name.get(code.name)
-            known[code.guid] = own or tier_and_code(code, names)
-        return known
 
     def arrivals(self) -> tuple[Arrival, ...]:
         """An arrival a sound. Raises ExchangeError."""
@@ -637,16 +611,19 @@ class _Reader:
             if not codes and self._own.stamps:
                 continue  # a copy of the transcript, as some tools make
             kind = source.tag.rpartition("}")[2]
-            what = _OTHER.get(kind, Message("project_unknown"))
+            what = Message(_OTHER.get(kind, "project_unknown"))
             name = source.get("name") or Message("project_unnamed")
-            self._lost.append(Message("project_other", what=what, name=name, n=codes))
+            if codes:
+                self._lost.append(counted("project_other", codes, what=what, name=name))
+            else:
+                self._lost.append(Message("project_other_uncoded", what=what, name=name))
         for name in _LEFT:
             element = self._root.find(tag(name))
             if element is not None and len(element) and not self._own.stamps:
-                self._lost.append(Message(f"project_{name.casefold()}", n=len(element)))
+                self._lost.append(counted(f"project_{name.casefold()}", len(element)))
         notes = len(self._root.findall(f"{tag('Notes')}/{tag('Note')}")) - self._own.notes
         if notes > 0:
-            self._lost.append(Message("project_notes", n=notes))
+            self._lost.append(counted("project_notes", notes))
 
 
 _SOUNDS = (tag("AudioSource"), tag("VideoSource"))

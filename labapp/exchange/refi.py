@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from labapp.annotations.codebook import Codebook, Tier
@@ -40,7 +40,6 @@ class CodeNode:
     ----------
     guid, name : the name is there once only.
     tier, code : of the codebook; the code of a tier is empty.
-    value : of a code with a value.
     colour : as `#RRGGBB`; empty for none.
     description : when it is given, when not, and examples.
     below : what is a kind of it.
@@ -69,13 +68,8 @@ class CodeNode:
 
 
 class CodesOut:
-    """A codebook as a tree.
-
-    Attributes
-    ----------
-    tree : the tiers.
-    by_label : by tier, and by code with its value as `labapp.exchange.tiers.label_of` has it.
-    """
+    """A codebook as a tree. by_label: by tier, and by code with its value as
+    `labapp.exchange.tiers.label_of` has it."""
 
     def __init__(self, book: Codebook, given: Iterable[Annotation] = ()) -> None:
         """given: codes that were given; of those that are retired or unknown, only these go out."""
@@ -114,9 +108,8 @@ class CodesOut:
             if code is not None:
                 rows = [code.when] if code.when else []
                 rows += [_NOT + code.not_] if code.not_ else []
-                node.description = "\n".join(
-                    [*rows, *(_EXAMPLE + words for words in code.examples)]
-                )
+                rows += [_EXAMPLE + words for words in code.examples]
+                node.description = "\n".join(rows)
             self.by_label[tier.name, code_id] = node
             values = used.get((tier.name, code_id), {})
             for value in sorted({*tier.values, *values}):
@@ -145,10 +138,6 @@ class CodesOut:
         self._taken.add(free.casefold())
         return free
 
-    def nodes(self) -> Iterator[CodeNode]:
-        """All codes, without the tiers."""
-        yield from self.by_label.values()
-
     def element(self) -> ET.Element:
         """As XML."""
         codes = ET.Element("Codes")
@@ -161,14 +150,15 @@ class CodesOut:
 
 def read_codes(codes: ET.Element | None, space: str) -> list[FileCode]:
     """The codes of a file, each behind what it is below. space: of the tags."""
-    waiting = [(element, ()) for element in codes] if codes is not None else []
-    waiting = [(element, above) for element, above in waiting if element.tag == f"{{{space}}}Code"]
+    tag = f"{{{space}}}Code"
     read: list[FileCode] = []
-    stack: list[tuple[ET.Element, tuple[str, ...]]] = list(reversed(waiting))
+    stack: list[tuple[ET.Element, tuple[str, ...]]] = []
+    if codes is not None:
+        stack += [(element, ()) for element in reversed(codes.findall(tag))]
     while stack:
         element, above = stack.pop()
         name = " ".join((element.get("name") or "").split())
-        own = [child for child in element if child.tag == f"{{{space}}}Code"]
+        own = element.findall(tag)
         read.append(
             FileCode(
                 known_guid(element.get("guid")),

@@ -78,7 +78,7 @@ def suggested_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]
     suggested: dict[str, Speaker] = {}
     for mark in noted.marks if noted is not None else ():
         near = [
-            (_apart_ns(unit, mark.t0_ns), unit)
+            (max(unit.t0_ns - mark.t0_ns, mark.t0_ns - unit.t1_ns, 0), unit)
             for unit in annotations.segmentation.units
             if mark.tier in (PROMPT, QUESTION) and unit.speaker == "participant"
         ]
@@ -86,10 +86,6 @@ def suggested_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]
         if unit is not None and apart <= NEAR_NS:
             suggested[unit.id] = "moderator"
     return suggested
-
-
-def _apart_ns(unit: Unit, t_ns: int) -> int:
-    return max(unit.t0_ns - t_ns, t_ns - unit.t1_ns, 0)
 
 
 def speakers_of(session: Path) -> list[SpokenUnit]:
@@ -121,8 +117,6 @@ def say_speakers(
 
     Parameters
     ----------
-    session : its folder.
-    by : who says it.
     table : a table with the columns `time` and `speaker`: who speaks in the unit at that time.
     suggested : whether what `suggested_speakers` has is taken over; the table goes before it.
     confirm : whether all other units have the right speaker as they are.

@@ -14,11 +14,10 @@ from pathlib import Path
 from labapp import text_tables
 from labapp.annotations.codebook import Codebook
 from labapp.exchange import files, tiers
-from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
+from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance, losses
 from labapp.messages import Message
 
 COLUMNS = ("tier", "code", "onset_s", "offset_s", "text", "memo")
-CODEBOOK_COLUMNS = ("tier", "code", "name", "key", "kind", "colour", "parent", "when", "not")
 _SECONDS = re.compile(r"(\d{1,7})(?:[.,](\d{1,9}))?")
 _NS = 1_000_000_000
 LONGEST = 1_000_000
@@ -31,16 +30,13 @@ def write_csv(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     rows: list[tuple[int, int, tuple[str, ...]]] = []
     for u in sheet.utterances:
         times = (_seconds(u.t0_ns), _seconds(u.t1_ns))
-        row = (tiers.SPEECH + u.speaker, "", *times, u.text, "")
-        rows.append((u.t0_ns, 0, row))
+        rows.append((u.t0_ns, 0, (tiers.SPEECH + u.speaker, "", *times, u.text, "")))
     for a in sheet.annotations:
         times = (_seconds(a.t0_ns), "" if a.t0_ns == a.t1_ns else _seconds(a.t1_ns))
         rows.append((a.t0_ns, 1, (a.tier, tiers.label_of(a), *times, a.text, a.memo)))
     rows.sort(key=lambda row: row[:2])
     files.write_new(path, _csv(COLUMNS, [row for _, _, row in rows]))
-    if words := sum(bool(u.words) for u in sheet.utterances):
-        return (Message("lost_word_times", n=words),)
-    return ()
+    return losses({"lost_word_times": sheet.timed})
 
 
 def read_csv(content: bytes, name: str) -> tuple[Arrival, ...]:
@@ -84,8 +80,7 @@ def _take(
         if end is None or end == begin:
             lose("row_speech_end")
         else:
-            own = Utterance(None, begin, end, speaker, text, place=place, voice=voice)
-            utterances.append(own)
+            utterances.append(Utterance(None, begin, end, speaker, text, place=place, voice=voice))
         return
     if not tier or not label:
         lose("row_no_code" if tier else "row_no_tier")
@@ -105,21 +100,20 @@ def write_audacity(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
         for begin, end, label in sorted(rows)
     ]
     files.write_new(path, "".join(lines).encode())
-    memos = sum(bool(a.memo) for a in sheet.annotations)
-    return (Message("lost_memos", n=memos),) if memos else ()
+    return losses({"lost_memos": sum(bool(a.memo) for a in sheet.annotations)})
 
 
 def codebook_csv(codebook: Codebook, path: Path) -> tuple[str, ...]:
     """Write a codebook as CSV, a row a code; returns what has no place, in words. Raises
     ExchangeError."""
+    columns = ("tier", "code", "name", "key", "kind", "colour", "parent", "when", "not")
     rows = [
         (c.tier, c.id, c.name, c.key, c.kind, c.colour, c.parent or "", c.when, c.not_)
         for c in codebook.codes
         if not c.retired
     ]
-    files.write_new(path, _csv(CODEBOOK_COLUMNS, rows))
-    retired = sum(bool(code.retired) for code in codebook.codes)
-    return (Message("lost_retired", n=retired),) if retired else ()
+    files.write_new(path, _csv(columns, rows))
+    return losses({"lost_retired": sum(bool(code.retired) for code in codebook.codes)})
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from labapp.exchange import files, tiers
 from labapp.exchange.files import unreadable
-from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
+from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance, losses, ordered
 from labapp.messages import Message
 from labapp.reading.values import Budget, TooMuch
 
@@ -24,8 +24,6 @@ _TOKEN = re.compile(
 )
 """Texts, also one that never ends; comments, and the numbers of items, which the short format
 lacks; flags; and numbers, as Praat reads them; those such as 1/2 and 0x1 are refused."""
-_CHRONOLOGICAL = "Praat chronological TextGrid text file"
-_NS = 1e9
 MOST = 2_000_000
 """Numbers and texts in a file."""
 
@@ -34,22 +32,19 @@ def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     """Write a sheet as a TextGrid; see `labapp.exchange.model.Write`."""
     (sheet,) = sheets
     files.write_new(path, content_of(sheet).encode())
-    lost = []
-    if memos := sum(bool(annotation.memo) for annotation in sheet.annotations):
-        lost.append(Message("lost_memos", n=memos))
-    if words := sum(bool(utterance.words) for utterance in sheet.utterances):
-        lost.append(Message("lost_word_times", n=words))
-    if empty := sum(not utterance.text for utterance in sheet.utterances):
-        lost.append(Message("lost_wordless_empty", n=empty))
-    return tuple(lost)
+    return losses(
+        {
+            "lost_memos": sum(bool(annotation.memo) for annotation in sheet.annotations),
+            "lost_word_times": sheet.timed,
+            "lost_wordless_empty": sum(not utterance.text for utterance in sheet.utterances),
+        }
+    )
 
 
 def content_of(sheet: Sheet) -> str:
     """A sheet as the text of a TextGrid."""
-    end = max(
-        [sheet.length_ns, *(u.t1_ns for u in sheet.utterances)]
-        + [a.t1_ns for a in sheet.annotations]
-    )
+    things: list[Utterance | Annotation] = [*sheet.utterances, *sheet.annotations]
+    end = max(sheet.length_ns, *(thing.t1_ns for thing in things), 0)
     rows: list[tuple[str, bool, list[tuple[int, int, str]]]] = []
     for speech in tiers.speech_tiers(sheet):
         own = [(u.t0_ns, u.t1_ns, u.text) for u in speech.utterances]
@@ -127,7 +122,7 @@ def _read(content: bytes, name: str) -> Arrival:
     if "TextGrid" not in text[:200]:
         raise unreadable(name, "it is no TextGrid", "Save it in Praat as a TextGrid text file.")
     tokens = _Tokens(text, name)
-    chronological = tokens.text() == _CHRONOLOGICAL
+    chronological = tokens.text() == "Praat chronological TextGrid text file"
     if not chronological:
         tokens.text()  # TextGrid
     tokens.number()
@@ -146,8 +141,7 @@ def _read(content: bytes, name: str) -> Arrival:
         speaks = tiers.speech_of(tier)
         if speaks is not None and end > begin:
             speaker, voice = speaks
-            own_words = Utterance(None, begin, end, speaker, label, place=place, voice=voice)
-            utterances.append(own_words)
+            utterances.append(Utterance(None, begin, end, speaker, label, place=place, voice=voice))
         elif speaks is not None:
             why = Message("point_speech", text=repr(label[:60]))
             lost.append(Message("left_what", what=place, why=why))
@@ -156,15 +150,8 @@ def _read(content: bytes, name: str) -> Arrival:
             annotations.append(
                 Annotation(None, tier, own or code, begin, end, value=value, place=place)
             )
-    annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
-    utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
-    return Arrival(
-        tuple(utterances),
-        tuple(annotations),
-        lost=tuple(lost),
-        length_ns=length_ns,
-        memos=False,
-    )
+    both = ordered(utterances), ordered(annotations)
+    return Arrival(*both, lost=tuple(lost), length_ns=length_ns, memos=False)
 
 
 def _tier(tokens: _Tokens) -> tuple[str, bool]:
@@ -246,7 +233,7 @@ class _Tokens:
         seconds = self.number()
         if not abs(seconds) < 1e6:
             raise unreadable(self.name, f"{seconds} s is no time in a session")
-        return round(seconds * _NS)
+        return round(seconds * 1e9)
 
     def more(self) -> bool:
         """Whether anything follows."""

@@ -43,14 +43,7 @@ class SpeechTier:
 
 @dataclass(frozen=True, slots=True)
 class CodeTier:
-    """Codes in order of time; none overlaps another.
-
-    Attributes
-    ----------
-    name : as it goes out.
-    tier : of the codebook.
-    annotations : either all points or none.
-    """
+    """Codes in order of time; none overlaps another. annotations: either all points or none."""
 
     name: str
     tier: str

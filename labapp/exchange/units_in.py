@@ -48,16 +48,8 @@ class _Change:
 
 
 class UnitsIn:
-    """Finds what a file changes of the units and texts of a session.
-
-    Attributes
-    ----------
-    making : bool
-        Whether the session has no units yet, and those of the file become its units.
-    texts : what is written.
-    steps : what is changed, one by one.
-    lost : what cannot be brought over.
-    """
+    """Finds what a file changes of the units and texts of a session. making: whether the session
+    has no units yet, and those of the file become its units."""
 
     def __init__(
         self,

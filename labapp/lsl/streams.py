@@ -55,8 +55,7 @@ class SessionStreams:
 
     Attributes
     ----------
-    opened : LslOpened
-        What the journal says of them.
+    opened : what the journal says of them.
 
     Raises
     ------
@@ -81,10 +80,9 @@ class SessionStreams:
         self.opened = LslOpened(source_id, NAMES, f"{version // 100}.{version % 100}")
         self._queue: SimpleQueue[Event | None] = SimpleQueue()
         self._silent = frequent_kinds() | LEFT_OUT
-        self._anchor = (0, 0.0)
+        self._anchor = self._read()
         self._closed = False
         self._failed = False
-        self._set_anchor(*self._read())
         self._thread = threading.Thread(target=self._run, name="lsl-sender", daemon=True)
         self._thread.start()
 
@@ -174,9 +172,6 @@ class SessionStreams:
         _, perf_ns, lsl_s = min(readings)
         return self._clock.from_perf_ns(perf_ns), lsl_s
 
-    def _set_anchor(self, session_ns: int, lsl_s: float) -> None:
-        self._anchor = (session_ns, lsl_s)
-
     def _stamp(self, t_ns: int) -> float:
         """A session time on LSL's clock, in seconds."""
         session_ns, lsl_s = self._anchor
@@ -185,7 +180,7 @@ class SessionStreams:
     def _look_at_clock(self) -> None:
         session_ns, lsl_s = self._read()
         if abs(self._stamp(session_ns) - lsl_s) > DRIFT_S:
-            self._set_anchor(session_ns, lsl_s)
+            self._anchor = (session_ns, lsl_s)
             self._journal_clock()
 
     def _journal_clock(self) -> None:
@@ -200,12 +195,8 @@ class SessionStreams:
 
 def marker(event: Event) -> str:
     """What the stream of events says of one: its kind and place as compact JSON. Nothing that a
-    person wrote, answered or is called is in it.
-
-    Parameters
-    ----------
-    event : of the journal; `seq` is its number there.
-    """
+    person wrote, answered or is called is in it. event: of the journal; `seq` is its number
+    there."""
     facts = {
         "kind": event.kind,
         "stage": event.part_id,
@@ -220,19 +211,13 @@ INSTALL = 'python -m pip install "labapp[lsl]"'
 
 
 def load() -> ModuleType:
-    """The `pylsl` module.
-
-    Raises
-    ------
-    LslError : it is not installed, or its library liblsl cannot be loaded.
-    """
+    """The `pylsl` module. Raises LslError if it is not installed, or its library liblsl cannot be
+    loaded."""
     try:
         import pylsl
     except ModuleNotFoundError as error:
         raise LslError(
-            Message("lsl_missing"),
-            safe="Everything else works.",
-            todo=f"Install it: {INSTALL}",
+            Message("lsl_missing"), safe="Everything else works.", todo=f"Install it: {INSTALL}"
         ) from error
     except (ImportError, OSError, RuntimeError) as error:
         # Its own explanation has several lines; the first says what is wrong.

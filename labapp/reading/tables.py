@@ -19,7 +19,6 @@ from labapp.reading.values import ENTRIES, LINES, MEMORY, Budget, TooMuch, steer
 from labapp.text_tables import original
 
 SEPARATORS = ",;\t"
-_SEPARATOR_LINE = "sep="
 
 
 class TableError(ValueError):
@@ -53,12 +52,8 @@ class TextTable:
         return self.separator != ","
 
     def columns(self, needed: Sequence[str], known: Sequence[str] = ()) -> dict[str, int]:
-        """Where each named column is; `needed` and `known` are found whatever their case.
-
-        Raises
-        ------
-        TableError : a needed column is missing, or a column is there twice.
-        """
+        """Where each named column is; `needed` and `known` are found whatever their case. Raises
+        TableError if a needed column is missing, or a column is there twice."""
         as_written = {name.casefold(): name for name in (*known, *needed)}
         places: dict[str, int] = {}
         for place, cell in enumerate(self.first):
@@ -115,32 +110,23 @@ def read(
         has more cells than the first line (or fewer, unless `padded`), or there are too many.
     """
     text = decoded(content)
-    if max(map(text.count, SEPARATORS)) > max(LINES, entries) or text.count("\n") > max(
-        LINES, entries
-    ):
+    if max(map(text.count, SEPARATORS + "\n")) > max(LINES, entries):
         # Before the rows are read, for one of them can have all cells.
         raise TableError(f"it has more than {LINES:,} cells", "Check that it is the right file")
     skipped = 0
     separator = ""
     head, _, below = text.partition("\n")
-    if (
-        head.casefold().startswith(_SEPARATOR_LINE)
-        and len(head.strip()) <= len(_SEPARATOR_LINE) + 1
-    ):
-        separator = head.strip("\r\n")[len(_SEPARATOR_LINE) :] or ","
+    if head.casefold().startswith("sep=") and len(head.strip()) <= len("sep=,"):
+        separator = head.strip("\r\n")[len("sep=") :] or ","
         text, skipped = below, 1
     else:
         first = text.lstrip("\r\n").partition("\n")[0]
-        separator = max(SEPARATORS, key=_outside_quotes(first).count)
+        separator = max(SEPARATORS, key="".join(first.split('"')[::2]).count)
     lines = _lines(text, separator, skipped, Budget(memory, entries), quotes=quotes)
     line, cells = next(lines, (0, ()))
     if not cells:
         raise TableError("it is empty", "Give a line that names the columns, and rows below it")
     return TextTable(separator, cells, line, _even(lines, line, len(cells), padded))
-
-
-def _outside_quotes(line: str) -> str:
-    return "".join(line.split('"')[::2])
 
 
 def _lines(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.annotations.model import Assignment, Mark, RaterMarks, Round, SessionAnnotations
+from labapp.annotations.redaction import joined
 
 Phase = Literal["independent", "training"]
 """Of a round that is compared: what is reported, and what the raters learnt on."""
@@ -23,12 +24,9 @@ class CodedSession:
 
     Attributes
     ----------
-    study : the name of the study's folder.
     participant : str
         Whose session it is: what one participant says hangs together, in whichever session.
-    annotations : its units, and the marks of its raters.
     begin_ns, end_ns : session time in which marks may lie.
-    assignments : who codes what of it.
     """
 
     study: str
@@ -64,7 +62,6 @@ class Coding:
 
     Attributes
     ----------
-    session : of which.
     marks : by rater, those of the tier; a rater who coded and gave none has an empty tuple.
     stretches : by rater what he or she was to code, in order of time.
     partial : raters who coded the session by several versions of the codebook, so that what has no
@@ -83,15 +80,7 @@ class Coding:
 
 @dataclass(frozen=True, slots=True)
 class TierCoding:
-    """Everything that is compared together: a tier by one version of a codebook, in one round.
-
-    Attributes
-    ----------
-    codebook : the version.
-    tier : the tier.
-    phase : see `Phase`.
-    codings : by session.
-    """
+    """Everything that is compared together: a tier by one version of a codebook, in one round."""
 
     codebook: Codebook
     tier: Tier
@@ -106,13 +95,8 @@ class TierCoding:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What is compared, and what is not.
-
-    Attributes
-    ----------
-    tiers : by codebook, version, tier and round.
-    left_out : what is not compared and why, a sentence each.
-    """
+    """What is compared, and what is not. tiers: by codebook, version, tier and round; left_out:
+    what is not compared and why, a sentence each."""
 
     tiers: tuple[TierCoding, ...]
     left_out: tuple[str, ...]
@@ -128,32 +112,26 @@ class _Gathering:
 
 
 def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) -> Gathered:
-    """Sort the marks of sessions into what may be compared.
-
-    Parameters
-    ----------
-    sessions : of one study or several.
-    codebooks : the versions by their SHA-256.
-    """
+    """Sort the marks of sessions into what may be compared. codebooks: the versions by their
+    SHA-256."""
     work = _Gathering()
     for number, session in enumerate(sessions):
         for rater in session.annotations.raters.values():
             _sort(work, sessions, number, rater, codebooks)
     tiers = []
     for (sha, tier, phase), of_session in work.tiers.items():
-        if any(marks for raters in of_session.values() for marks in raters.values()):
-            tiers.append(_tier_coding(work, codebooks[sha], tier, phase, sessions, of_session))
-            continue
         book = codebooks[sha]
-        name = f"{tier} of {book.id}, version {book.version}"
-        work.left_out[f"{name}: nobody gave a code of this tier ({phase})"] += len(of_session)
-    order = {"independent": 0, "training": 1}
+        if any(marks for raters in of_session.values() for marks in raters.values()):
+            tiers.append(_tier_coding(work, book, tier, phase, sessions, of_session))
+        else:
+            name = f"{tier} of {book.id}, version {book.version}"
+            work.left_out[f"{name}: nobody gave a code of this tier ({phase})"] += len(of_session)
     tiers.sort(
         key=lambda each: (
             each.codebook.id,
             each.codebook.version,
             each.codebook.sha256,
-            order[each.phase],
+            each.phase == "training",
             each.codebook.tiers.index(each.tier),
         )
     )
@@ -203,7 +181,7 @@ def _sort(
             continue
         phase: Phase = "training" if round_ == "training" else "independent"
         session = sessions[number]
-        assigned = tuple(_stretches(session, rater.rater, phase))
+        assigned = _stretches(session, rater.rater, phase)
         within = [mark for mark in own if any(_meets(mark, stretch) for stretch in assigned)]
         if outside := len(own) - len(within):
             work.left_out[
@@ -264,23 +242,16 @@ def _tier_coding(
     of_session: Mapping[int, Mapping[str, Sequence[Mark]]],
 ) -> TierCoding:
     tier = next(tier for tier in codebook.tiers if tier.name == name)
-    codings = []
-    for number in sorted(of_session):
-        session = sessions[number]
-        raters = of_session[number]
-        codings.append(
-            Coding(
-                session,
-                {rater: tuple(marks) for rater, marks in sorted(raters.items())},
-                {rater: tuple(_stretches(session, rater, phase)) for rater in raters},
-                frozenset(
-                    rater
-                    for rater in raters
-                    if (codebook.sha256, phase, number, rater) in work.partial
-                ),
-            )
+    codings = tuple(
+        Coding(
+            sessions[number],
+            {rater: tuple(marks) for rater, marks in sorted(raters.items())},
+            {rater: _stretches(sessions[number], rater, phase) for rater in raters},
+            frozenset(r for r in raters if (codebook.sha256, phase, number, r) in work.partial),
         )
-    return TierCoding(codebook, tier, phase, tuple(codings))
+        for number, raters in sorted(of_session.items())
+    )
+    return TierCoding(codebook, tier, phase, codings)
 
 
 def _meets(mark: Mark, stretch: Stretch) -> bool:
@@ -291,21 +262,12 @@ def _meets(mark: Mark, stretch: Stretch) -> bool:
     return mark.t0_ns < end and begin < mark.t1_ns
 
 
-def _stretches(session: CodedSession, rater: str, phase: Phase) -> Iterator[Stretch]:
+def _stretches(session: CodedSession, rater: str, phase: Phase) -> tuple[Stretch, ...]:
     """What a rater was to code, joined where it touches: the whole session where nothing was
     assigned."""
-    assigned = sorted(
+    assigned = joined(
         (entry.t0_ns, entry.t1_ns)
         for entry in session.assignments
         if (entry.session, entry.rater, entry.round) == (session.name, rater, phase)
     )
-    if not assigned:
-        yield session.begin_ns, session.end_ns
-        return
-    begin, end = assigned[0]
-    for t0, t1 in assigned[1:]:
-        if t0 > end:
-            yield begin, end
-            begin, end = t0, t1
-        end = max(end, t1)
-    yield begin, end
+    return tuple(assigned) or ((session.begin_ns, session.end_ns),)

@@ -1,7 +1,5 @@
-"""The figures of a tier: overall, by code, of values and of stretches of time.
-
-Stretches that raters set themselves, as continua that several of them coded.
-"""
+"""The figures of a tier: overall, by code, of values, and of stretches that raters set themselves,
+as continua that several of them coded."""
 
 from __future__ import annotations
 
@@ -53,8 +51,6 @@ class SharedStretch:
 
     Attributes
     ----------
-    session : of which.
-    raters : two or more.
     t0, t1 : from and to, in whole atoms of time.
     spans : by rater, cut to the stretch, in whole atoms of time.
     points : by rater moments with their codes.
@@ -82,13 +78,8 @@ class SharedStretch:
 
 
 def shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStretch, ...]:
-    """What two or more of these raters were to code.
-
-    Parameters
-    ----------
-    tier : a tier whose codes are given to spans.
-    raters : who is compared.
-    """
+    """What two or more of these raters were to code. tier: a tier whose codes are given to
+    spans."""
     return tuple(stretch for coding in tier.codings for stretch in _shared(coding, tuple(raters)))
 
 
@@ -96,19 +87,6 @@ def continua(stretches: Sequence[SharedStretch]) -> tuple[list[Continuum], list[
     """For u-alpha, with the number of the participant of each."""
     parts = [Continuum(each.t0, each.t1, each.spans) for each in stretches]
     return parts, participant_numbers(each.session for each in stretches)
-
-
-def at_instants(stretches: Sequence[SharedStretch], step: int) -> Ratings:
-    """What two raters have at every instant of a grid that begins with each stretch.
-
-    step: of the grid, in whole atoms of time.
-    """
-    labels: dict[frozenset[str], int] = {}
-    codes: list[NDArray[np.int64]] = []
-    for stretch in stretches:
-        grid = instants(stretch.t0, stretch.t1 - 1, step)
-        codes.append(np.stack([labels_at(own, grid, labels) for own in stretch.spans], axis=1))
-    return _ratings(stretches, codes, tuple(labels))
 
 
 def in_windows(stretches: Sequence[SharedStretch], step: int) -> Ratings:
@@ -225,13 +203,9 @@ class Figure:
 
     Attributes
     ----------
-    tier : the tier, its codebook and the round.
     code : the code that it is of; empty for the whole tier.
-    raters : who is compared.
-    result : the value, or why there is none.
     n_sessions : sessions that two of these raters coded.
     basis : what is counted: `units`, `spans`, `instants` or `windows`.
-    same_rater : whether it is one rater who coded twice.
     percent : of the basis, on which all say the same, 0 to 100.
     prevalence : the share of ratings that have the code, 0 to 1.
     kappa_max : the largest kappa that the raters' own frequencies admit.
@@ -262,7 +236,6 @@ class TierResults:
 
     Attributes
     ----------
-    tier : the tier, its codebook and the round.
     figures : the main one first.
     units : of a tier on units.
     stretches : of a tier on spans.
@@ -277,17 +250,12 @@ class TierResults:
 
 
 def results_of(
-    tier: TierCoding,
-    *,
-    step: int,
-    again: Sequence[tuple[str, str]] = (),
-    everybody: bool = False,
+    tier: TierCoding, *, step: int, again: Sequence[tuple[str, str]] = (), everybody: bool = False
 ) -> TierResults:
     """Work out every figure of a tier.
 
     Parameters
     ----------
-    tier : the marks.
     step : the grid of time-unit kappa, in whole atoms of time.
     again : raters who coded twice: the name of the first and of the second coding. The second is
         compared with the first alone.
@@ -375,11 +343,7 @@ def _values(tier: TierCoding, code: str, table: UnitTable) -> Iterator[Figure]:
     measures: list[Measure] = []
     if len(table.raters) == 2:
         measures += [CohenKappa("quadratic", numbers), CohenKappa("linear", numbers)]
-    measures += [
-        alpha_for(ratings, "ordinal"),
-        alpha_for(ratings, "interval"),
-        Intraclass(),
-    ]
+    measures += [alpha_for(ratings, "ordinal"), alpha_for(ratings, "interval"), Intraclass()]
     for measure in measures:
         entering = ratings.complete() if isinstance(measure, Intraclass) else ratings
         figure = _figure(tier, code, table.raters, entering, measure)
@@ -434,7 +398,13 @@ def _time_unit(
     stretches: tuple[SharedStretch, ...],
     step: int,
 ) -> Figure:
-    ratings = at_instants(stretches, step) if stretches else _empty(raters)
+    """Kappa of what two raters have at every instant of a grid that begins with each stretch."""
+    labels: dict[frozenset[str], int] = {}
+    codes: list[NDArray[np.int64]] = []
+    for stretch in stretches:
+        grid = instants(stretch.t0, stretch.t1 - 1, step)
+        codes.append(np.stack([labels_at(own, grid, labels) for own in stretch.spans], axis=1))
+    ratings = _ratings(stretches, codes, tuple(labels)) if stretches else _empty(raters)
     figure = _figure(tier, code, raters, ratings, CohenKappa())
     result = replace(figure.result, measure="time-unit kappa")
     return replace(

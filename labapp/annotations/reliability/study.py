@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import combinations, groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,8 @@ STEP = 1_000
 
 @dataclass(frozen=True, slots=True)
 class StudyAgreement:
-    """How far raters agree.
-
-    Attributes
-    ----------
-    results : by codebook, version, round and tier.
-    left_out : what is not compared and why, a sentence each.
-    page : the page that says all of it, where it was written.
-    """
+    """How far raters agree. results: by codebook, version, round and tier; left_out: what is not
+    compared and why, a sentence each."""
 
     results: tuple[TierResults, ...]
     left_out: tuple[str, ...]
@@ -114,14 +108,8 @@ def study_agreement(
 
 @dataclass(frozen=True, slots=True)
 class CodedStudies:
-    """What was read.
-
-    Attributes
-    ----------
-    sessions : in the order of their paths and names.
-    codebooks : every version that marks were given by, by its SHA-256.
-    remarks : what was left out or cut off and why, a sentence each.
-    """
+    """What was read. codebooks: every version that marks were given by, by its SHA-256; remarks:
+    what was left out or cut off and why, a sentence each."""
 
     sessions: tuple[CodedSession, ...]
     codebooks: dict[str, Codebook]
@@ -129,16 +117,8 @@ class CodedStudies:
 
 
 def read_studies(paths: Sequence[Path]) -> CodedStudies:
-    """Read the annotations of studies.
-
-    Parameters
-    ----------
-    paths : folders of studies, sessions or bundles.
-
-    Raises
-    ------
-    LabappError : something is none of these, a session is given twice, or a file of it is damaged.
-    """
+    """Read the annotations of studies, sessions and bundles. Raises LabappError if a path is none
+    of these, a session is given twice, or a file of it is damaged."""
     sessions: dict[tuple[str, str], CodedSession] = {}
     codebooks: dict[str, Codebook] = {}
     remarks: list[str] = []
@@ -151,7 +131,11 @@ def read_studies(paths: Sequence[Path]) -> CodedStudies:
                 )
             remarks += [f"{key[1]}: {remark}" for remark in coded.remarks]
             codebooks.update(codebooks_in(record))
-            sessions[key] = _coded(record, coded)
+            units = coded.segmentation.units
+            end = max(record.rows[-1].t_ns, *(unit.t1_ns for unit in units), 0) + 1
+            sessions[key] = CodedSession(
+                record.study, record.participant, coded, 0, end, assignments_of(record)
+            )
     return CodedStudies(tuple(sessions.values()), codebooks, tuple(remarks))
 
 
@@ -167,14 +151,6 @@ def _records(path: Path, remarks: list[str]) -> Iterator[tuple[Record, SessionAn
             remarks.append(f"{record.name}: its participant withdrew.")
         else:
             yield record, annotations_of(record)
-
-
-def _coded(record: Record, annotations: SessionAnnotations) -> CodedSession:
-    units = annotations.segmentation.units
-    end = max(record.rows[-1].t_ns, *(unit.t1_ns for unit in units), 0) + 1
-    return CodedSession(
-        record.study, record.participant, annotations, 0, end, assignments_of(record)
-    )
 
 
 PAGE = "agreement.md"
@@ -204,15 +180,10 @@ def write(
     everybody: bool = False,
     sessions: Sequence[Path] = (),
 ) -> Path:
-    """Write the figures into a new folder; returns the page's path. everybody: whether units of
-    all speakers are compared; sessions: the folders of those that were, whose studies know of the
-    folder until it is whole.
-
-    Raises
-    ------
-    ExportExists : the folder is there already.
-    DataFolderError : it cannot be written.
-    """
+    """Write the figures into a new folder; returns the page's path. everybody: whether units of all
+    speakers are compared; sessions: the folders of those that were, whose studies know of the
+    folder until it is whole. Raises ExportExists if the folder is there already. Raises
+    DataFolderError if it cannot be written."""
     leftovers.clear_of(sessions)
     if out.exists() or out.is_symlink():
         raise ExportExists(
@@ -228,10 +199,14 @@ def write(
             _write(hidden / CONFUSION, CONFUSION_COLUMNS, confusion_rows(results))
             _write(hidden / DISAGREEMENTS, DISAGREEMENT_COLUMNS, disagreement_rows(results))
             with (hidden / PAGE).open("x", encoding="utf-8", newline="\n") as file:
-                file.write(page(results, left_out, everybody))
+                file.write("\n".join(_page(results, left_out, everybody)) + "\n")
             hidden.rename(out)
     except OSError as error:
-        raise _unwritable(out, error) from error
+        raise DataFolderError(
+            f"The agreement cannot be written to {out}: {error.strerror or error}.",
+            safe="All marks are as they were given.",
+            todo="Free some space or name another folder.",
+        ) from error
     return out / PAGE
 
 
@@ -275,16 +250,15 @@ def confusion_rows(results: Iterable[TierResults]) -> Iterator[Row]:
             ratings = table.of(pair).codes(scale, tier.tier.tier.optional)
             if not ratings.n_units:
                 continue
-            counts = confusion(ratings)
-            for first, row in zip(ratings.categories, counts.tolist(), strict=True):
-                for second, n in zip(ratings.categories, row, strict=True):
-                    yield _of_tier(tier.tier) | {
-                        "rater_a": pair[0],
-                        "rater_b": pair[1],
-                        "code_a": first,
-                        "code_b": second,
-                        "n": n,
-                    }
+            every = product(ratings.categories, repeat=2)
+            for codes, n in zip(every, confusion(ratings).ravel().tolist(), strict=True):
+                yield _of_tier(tier.tier) | {
+                    "rater_a": pair[0],
+                    "rater_b": pair[1],
+                    "code_a": codes[0],
+                    "code_b": codes[1],
+                    "n": n,
+                }
 
 
 def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
@@ -303,7 +277,7 @@ def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
                 if len({(codes, *sorted(values.items())) for codes, values in given.values()}) > 1:
                     yield _disagreement(
                         tier,
-                        (row.session.study, row.session.name),
+                        row.session,
                         row.unit.id,
                         (row.unit.t0_ns, row.unit.t1_ns),
                         {rater: _shown(*each) for rater, each in given.items()},
@@ -312,7 +286,7 @@ def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
             for begin, end, codes in differences(stretch):
                 yield _disagreement(
                     tier,
-                    (stretch.session.study, stretch.session.name),
+                    stretch.session,
                     "",
                     (begin * ATOM_NS, end * ATOM_NS),
                     {r: _shown(c, {}) for r, c in zip(stretch.raters, codes, strict=True)},
@@ -321,7 +295,7 @@ def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
 
 def _disagreement(
     tier: TierResults,
-    session: tuple[str, str],
+    session: CodedSession,
     unit: str,
     times: tuple[int, int],
     codes: dict[str, str],
@@ -329,13 +303,13 @@ def _disagreement(
     onset, offset = (t / 1e9 for t in times)
     minutes, seconds = divmod(times[0] // 100_000_000, 600)
     return _of_tier(tier.tier) | {
-        "study": session[0],
-        "session": session[1],
+        "study": session.study,
+        "session": session.name,
         "unit": unit,
         "onset": round(onset, 3),
         "offset": round(offset, 3),
         "codes": "; ".join(f"{rater}: {text}" for rater, text in codes.items()),
-        "listen": f"labapp replay {session[1]} --at {minutes}:{seconds / 10:04.1f}",
+        "listen": f"labapp replay {session.name} --at {minutes}:{seconds / 10:04.1f}",
     }
 
 
@@ -355,25 +329,13 @@ def _of_tier(tier: Any) -> Row:
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
     with path.open("x", encoding="utf-8", newline="") as file:
-        write_csv(
-            file,
-            columns,
-            ([_cell(row.get(name)) for name in columns] for row in rows),
-        )
+        write_csv(file, columns, ([_cell(row.get(name)) for name in columns] for row in rows))
 
 
 def _cell(value: object) -> object:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return None if value == "" else value
-
-
-def _unwritable(out: Path, error: OSError) -> DataFolderError:
-    return DataFolderError(
-        f"The agreement cannot be written to {out}: {error.strerror or error}.",
-        safe="All marks are as they were given.",
-        todo="Free some space or name another folder.",
-    )
 
 
 ACTIVE = str.maketrans({letter: f"\\{letter}" for letter in "\\|`*_[]<>#&"})
@@ -402,80 +364,52 @@ WHAT = {
 }
 """By the name of a measure."""
 
-LEVELS = {
-    "ordinal": "; values by their order alone",
-    "interval": "; values by their differences",
-}
-
-LANDMARKS = (
-    "Krippendorff names .800 as what to rely on and .667 as the lowest for tentative conclusions. "
-    "These are landmarks of his, not verdicts: what is enough hangs on what the codes are used for."
-)
+LEVELS = {"ordinal": "; values by their order alone", "interval": "; values by their differences"}
 
 
-def page(results: Sequence[TierResults], left_out: Sequence[str], everybody: bool) -> str:
-    """The whole page.
-
-    Parameters
-    ----------
-    results : by codebook, version, round and tier.
-    left_out : what is not compared and why, a sentence each.
-    everybody : whether units of all speakers are compared, not the participant's alone.
-    """
-    return "\n".join(_lines(results, left_out, everybody)) + "\n"
-
-
-def _lines(
+def _page(
     results: Sequence[TierResults], left_out: Sequence[str], everybody: bool
 ) -> Iterator[str]:
-    yield "# Agreement of raters"
-    yield ""
+    yield "# Agreement of raters\n"
     yield (
         "Nothing here is pooled over versions of a codebook, nor over training and independent "
         f"coding. Units are {'those of all speakers' if everybody else 'what participants said'}. "
         "Intervals are 95 %, "
         "percentiles of a bootstrap in which participants are drawn, each with all of his or her "
-        "sessions, since what one person says hangs together."
+        "sessions, since what one person says hangs together.\n"
     )
-    yield ""
-    yield LANDMARKS
+    yield (
+        "Krippendorff names .800 as what to rely on and .667 as the lowest for tentative "
+        "conclusions. These are landmarks of his, not verdicts: what is enough hangs on what the "
+        "codes are used for."
+    )
     if not results:
-        yield ""
-        yield "There is nothing to compare."
+        yield "\nThere is nothing to compare."
     for each in results:
         yield from _tier(each)
     if left_out:
-        yield ""
-        yield "## Left out"
-        yield ""
+        yield "\n## Left out\n"
         yield from (f"- {_text(line)}" for line in left_out)
 
 
 def _tier(results: TierResults) -> Iterator[str]:
     tier = results.tier
-    yield ""
-    yield f"## {_text(_title(tier))}"
+    yield f"\n## {_text(_title(tier))}"
     if tier.tier.on == "units" and tier.tier.optional:
-        yield ""
         yield (
-            "A unit of this tier may be left without a code; that two raters left it so counts as "
-            "agreement."
+            "\nA unit of this tier may be left without a code; that two raters left it so counts "
+            "as agreement."
         )
     if not results.figures:
-        yield ""
-        yield "Nobody is compared."
+        yield "\nNobody is compared."
     for _, some in groupby(results.figures, key=lambda f: (f.same_rater, f.raters)):
         figures = list(some)
-        yield ""
-        yield f"### {_text(heading(figures[0]))}"
-        yield ""
-        yield f"{phase(figures[0]).capitalize()}."
-        yield ""
+        yield f"\n### {_text(heading(figures[0]))}\n"
+        yield f"{phase(figures[0]).capitalize()}.\n"
         yield from _table(figures)
         if any(figure.skewed and figure.result.measure == "Gwet's AC1" for figure in figures):
-            yield ""
             yield (
-                "Skewed: fewer than a tenth of the ratings have the code, or fewer than a tenth "
+                "\nSkewed: fewer than a tenth of the ratings have the code, or fewer than a tenth "
                 "lack it. Kappa and alpha are then low although raters agree; read AC1 beside them."
             )
         yield ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,8 +30,6 @@ class CodedUnit:
 
     Attributes
     ----------
-    session : of which.
-    unit : the unit.
     codes : by rater; None where a rater was not to code the unit, or left it out.
     values : by rater the values given with codes.
     """
@@ -73,15 +71,12 @@ class UnitTable:
         return UnitTable(tuple(raters), several, self.remarks)
 
     def codes(self, scale: Sequence[str], optional: bool) -> Ratings:
-        """One code a unit, of a tier on which one holds at a time.
-
-        Parameters
-        ----------
-        scale : all codes of it.
-        optional : whether a unit may have none.
-        """
+        """One code a unit, of a tier on which one holds at a time."""
         return self._ratings(
-            [[None if c is None else _single(c) for c in row.codes] for row in self.rows],
+            [
+                [None if c is None else next(iter(c), NO_CODE) for c in row.codes]
+                for row in self.rows
+            ],
             [*scale, NO_CODE] if optional else scale,
         )
 
@@ -116,13 +111,9 @@ class UnitTable:
 
 
 def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
-    """The units of frozen segmentations with what raters gave to them.
-
-    Parameters
-    ----------
-    tier : a tier whose codes are given to units.
-    everybody : whether units of all speakers are compared, not the participant's alone.
-    """
+    """The units of frozen segmentations with what raters gave to them. tier: a tier whose codes are
+    given to units; everybody: whether units of all speakers are compared, not the participant's
+    alone."""
     raters = tier.raters
     rows: list[CodedUnit] = []
     remarks: list[str] = []
@@ -140,7 +131,10 @@ def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
                 f"{coding.session.name}: {gone} marks are left out, whose units have since been "
                 "changed."
             )
-        by_unit = _by_unit(coding)
+        by_unit: dict[tuple[str, str | None], list[Mark]] = {}
+        for rater, own in coding.marks.items():
+            for mark in own:
+                by_unit.setdefault((rater, mark.unit), []).append(mark)
         for unit in segmentation.units:
             if everybody or unit.speaker == "participant":
                 row = _coded(tier, coding, unit, raters, by_unit)
@@ -149,20 +143,12 @@ def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
     return UnitTable(raters, tuple(rows), tuple(remarks))
 
 
-def _by_unit(coding: Coding) -> dict[tuple[str, str], list[Mark]]:
-    marks: dict[tuple[str, str], list[Mark]] = {}
-    for rater, own in coding.marks.items():
-        for mark in own:
-            marks.setdefault((rater, mark.unit or ""), []).append(mark)
-    return marks
-
-
 def _coded(
     tier: TierCoding,
     coding: Coding,
     unit: Unit,
     raters: Sequence[str],
-    by_unit: dict[tuple[str, str], list[Mark]],
+    by_unit: Mapping[tuple[str, str | None], list[Mark]],
 ) -> CodedUnit:
     codes: list[frozenset[str] | None] = []
     values: list[dict[str, int]] = []
@@ -177,7 +163,3 @@ def _coded(
         codes.append(frozenset(mark.code for mark in marks) or none)
         values.append({mark.code: mark.value for mark in marks if mark.value is not None})
     return CodedUnit(coding.session, unit, tuple(codes), tuple(values))
-
-
-def _single(codes: frozenset[str]) -> str:
-    return next(iter(codes), NO_CODE)
