@@ -68,8 +68,6 @@ _STREAM = 6
 class Pool:
     """What a set is chosen from: pictures, and what a model makes of them.
 
-    Attributes
-    ----------
     answers : shape (n, 3^k, classes).
     beliefs : float64, shape (n, k), rounded as the manifest has them.
     concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
@@ -146,6 +144,9 @@ def build(
 ) -> BuiltSet:
     """Build a set of test pictures of the task that a model learned.
 
+    Raises ModelError: no concept of the model can be set. StimuliError : people can see nothing of
+    the task, or there are too few pictures.
+
     Parameters
     ----------
     split : the task. People see its pictures drawn `pixels` wide, without the noise and the coarse
@@ -154,11 +155,6 @@ def build(
         drawn whatever they are.
     every : choose from all test pictures, and not from the clear ones alone.
     options : of the command besides these, for `made_with`.
-
-    Raises
-    ------
-    ModelError : no concept of the model can be set. StimuliError : people can see nothing of the
-        task, or there are too few pictures.
     """
     card = model.card
     ready = interventions(model, split.test)
@@ -480,11 +476,9 @@ def build_stimuli(
     """Build a set of a model and write it. items: see `stimulus_sets.counts_of`; every: choose from
     all test pictures, and not only from those that people can tell by eye.
 
-    Raises
-    ------
-    UsageError : the id is none, or `items` says nothing known.
-    ModelError, StimuliError, DatasetError : see `stimulus_sets.build`; the folder exists, or a
-        shipped set has the id and `out` names no folder.
+    Raises UsageError: the id is none, or `items` says nothing known. Raises ModelError,
+    StimuliError, DatasetError: see `stimulus_sets.build`; the folder exists, or a shipped set has
+    the id and `out` names no folder.
     """
     counts = dict(COUNTS) if items is None else counts_of(items)
     loaded = package.load(model)

@@ -36,8 +36,6 @@ _CYCLE = one_cycle(0.3)
 class Setup:
     """What a learner is made for.
 
-    Attributes
-    ----------
     shape : of an instance: (channels, pixels, pixels), or (features,).
     concepts, classes : how many there are.
     """
@@ -162,9 +160,7 @@ class ConceptLearner(ABC):
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
         set back.
 
-        Returns
-        -------
-        As many rows, which the phase learns from in their place; the same ones by default.
+        Returns as many rows, which the phase learns from in their place; the same ones by default.
         """
         return rows
 
@@ -172,14 +168,10 @@ class ConceptLearner(ABC):
     def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
         """Take a step of the current phase. The networks are in training mode.
 
-        Parameters
-        ----------
         draws : the only source of chance; torch's own was set by it.
         done : share of the phase's steps that is done, 0 to 1.
 
-        Returns
-        -------
-        Losses by name, detached; "loss" is the one that is minimised.
+        Returns losses by name, detached; "loss" is the one that is minimised.
         """
 
     @abstractmethod

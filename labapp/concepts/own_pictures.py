@@ -142,8 +142,6 @@ class OwnRows:
 class OwnPictures:
     """The test pictures of a lab's own model.
 
-    Attributes
-    ----------
     sha256 : over the files and what is true of them.
     remarks : what is to be known of them, for people.
     """

@@ -63,9 +63,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
     threads : CPU threads of torch, set for the *whole process*.
 
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
+    Raises ModelError: missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
     folder = find(path_or_id, root)
     card = cards.read(folder)
@@ -180,9 +178,7 @@ def write(
 ) -> Path:
     """Write a package, whole or not at all; the hashes are set here.
 
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     contents = {WEIGHTS: files.pack_weights(weights), CODES: files.pack_arrays(test_codes)}

@@ -137,8 +137,6 @@ class ConceptWhitening(nn.Module):
     def turn_towards(self, examples: Sequence[Tensor]) -> None:
         """Turn the first channels towards concepts.
 
-        Parameters
-        ----------
         examples : of each concept, in order, maps or rows in which it is there; none leave the
             concept's channel to the examples before.
         """

@@ -26,14 +26,10 @@ _DISTANCE = np.hypot(_OFFSET[:, None], _OFFSET[None, :])
 def pictures(z: NDArray[np.floating]) -> Float32:
     """Pictures of the dial states z.
 
-    Parameters
-    ----------
     z : shape (n, 2), each value in [0, 1]: radius and shade.
 
-    Returns
-    -------
-    float32, shape (n, 64, 64), rows downwards, 0 black and 1 white. A pixel belongs to the disc
-    when its centre lies strictly inside the radius.
+    Returns float32, shape (n, 64, 64), rows downwards, 0 black and 1 white. A pixel belongs to the
+    disc when its centre lies strictly inside the radius.
     """
     values = np.asarray(z, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != 2:

@@ -53,9 +53,8 @@ class DigitRows:
 def read(folder: Path, part: Part) -> DigitRows:
     """The digits of one part.
 
-    Raises
-    ------
-    DatasetError : a file is missing, damaged, of another format or count, or the two do not match.
+    Raises DatasetError: a file is missing, damaged, of another format or count, or the two do not
+    match.
     """
     return _read(folder, part)[0]
 

@@ -141,18 +141,11 @@ def _path(outline: Outline) -> QPainterPath:
 def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     """Reduce square pictures to fewer pixels by averaging areas.
 
-    Parameters
-    ----------
     pictures : uint8, shape (n, channels, side, side).
     size : pixels of a side of what comes out, at most `side`.
 
-    Returns
-    -------
-    uint8, shape (n, channels, size, size), rounded as a picture file holds it.
-
-    Raises
-    ------
-    ValueError : `size` is not positive, or larger than the pictures.
+    Returns uint8, shape (n, channels, size, size), rounded as a picture file holds it. Raises
+    ValueError: `size` is not positive, or larger than the pictures.
     """
     side = pictures.shape[-1]
     if not 0 < size <= side:

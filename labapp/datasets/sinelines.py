@@ -29,13 +29,9 @@ STEP = 0.01
 def series(z: NDArray[np.floating]) -> Float32:
     """Series of the factors z.
 
-    Parameters
-    ----------
     z : shape (n, 5): slope, intercept, amplitude, frequency, phase. Not clamped.
 
-    Returns
-    -------
-    float32, shape (n, 64), computed in float64.
+    Returns float32, shape (n, 64), computed in float64.
     """
     values = np.asarray(z, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(NAMES):
@@ -88,9 +84,7 @@ def split(*, count: int, held_out: int, seed: int) -> Split:
     Rows are independent draws, so the last `held_out` of them are the held-out part: the same seed
     gives the same division for ever, whatever is trained on it.
 
-    Raises
-    ------
-    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
+    Raises ValueError: `held_out` leaves nothing to learn from, or nothing held out.
     """
     check(count, held_out)
     x, factors = generate(count, seed)

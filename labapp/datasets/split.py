@@ -59,8 +59,6 @@ class ArrayRows:
 class Split:
     """A data set, divided.
 
-    Attributes
-    ----------
     factor_names : names of the columns of the factors.
     generative : whether the instances are a function of the factors, so that representations can be
         measured against them; the digits of MNIST are labels only.
@@ -87,9 +85,7 @@ def divide(count: int, held_out: int, seed: int) -> tuple[Int64, Int64]:
     Only uniform numbers are taken from the generator and sorted here, because numpy may change how
     it shuffles and a division of data must not change.
 
-    Raises
-    ------
-    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
+    Raises ValueError: `held_out` leaves nothing to learn from, or nothing held out.
     """
     check(count, held_out)
     draws = np.random.Generator(np.random.PCG64(seed)).random(count)

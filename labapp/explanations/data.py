@@ -164,10 +164,8 @@ class FolderData(Part):
     def load(self, folder: Path | None = None) -> Folder:
         """The three parts, read from `folder`.
 
-        Raises
-        ------
-        ModelError : no folder is given.
-        DatasetError : what is in it cannot be used, or is not what `sha256` was made of.
+        Raises ModelError: no folder is given. Raises DatasetError: what is in it cannot be used, or
+        is not what `sha256` was made of.
         """
         if folder is None:
             raise ModelError(
@@ -326,8 +324,6 @@ class ExplanationMethod:
     explanations alone, of the models of other methods, or scores of their pixels. A package brings
     one by an entry point of the group `labapp.explanations` that names such an object.
 
-    Attributes
-    ----------
     name : what `method: {name: ...}` in a recipe says.
     settings : type or None
         What a recipe says besides; derived from `MethodSettings`. None where nothing is learned.

@@ -46,20 +46,12 @@ def evaluate(
 ) -> dict[str, Any]:
     """Classify the whole test part again.
 
-    Parameters
-    ----------
     data_folder : of the pictures of a classifier that was trained on a folder.
 
-    Returns
-    -------
-    model; pictures; "computed" and "card", each what the card says under `test` without its
+    Returns model; pictures; "computed" and "card", each what the card says under `test` without its
     pictures and hits; "agrees": whether no more pictures are judged otherwise than rounding
-    explains (`TOLERANCE`).
-
-    Raises
-    ------
-    ModelError : the package is refused, or it was trained on a folder and none is given.
-    DatasetError : the folder's pictures are not those it was trained on.
+    explains (`TOLERANCE`). Raises ModelError: the package is refused, or it was trained on a folder
+    and none is given. Raises DatasetError: the folder's pictures are not those it was trained on.
     """
     classifier = package.load(model, root=root)
     photos = load_photos(classifier.card.recipe.data.load(data_folder).test)
@@ -211,8 +203,6 @@ def hits(right: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[int]:
 def pointing(peaks: Float32, birds: Sequence[Bird], size: int) -> Pointing:
     """Where the peaks of explanations lie.
 
-    Parameters
-    ----------
     peaks : y and x of each, in pixels of a picture of `size`: shape (n, 2).
     birds : of the same pictures.
     """

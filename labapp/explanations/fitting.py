@@ -90,20 +90,15 @@ def fit(
 ) -> float:
     """Take `network` through all phases; it is in evaluation mode at the end.
 
+    Returns seconds spent, over all restarts. Raises ModelError: the checkpoint does not fit, the
+    loss is no longer finite, the disk refuses.
+
     Parameters
     ----------
     provenance : what else decides the weights; a checkpoint made otherwise is refused.
     state : folder of the checkpoint, from which the run goes on where there is one. It stays.
     progress : called about five times a second and at the end of each phase. What it raises ends
         the run, which can then be resumed.
-
-    Returns
-    -------
-    Seconds spent, over all restarts.
-
-    Raises
-    ------
-    ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
     run = Run(_Learner(network, phases))
     ends = list(accumulate(phase.steps for phase in phases))

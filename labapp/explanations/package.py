@@ -39,9 +39,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
     threads : CPU threads of torch, set for the *whole process*.
 
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
+    Raises ModelError: missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
     folder = find(path_or_id, root)
     card = cards.read(folder)
@@ -82,9 +80,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) -> Path:
     """Write a package, whole or not at all; the hash of the weights is set here.
 
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     content = files.pack_weights(weights)

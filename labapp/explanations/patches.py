@@ -83,14 +83,10 @@ def in_chunks(network: Callable[[Tensor], Tensor], photos: Photos[Any]) -> Itera
 def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
     """Squared L2 distance of every cell to every prototype, by expanding the square.
 
-    Parameters
-    ----------
     latent : (n, D, h, w). float64 where distances near 0 must be told apart.
     prototypes : (P, D), of the same type.
 
-    Returns
-    -------
-    (n, P, h, w), never negative.
+    Returns (n, P, h, w), never negative.
     """
     cross = torch.einsum("ndhw,pd->nphw", latent, prototypes)
     square = latent.square().sum(1, keepdim=True)

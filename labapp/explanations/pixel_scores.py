@@ -47,18 +47,11 @@ CHUNK = 50
 def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: Int64) -> Float32:
     """Scores of the pixels of pictures, the channels summed.
 
-    Parameters
-    ----------
     pictures : uint8, shape (n, channels, size, size).
     classes : which class of each picture is explained, from 0; int64, shape (n,).
 
-    Returns
-    -------
-    float32, shape (n, size, size). Signed: what is above 0 speaks for the class.
-
-    Raises
-    ------
-    ModelError : the three methods cannot be applied to the network.
+    Returns float32, shape (n, size, size). Signed: what is above 0 speaks for the class. Raises
+    ModelError: the three methods cannot be applied to the network.
     """
     network = sequential(classifier)
     parts = []

@@ -50,6 +50,10 @@ def align(
 ) -> Alignment:
     """The greedy alignment of codes to concepts.
 
+    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; fewer codes than
+    concepts, no hidden unit or epoch, unknown coordinates, a seed outside its range, or a code
+    beyond 1e15 in size.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C) or (n, C, d), at least as many codes as concepts.
@@ -59,12 +63,6 @@ def align(
     seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : helpers with batches of 512 rows in place of 128, as in `ois.ois`.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
-        no hidden unit or epoch, unknown coordinates, a seed outside its range, or a code
-        beyond 1e15 in size.
     """
     c, f = check_vectors(codes, factors)
     check_enough(c.shape[1], f.shape[1])
@@ -116,9 +114,7 @@ def greedy(predictability: Float64) -> Int64:
 def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
     """Refuse fewer codes than concepts, and with `exactly` also more.
 
-    Raises
-    ------
-    MetricError : then some concept would have no code, or some code no concept.
+    Raises MetricError: then some concept would have no code, or some code no concept.
     """
     if codes < factors:
         raise _refuse(

@@ -34,6 +34,9 @@ def alignment_accuracy(
     concepts too: pure and impure codes score alike. What an accuracy is worth depends on how often
     the most frequent class occurs: see `chance`.
 
+    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; no hidden unit or epoch,
+    unknown coordinates, a seed outside its range, or a code beyond 1e15 in size.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; any number of
@@ -52,11 +55,6 @@ def alignment_accuracy(
         per_factor : (K,), the greatest of each column; the score is their mean.
         best_code : (K,), the code that has it, counted from 0; the first of equal ones.
         chance : (K,), the share of each concept's most frequent class among the test rows.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; no hidden unit or epoch,
-        unknown coordinates, a seed outside its range, or a code beyond 1e15 in size.
     """
     c, f = check_vectors(codes, factors)
     targets = concepts(f)

@@ -56,6 +56,13 @@ def betavae(
     leaves the score (Fact 1 holds that it falls, but the classifier may use either). The same under
     any order, sign and unit of the codes, up to rounding; other monotone maps may change it.
 
+    Returns a Score with the parts `accuracy_train` (on the points learnt from), `accuracy_test`
+    (the score), `per_factor` (K,), the accuracy among the test points of each factor (NaN where
+    none was drawn), and `mean_difference` (C, K), the mean of the points of each factor, in the
+    codes' units (NaN likewise). With one factor there is nothing to confuse: 1. Raises MetricError:
+    see `sampling.instance_source`; a number or a seed outside its range; as published, a code whose
+    values are beyond 1e30 apart; or a classifier that does not converge.
+
     Parameters
     ----------
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant: the fixed-data
@@ -70,19 +77,6 @@ def betavae(
         are, so that the penalty weighs by the codes' unit: codes of an SD of 0.001 are at chance
         however clean they are. It learns one classifier for each factor against the others by
         liblinear, which scikit-learn took until 0.21, and penalises their intercepts too.
-
-    Returns
-    -------
-    Score with the parts `accuracy_train` (on the points learnt from), `accuracy_test` (the score),
-    `per_factor` (K,), the accuracy among the test points of each factor (NaN where none was drawn),
-    and `mean_difference` (C, K), the mean of the points of each factor, in the codes' units (NaN
-    likewise). With one factor there is nothing to confuse: 1.
-
-    Raises
-    ------
-    MetricError : see `sampling.instance_source`; a number or a seed outside its range; as
-        published, a code whose values are beyond 1e30 apart; or a classifier that does not
-        converge.
     """
     for name, value in (("batch", batch), ("points", points), ("test_points", test_points)):
         check_count(name, value, 1)

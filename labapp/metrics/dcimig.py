@@ -33,6 +33,8 @@ def dcimig(
     codes beside disentangled ones, cost nothing: only the best code of each factor counts. Mutual
     information, bins and their faults are those of `mig.mig`; the paper states no bins.
 
+    Raises MetricError: see `information.mutual_information`.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C). A code that takes one value only knows no factor.
@@ -55,10 +57,6 @@ def dcimig(
         best_code : number of the code that each factor is credited with, (K,), of equals the first;
             NaN for a factor that no code knows best.
         mutual_information (C, K), code_entropies, factor_entropies : nats.
-
-    Raises
-    ------
-    MetricError : see `information.mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     credit = assign_credit(mutual.matrix, mutual.factor_entropies)

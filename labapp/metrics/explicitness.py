@@ -39,6 +39,9 @@ def explicitness(
     It says nothing of disentanglement: any mixture of the factors that a linear map undoes scores
     the same. Neither order, sign, unit nor origin of the codes matters.
 
+    Raises MetricError: see `inputs.check_inputs` and `splitting.halves`; no factor varies in the
+    scored half.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C), n at least 10. A code that does not vary among the rows
@@ -58,11 +61,6 @@ def explicitness(
             scored half; such factors are left out of the score.
         per_factor_train : the same on the half learnt from.
         train : mean of `per_factor_train`, NaN left out; NaN where no factor varies there.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs` and `splitting.halves`; no factor varies in the scored
-        half.
     """
     c, f = check_inputs(codes, factors)
     train, test = halves(len(c), seed)

@@ -48,6 +48,12 @@ def factorvae(
     same factor). Of codes that vary equally little, by not varying at all, the first counts, so
     that the order of codes can matter; sign and unit do not at a threshold of 0, up to rounding.
 
+    Returns a Score with the parts `accuracy_train` (of the votes themselves), `accuracy_test` (the
+    score), `per_factor` (K,), the accuracy among the test points of each factor (NaN where none was
+    drawn), `votes` (C, K), `sd` (C,), and `active` (C,), 1 or 0. With no active code, all
+    accuracies are 0. Raises MetricError: see `sampling.instance_source` and `sampling.RowSampler`;
+    a number or a seed outside its range.
+
     Parameters
     ----------
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant, n more than
@@ -63,17 +69,6 @@ def factorvae(
         default 0, for the paper has none; 0.05 as published.
     seed : of all draws, 0 to 2^32 - 1.
     as_published : as in the released code's large study, whose threshold is 0.05.
-
-    Returns
-    -------
-    Score with the parts `accuracy_train` (of the votes themselves), `accuracy_test` (the score),
-    `per_factor` (K,), the accuracy among the test points of each factor (NaN where none was drawn),
-    `votes` (C, K), `sd` (C,), and `active` (C,), 1 or 0. With no active code, all accuracies are 0.
-
-    Raises
-    ------
-    MetricError : see `sampling.instance_source` and `sampling.RowSampler`; a number or a seed
-        outside its range.
     """
     for name, value, least in (
         ("batch", batch, 2),

@@ -68,6 +68,9 @@ def predictability(
 ) -> Float64:
     """How well each concept is told from each code alone, on the test rows: float64 (C, K).
 
+    Raises MetricError: a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps
+    that are not square.
+
     Parameters
     ----------
     codes : float64, shape (n, C, d).
@@ -80,11 +83,6 @@ def predictability(
         begin with the same weights whatever the codes are.
     measure : of logits (n, m) and classes (n,), see `roc`: the area under the ROC curve, or the
         accuracy.
-
-    Raises
-    ------
-    MetricError : a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps that are
-        not square.
     """
     check_count("hidden", hidden, 1)
     check_count("epochs", epochs, 1)

@@ -25,6 +25,8 @@ BINS = 20
 def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width") -> Int64:
     """The bin of every value, int64 from 0 to bins - 1.
 
+    Raises MetricError: fewer than 2 bins, or an unknown method.
+
     Parameters
     ----------
     column : float64, shape (n,), finite.
@@ -34,10 +36,6 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
         that is not linear: most rows of z^15 fall into one bin.
         "equal-frequency" gives each bin the same number of rows, as far as equal values, which
         are never parted, allow. The same under every increasing map.
-
-    Raises
-    ------
-    MetricError : fewer than 2 bins, or an unknown method.
     """
     if bins < 2:
         raise _refuse(f"bins is {bins}", "Give at least 2 bins.")
@@ -106,6 +104,11 @@ def mi(
     Every code shares something with a factor by chance, about (bins - 1)^2 / 2n nats, so that codes
     of noise score above 0.
 
+    Returns a Score with the parts `per_factor` (K,) and `per_code` (C,), the greatest of `share`
+    down each column and along each row; `share` (C, K), mutual information over the factor's
+    entropy; `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats. Raises
+    MetricError: see `mutual_information`.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C). A code that takes one value only shares 0 nats.
@@ -113,16 +116,6 @@ def mi(
     bins, binning : see `binning.discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : every factor is binned, as in `mig.mig`.
-
-    Returns
-    -------
-    Score with the parts `per_factor` (K,) and `per_code` (C,), the greatest of `share` down each
-    column and along each row; `share` (C, K), mutual information over the factor's entropy;
-    `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats.
-
-    Raises
-    ------
-    MetricError : see `mutual_information`.
     """
     mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published
@@ -164,16 +157,14 @@ def mutual_information(
 ) -> Information:
     """Pairwise mutual information of codes (n, C) and factors (n, K).
 
+    Raises MetricError: see `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
+
     Parameters
     ----------
     bins : how many bins a column is cut into, at least 2.
     binning : see `binning.discretise`.
     label_factors : a factor with at most `bins` distinct values is taken as it is, each value a
         class of its own; False bins such a factor too.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
     """
     c, f = check_inputs(codes, factors)
     code_bins = [discretise(column, bins, binning) for column in c.T]

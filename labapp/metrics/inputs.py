@@ -29,10 +29,8 @@ def check_inputs(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64
     A code that takes one value only is allowed: it is a code that knows nothing. A factor that
     does is not, because there is nothing to know about it and every answer would be made up.
 
-    Raises
-    ------
-    MetricError : other shapes, different lengths, fewer than two rows, no column, values that are
-        no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
+    Raises MetricError: other shapes, different lengths, fewer than two rows, no column, values that
+    are no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
     """
     return _paired(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
 
@@ -43,9 +41,7 @@ def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float6
     Codes of shape (n, C, d), C codes of d numbers, or (n, C), which is d = 1, come back as float64
     of shape (n, C, d); factors as float64 of shape (n, K).
 
-    Raises
-    ------
-    MetricError : as `check_inputs`.
+    Raises MetricError: as `check_inputs`.
     """
     axes = 3 if np.ndim(codes) == 3 else 2
     c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))
@@ -58,9 +54,8 @@ def join_vectors(
     """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
     learn from; and how many rows these are, 0 where there are none.
 
-    Raises
-    ------
-    MetricError : as `check_vectors`, also of `train`; or other columns to learn from than to score.
+    Raises MetricError: as `check_vectors`, also of `train`; or other columns to learn from than to
+    score.
     """
     c, f = check_vectors(codes, factors)
     if train is None:
@@ -79,10 +74,8 @@ def join_vectors(
 def check_labels(labels: ArrayLike, rows: int) -> Float64:
     """The label of each row in a task, shape (rows,) or (rows, 1), as float64 of shape (rows, 1).
 
-    Raises
-    ------
-    MetricError : another shape or another number of rows, values that are no finite real numbers,
-        or the same label in every row.
+    Raises MetricError: another shape or another number of rows, values that are no finite real
+    numbers, or the same label in every row.
     """
     column = np.asarray(labels)
     table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
@@ -101,9 +94,7 @@ def check_labels(labels: ArrayLike, rows: int) -> Float64:
 def check_rows(rows: int, least: int) -> None:
     """Refuse fewer rows than can be divided into training and test rows.
 
-    Raises
-    ------
-    MetricError : fewer than `least`.
+    Raises MetricError: fewer than `least`.
     """
     if rows < least:
         raise _refuse(
@@ -115,9 +106,7 @@ def check_rows(rows: int, least: int) -> None:
 def check_count(name: str, value: int, least: int) -> None:
     """Refuse a number that is below its least value.
 
-    Raises
-    ------
-    MetricError : a number below `least`.
+    Raises MetricError: a number below `least`.
     """
     if value < least:
         raise _refuse(f"{name} is {value}.", f"Give at least {least}.")
@@ -126,9 +115,7 @@ def check_count(name: str, value: int, least: int) -> None:
 def check_seed(seed: int) -> None:
     """Refuse a seed that numpy, torch or scikit-learn would not take.
 
-    Raises
-    ------
-    MetricError : a seed outside 0 to 2^32 - 1.
+    Raises MetricError: a seed outside 0 to 2^32 - 1.
     """
     if not 0 <= seed < SEEDS:
         raise _refuse(f"the seed is {seed}.", "Give a whole number from 0 to 2^32 - 1.")
@@ -137,9 +124,7 @@ def check_seed(seed: int) -> None:
 def generator(seed: int) -> np.random.Generator:
     """A random generator for a metric; equal seeds give equal numbers.
 
-    Raises
-    ------
-    MetricError : as `check_seed`.
+    Raises MetricError: as `check_seed`.
     """
     check_seed(seed)
     return np.random.default_rng(seed)
@@ -200,8 +185,6 @@ JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | Non
 class Score:
     """A metric's result.
 
-    Attributes
-    ----------
     metric : the metric's name on the command line, for example "mig".
     score : the number that carries the metric's name.
     parts : numbers and float64 arrays by name. Where they occur, `per_code` has shape (C,),
@@ -244,9 +227,7 @@ LEAST_ROWS = 10
 def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
     """Row numbers, int64, in random order: half of them (rounded down), and the others.
 
-    Raises
-    ------
-    MetricError : fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
+    Raises MetricError: fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
     """
     check_rows(rows, LEAST_ROWS)
     order = generator(seed).permutation(rows)

@@ -56,6 +56,12 @@ def ctl(
     """Concepts-task leakage, lower is better: by how much more of the label each code tells than
     the concept that it stands for, as a share of the label's entropy; 0 where none does.
 
+    Returns a Score with the parts `per_factor` (K,), the leakage of each code, whose mean is the
+    score; and `codes_on_task` and `concepts_on_task` (K,), shares of the label's entropy. Raises
+    MetricError: see `inputs.check_inputs`, `concepts.concepts` and `concepts.task`; more codes than
+    concepts where they are not aligned, or fewer; fewer neighbours than 1 or more than there are
+    other rows, an unknown estimator, or a seed outside its range.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C): code i stands for concept i.
@@ -69,17 +75,6 @@ def ctl(
         out those that stand for none; see `alignment.align`.
     seed : of the tiny noise that parts equal values, and of the alignment; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike: the default is as released.
-
-    Returns
-    -------
-    Score with the parts `per_factor` (K,), the leakage of each code, whose mean is the score; and
-    `codes_on_task` and `concepts_on_task` (K,), shares of the label's entropy.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`, `concepts.concepts` and `concepts.task`; more codes
-        than concepts where they are not aligned, or fewer; fewer neighbours than 1 or more than
-        there are other rows, an unknown estimator, or a seed outside its range.
     """
     c, targets, order = _paired(codes, factors, align, seed)
     classes = task(labels, len(c)).labels[:, 0]
@@ -117,20 +112,13 @@ def icl(
     low, the lower the more rows there are, and lower than the same codes cut into classes. "bins"
     counts codes and their entropies alike.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C): code i stands for concept i; at least two.
     factors, estimator, neighbours, align, seed, as_published : as in `ctl`.
 
-    Returns
-    -------
-    Score with the parts `leakage` (K, K), symmetric, 0 on the diagonal, whose mean over pairs is
-    the score; `between_codes` and `between_concepts` (K, K), the two shares that it is made of, 1
-    on the diagonal; and `per_factor` (K,), the mean of each concept's pairs.
-
-    Raises
-    ------
-    MetricError : as `ctl`; or a single concept, which has no pair.
+    Returns a Score with the parts `leakage` (K, K), symmetric, 0 on the diagonal, whose mean over
+    pairs is the score; `between_codes` and `between_concepts` (K, K), the two shares that it is
+    made of, 1 on the diagonal; and `per_factor` (K,), the mean of each concept's pairs. Raises
+    MetricError: as `ctl`; or a single concept, which has no pair.
     """
     c, targets, order = _paired(codes, factors, align, seed)
     count = len(targets.classes)

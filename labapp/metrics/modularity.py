@@ -29,6 +29,10 @@ def modularity(
 
     Mutual information, bins and their faults are those of `mig.mig`.
 
+    Returns a Score with the parts `per_code` (C,), whose plain mean is the score;
+    `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats. Raises
+    MetricError: see `information.mutual_information`.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C).
@@ -39,15 +43,6 @@ def modularity(
     as_published : taken so that all metrics are called alike. The released code (of Locatello et
         al., 2019) parts from this only in what has no meaning: a factor of more than `bins` values
         is not binned there but has as many classes, and one factor gives 0 / 0.
-
-    Returns
-    -------
-    Score with the parts `per_code` (C,), whose plain mean is the score; `mutual_information`
-    (C, K), `code_entropies` and `factor_entropies`, in nats.
-
-    Raises
-    ------
-    MetricError : see `information.mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     per_code = modularities(mutual.matrix)

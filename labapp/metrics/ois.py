@@ -57,6 +57,10 @@ def ois(
     the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and the sign of codes
     change the score within chance: they change which helper begins with which weights.
 
+    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; fewer codes than
+    concepts, or more with align=False; no hidden unit or epoch; unknown coordinates; a seed outside
+    its range; or a code beyond 1e15 in size.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; at least as many
@@ -94,13 +98,6 @@ def ois(
         per_code : (C,), likewise of the code's row; NaN for a code that stands for no concept.
     The score is the root of the mean square of `per_factor`. With one concept, it is twice what
     the area misses to 1.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
-        or more with align=False; no hidden unit or epoch; unknown
-        coordinates; a seed outside its range; or a code beyond 1e15
-        in size.
     """
     c, f = check_vectors(codes, factors)
     c = in_coordinates(c, coordinates)

@@ -51,6 +51,10 @@ def probed(
 ) -> list[Float64]:
     """What networks that learn from the training rows say of the test rows.
 
+    Returns of each column, logits of the test rows, float64: of shape (tests, 1) for two classes,
+    else (tests, classes); see `roc.class_auc`. Raises MetricError: a hidden layer without units, no
+    epoch, or a code beyond `helper_networks.LARGEST`.
+
     Parameters
     ----------
     inputs : float64, shape (n, D): all numbers of all codes of each row.
@@ -60,16 +64,6 @@ def probed(
     epochs : how often the rows are learnt from.
     seed : of the initial weights and of the order of rows.
     progress : told what share of the work is done, above 0 to 1.
-
-    Returns
-    -------
-    Of each column, logits of the test rows, float64: of shape (tests, 1) for two classes, else
-    (tests, classes); see `roc.class_auc`.
-
-    Raises
-    ------
-    MetricError : a hidden layer without units, no epoch, or a code beyond
-        `helper_networks.LARGEST`.
     """
     for units in hidden:
         check_count("hidden", units, 1)
@@ -165,6 +159,12 @@ def concept_probe(
     Paper 001, A.11 and Figure A.6. A mean of 1 and a high OIS mean that the concepts are all there
     and spread over codes.
 
+    Returns a Score with the parts `per_factor` (K,), the areas, whose mean is the score; `accuracy`
+    (K,); and `chance` (K,), the share of each concept's most frequent class among the test rows.
+    Raises MetricError: see `inputs.join_vectors` and `concepts.concepts`; a class on one side of
+    the division only, a hidden layer without units, no epoch, unknown coordinates, a seed outside
+    its range, or a code beyond 1e15 in size.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each.
@@ -180,17 +180,6 @@ def concept_probe(
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike; it changes nothing here.
     progress : told what share of the work is done, above 0 to 1.
-
-    Returns
-    -------
-    Score with the parts `per_factor` (K,), the areas, whose mean is the score; `accuracy` (K,); and
-    `chance` (K,), the share of each concept's most frequent class among the test rows.
-
-    Raises
-    ------
-    MetricError : see `inputs.join_vectors` and `concepts.concepts`; a class on one side of the
-        division only, a hidden layer without units, no epoch, unknown coordinates, a seed outside
-        its range, or a code beyond 1e15 in size.
     """
     c, f, learnt = join_vectors(codes, factors, train)
     rng = generator(seed)
@@ -241,6 +230,10 @@ def task_probe(
     Beside it stands what the same network reads from the true factors. Codes that tell more of the
     task than the concepts do hold what the concepts do not.
 
+    Returns a Score with the parts `accuracy`; `factors_auc` and `factors_accuracy`, the same of a
+    network that reads the factors; and `chance`, the share of the most frequent label among the
+    test rows. Raises MetricError: as `concept_probe`, and see `concepts.task`.
+
     Parameters
     ----------
     codes, factors : as in `concept_probe`; factors may be measurements, and are read as they are.
@@ -249,15 +242,6 @@ def task_probe(
     train : codes, factors and labels of other rows to learn from.
     hidden, second, epochs, coordinates, seed, as_published, progress : as in `concept_probe`.
         The released code has 128 and 64 units for TabularToy, but of SENN's codes 64 and 64.
-
-    Returns
-    -------
-    Score with the parts `accuracy`; `factors_auc` and `factors_accuracy`, the same of a network
-    that reads the factors; and `chance`, the share of the most frequent label among the test rows.
-
-    Raises
-    ------
-    MetricError : as `concept_probe`, and see `concepts.task`.
     """
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress
@@ -305,6 +289,10 @@ def completeness(
     which can be better than the network: then the score is above 1. For their concept discovery
     itself, `completeness_of` takes the two accuracies.
 
+    Returns a Score with the parts `accuracy`; `factors`, the completeness of the true factors; and
+    `chance`. Raises MetricError: as `task_probe`; or an accuracy of the network that is not above
+    chance, or above 1.
+
     Parameters
     ----------
     codes, factors, labels, train : as in `task_probe`.
@@ -312,15 +300,6 @@ def completeness(
         chance to 1. By default of one that is always right, which makes the score a lower bound.
     hidden, second, epochs, coordinates, seed, progress : as in `concept_probe`.
     as_published : chance is one over the number of labels, as in the code released with paper 001.
-
-    Returns
-    -------
-    Score with the parts `accuracy`; `factors`, the completeness of the true factors; and `chance`.
-
-    Raises
-    ------
-    MetricError : as `task_probe`; or an accuracy of the network that is not above chance, or above
-        1.
     """
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress
@@ -351,14 +330,10 @@ def completeness(
 def completeness_of(accuracy: float, network_accuracy: float, chance: float) -> float:
     """The accuracy of a task from concepts, less chance, over that of the network, less chance.
 
-    Parameters
-    ----------
     accuracy, network_accuracy, chance : shares of rows, 0 to 1.
 
-    Raises
-    ------
-    MetricError : a network that is no better than chance, or always right and more: there is
-        nothing to be complete in.
+    Raises MetricError: a network that is no better than chance, or always right and more: there is
+    nothing to be complete in.
     """
     if not chance < network_accuracy <= 1:
         raise MetricError(

@@ -20,8 +20,6 @@ Function = Callable[..., Score]
 class Metric:
     """One metric.
 
-    Attributes
-    ----------
     name : its name on the command line, of its function, and in `Score.metric`.
     label : its name as titles and texts have it.
     title : what it stands for, in words.

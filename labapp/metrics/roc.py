@@ -15,15 +15,11 @@ def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
     """The share of pairs of a positive and a negative row in which the positive one scores higher,
     an equal score counting half (Mann and Whitney, 1947): the area under the ROC curve.
 
-    Parameters
-    ----------
     scores : shape (..., n).
     positive : shape (..., n), any that broadcasts against `scores`.
 
-    Returns
-    -------
-    float64, shape (...), 0 to 1. NaN where the rows are all positive or all negative: there is no
-    curve.
+    Returns float64, shape (...), 0 to 1. NaN where the rows are all positive or all negative: there
+    is no curve.
     """
     ranks = rankdata(scores, axis=-1)
     positives = np.broadcast_to(positive, ranks.shape)
@@ -55,8 +51,6 @@ def class_auc(logits: Float64, labels: Int64) -> Float64:
 def class_accuracy(logits: Float64, labels: Int64) -> Float64:
     """The share of rows whose class is the likeliest by their logits, float64 of shape (...).
 
-    Parameters
-    ----------
     logits, labels : as in `class_auc`. One output says class 1 where it is above 0.
     """
     likeliest = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(axis=-1)

@@ -61,9 +61,7 @@ def instance_source(
 ) -> InstanceSource:
     """The sampler where one is given, else the rows.
 
-    Raises
-    ------
-    MetricError : both or neither are given; see `inputs.check_inputs` and `CheckedSampler`.
+    Raises MetricError: both or neither are given; see `inputs.check_inputs` and `CheckedSampler`.
     """
     if sampler is not None and codes is None and factors is None:
         return CheckedSampler(sampler, rng)
@@ -78,9 +76,8 @@ def instance_source(
 class CheckedSampler:
     """Draws from a `Sampler`, whose answers are checked.
 
-    Raises
-    ------
-    MetricError : factors or codes of another shape, or values that are no finite real numbers.
+    Raises MetricError: factors or codes of another shape, or values that are no finite real
+    numbers.
     """
 
     name = "given"

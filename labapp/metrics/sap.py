@@ -44,6 +44,8 @@ def sap(
     codes as they are, with penalties that hold down the weight of small ones and the intercept, so
     that unit and origin of a code matter there, and only its sign does not.
 
+    Raises MetricError: see `inputs.check_inputs` and `splitting.halves`.
+
     Parameters
     ----------
     codes : real numbers, shape (n, C), n at least 10. A code that takes one value among the rows
@@ -62,10 +64,6 @@ def sap(
         per_factor : each factor's gap, (K,).
         predictability : accuracy, or squared correlation, of each code and factor, (C, K).
         chance : what a code that knows nothing scores, (K,): 0 for a squared correlation.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs` and `splitting.halves`.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

@@ -59,8 +59,6 @@ class Forward:
 class LoadedDecoder:
     """A loaded model.
 
-    Attributes
-    ----------
     id : `<dataset>/<name>`.
     space : the dials.
     card : the model card.
@@ -111,17 +109,10 @@ class LoadedDecoder:
     def decode(self, z: Float32) -> Float32:
         """Instances of encoded dial states (`space.encode`).
 
-        Parameters
-        ----------
         z : float32, shape (n, space.width).
 
-        Returns
-        -------
-        float32, shape (n, *output_shape), the caller's own.
-
-        Raises
-        ------
-        ValueError : z is not of that type and shape.
+        Returns float32, shape (n, *output_shape), the caller's own. Raises ValueError: z is not of
+        that type and shape.
         """
         if z.ndim != 2 or z.shape[1] != self.space.width or z.dtype != np.float32:
             raise ValueError(

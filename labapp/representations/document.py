@@ -18,14 +18,10 @@ Document = TypeVar("Document", bound=BaseModel)
 def read(path: Path, kind: str, model: type[Document]) -> Document:
     """The document in `path`.
 
-    Parameters
-    ----------
     kind : what a person calls such a file, for example "model card".
 
-    Raises
-    ------
-    ModelError : the file is missing, too large, not YAML, or not what `model` declares; the
-        message names line, key, what was found and what is allowed.
+    Raises ModelError: the file is missing, too large, not YAML, or not what `model` declares; the
+    message names line, key, what was found and what is allowed.
     """
     try:
         content = files.content(path, LARGEST)

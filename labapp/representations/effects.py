@@ -81,13 +81,9 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
     A slider is turned from percentile `LOW` to `HIGH` of the held-out split; of a choice every pair
     of values is compared, and the mean is over the pairs.
 
-    Parameters
-    ----------
     distance : its name, see `labapp.representations.distance`; by default that of the model's card.
 
-    Raises
-    ------
-    ValueError : there is no such distance.
+    Raises ValueError: there is no such distance.
     """
     if distance is None and (task := in_tasks(decoder.card).task) is not None:
         distance = task.distance
@@ -229,9 +225,7 @@ def _any_value(dimension: Dimension, generator: np.random.Generator) -> float:
 def bench(decoder: LoadedDecoder, n: int = 1_000) -> dict[str, Any]:
     """Single decodes and the batches of the sheets, timed here and now.
 
-    Returns
-    -------
-    model, device, threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and
+    Returns model, device, threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and
     budget_share, the part of it that the median takes; batch_24_ms and batch_35_ms, medians;
     backend with its version; arithmetic, in words.
     """

@@ -85,8 +85,6 @@ def measure(
 ) -> QualityMeasures:
     """Errors, and disentanglement or the agreement of codes with digits where they apply.
 
-    Parameters
-    ----------
     decode : float32 inputs (n, width) -> float32 instances.
     latents, spread : dial states of the held-out rows, row for row (see `encodings`); draws of the
         prior for an InfoGAN.
@@ -157,13 +155,9 @@ def held_out_errors(
 ) -> tuple[float, float]:
     """Means over the held-out rows of sum (x - decode(z))^2 (Table 2 of paper 000) and -ln p(x|z).
 
-    Parameters
-    ----------
     z : dial states, float32, shape (len(rows), dimensions).
 
-    Returns
-    -------
-    squared error, and negative log-likelihood in nats.
+    Returns squared error, and negative log-likelihood in nats.
     """
     squares = nats = 0.0
     for part in chunks(len(rows)):
@@ -196,8 +190,6 @@ def code_agreement(
 ) -> CodeAgreement:
     """The agreement of the first, discrete dimension of `latents` with the digits it draws.
 
-    Parameters
-    ----------
     latents : draws of the prior, float32, shape (n, dimensions).
     data : MNIST, whose one factor is the digit.
     """

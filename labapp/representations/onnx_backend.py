@@ -74,6 +74,9 @@ def build(
 ) -> Forward:
     """The decoder of this graph as a function of float32 z.
 
+    Raises ModelError: it does not answer, or takes too much memory; ONNX Runtime refuses the graph,
+    or it does not make one instance of the card's shape, float32 and finite, of one z.
+
     Parameters
     ----------
     width : of z.
@@ -81,11 +84,6 @@ def build(
     model : its id, for messages.
     trial : z that it is tried on in a process of its own before it is opened here, shape (n,
         width); None for a graph that labapp brought with it.
-
-    Raises
-    ------
-    ModelError : it does not answer, or takes too much memory; ONNX Runtime refuses the graph, or
-        it does not make one instance of the card's shape, float32 and finite, of one z.
     """
     require(model)
     if trial is not None:

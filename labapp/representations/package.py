@@ -70,17 +70,15 @@ _SAFE = "No model was loaded."
 def find(reference: str | Path, root: Path | None = None, *, card: str = cards.CARD) -> Path:
     """The folder of a package.
 
+    Raises ModelError: no such package, an id that leads out of its root by a link, or one that
+    names two packages: which one a study means must not depend on an order of folders.
+
     Parameters
     ----------
     reference : an id `<dataset>/<name>`, or a folder. A relative path with `..` in it is refused
         when it comes as text (it may stand in a study file); give a Path or the full path.
     root : where ids are looked up; by default the shipped models and the user's.
     card : name of the card's file; classifiers have one of their own.
-
-    Raises
-    ------
-    ModelError : no such package, an id that leads out of its root by a link, or one that names two
-        packages: which one a study means must not depend on an order of folders.
     """
     text = str(reference)
     if isinstance(reference, str) and re.fullmatch(ID_PATTERN, text):
@@ -206,6 +204,8 @@ def load_package(
 ) -> LoadedDecoder:
     """A decoder, checked and ready.
 
+    Raises ModelError: missing, foreign, damaged, pickled, mislabelled: the message says which.
+
     Parameters
     ----------
     path_or_id : see `find`.
@@ -215,10 +215,6 @@ def load_package(
     root : where ids are looked up; see `find`.
     native : compute on the CPU without importing torch where that can be (`native_backend`): to
         the same bits, in less memory, and a little slower.
-
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
     folder = find(path_or_id, root)
     card = cards.read(folder)
@@ -422,9 +418,7 @@ def write_package(
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
 
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     if percentiles is None:

@@ -49,8 +49,6 @@ _SAFE = "No model was loaded."
 class Code:
     """A function and the package that it is in, as a card states them.
 
-    Attributes
-    ----------
     function : `package:function`.
     package : of the distribution where there is one, else of the module.
     version : of the distribution; "none" of files that are none.
@@ -74,9 +72,7 @@ class Code:
 def locate(function: str) -> Code:
     """The installed package of `package:function`, found without running any of it.
 
-    Raises
-    ------
-    ModelError : it is no such name, or there is no such package, or it belongs to Python.
+    Raises ModelError: it is no such name, or there is no such package, or it belongs to Python.
     """
     module, colon, name = function.partition(":")
     if not (colon and _dotted(module) and _dotted(name)):
@@ -118,13 +114,9 @@ def versions_used(code: Code, before: Iterable[str]) -> dict[str, str]:
     package import, and those that were loaded with it, as for what it unpickles. Of the latter
     none that another one requires.
 
-    Parameters
-    ----------
     before : names of the modules that were loaded before it was.
 
-    Returns
-    -------
-    dict : by package its version; "none" of files that are not installed as a package.
+    Returns dict : by package its version; "none" of files that are not installed as a package.
     """
     own = code.function.partition(":")[0].partition(".")[0]
     distributions = _distributions()
@@ -313,14 +305,10 @@ def require(card: ModelCard) -> Code:
 def build(card: ModelCard, latents: Float32, pictures: Float32) -> Forward:
     """The decoder of a card as a function of float32 z.
 
-    Parameters
-    ----------
     latents : some of z, shape (k, width).
     pictures : what it made of them at the import, shape (k, *shape).
 
-    Raises
-    ------
-    ModelError : the package is not there or another, or makes other pictures.
+    Raises ModelError: the package is not there or another, or makes other pictures.
     """
     code = require(card)
     shape = card.made_by.output_shape

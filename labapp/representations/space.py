@@ -120,13 +120,9 @@ class LatentSpace:
     def encode_rows(self, rows: Float32) -> Float32:
         """The decoder's inputs of many dial states.
 
-        Parameters
-        ----------
         rows : float32, shape (n, dimensions).
 
-        Returns
-        -------
-        float32, shape (n, width).
+        Returns float32, shape (n, width).
         """
         parts = [
             np.eye(dimension.k, dtype=np.float32)[column.astype(np.int64)]

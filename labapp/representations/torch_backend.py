@@ -39,9 +39,7 @@ WARM_UPS = 3
 def choose_device(configured: str | None = None) -> torch.device:
     """The configured device, else the first there is of CUDA, Apple MPS and CPU.
 
-    Raises
-    ------
-    ModelError : the configured device is unknown or not there.
+    Raises ModelError: the configured device is unknown or not there.
     """
     there = [
         name
@@ -83,17 +81,15 @@ def build(
 ) -> Forward:
     """The decoder of `architecture` with these weights, as a fast function of float32 z.
 
+    Raises ModelError: the weights' names or shapes are not the architecture's, or what comes out is
+    not finite or not of the architecture's shape.
+
     Parameters
     ----------
     width : of z.
     threads : CPU threads of torch, for the whole process.
     exact : keep every weight float32, as the numbers on a card are measured. Otherwise a large
         layer may be read as float16 where that is faster; `Forward.how` says whether it is.
-
-    Raises
-    ------
-    ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
-        finite or not of the architecture's shape.
     """
     torch.set_num_threads(threads)
     network = _network(architecture, width, weights)

@@ -74,6 +74,10 @@ def train(
 ) -> Path:
     """Train the recipe's model and write its package.
 
+    Returns the package's folder. Raises ModelError: the recipe is refused, the package exists, the
+    checkpoint does not fit, the loss is no longer finite, the disk refuses. Raises DatasetError:
+    the files of the data set are missing or damaged.
+
     Parameters
     ----------
     out : where `<dataset>/<name>/` is written, and checkpoints under `.training/<dataset>/<name>/`
@@ -85,16 +89,6 @@ def train(
     threads : CPU threads of torch, process-wide. The small networks train fastest on one; another
         number of threads rounds differently.
     data_folder : files of the data set, where they do not come with labapp (`Data.load`).
-
-    Returns
-    -------
-    The package's folder.
-
-    Raises
-    ------
-    ModelError : the recipe is refused, the package exists, the checkpoint does not fit, the loss
-        is no longer finite, the disk refuses.
-    DatasetError : the files of the data set are missing or damaged.
     """
     recipe = recipes.read(recipe_path)
     out = resources.user_models() if out is None else out

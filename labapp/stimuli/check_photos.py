@@ -182,8 +182,6 @@ COLOURED = 8
 class PictureFiles:
     """The pictures of a set, each read once.
 
-    Attributes
-    ----------
     files : the bytes of picture files and score files, by name.
     flat : names of score files whose numbers are all the same.
     """

@@ -159,8 +159,6 @@ def _write(path: Path, content: bytes) -> None:
 class Gallery:
     """The stored pictures of a session, read when they are needed.
 
-    Parameters
-    ----------
     folder : where they are stored.
     files : name of a picture in the plan -> name of its file in the folder.
     """

@@ -90,13 +90,9 @@ def item_type(
 def first_overlap(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None:
     """The first two classes that one state of the concepts makes both, None where there are none.
 
-    Parameters
-    ----------
     rules : of each class, by number of the concept whether it must be on or off.
 
-    Returns
-    -------
-    The places of both among the classes.
+    Returns the places of both among the classes.
     """
     for (i, first), (j, second) in combinations(enumerate(rules), 2):
         if all(second.get(concept, there) == there for concept, there in first.items()):
@@ -113,15 +109,13 @@ def without_leaks(
     A class counts by the product over its concepts of the belief in their state, as a share of the
     belief in the state that is believed more.
 
+    Returns array of float16, shape (3^k, classes)
+
     Parameters
     ----------
     rules : of each class, by number of the concept whether it must be on or off.
     beliefs : the belief in each concept as the model has it, 0 to 1.
     sure : the belief in a concept that is set on; set off, 1 less it.
-
-    Returns
-    -------
-    array of float16, shape (3^k, classes)
     """
     levels = np.array([(belief, 1 - sure, sure) for belief in beliefs])
     every = np.array(states(len(beliefs)))

@@ -34,8 +34,6 @@ Losses = Mapping[str, Tensor | float]
 class Progress:
     """How far a run has come.
 
-    Attributes
-    ----------
     phase : the part of the training that is running, in words.
     step, steps : steps done, and of how many.
     losses : the losses of the last step, by name.
@@ -55,8 +53,6 @@ class Progress:
 class StepResult:
     """What came of a step.
 
-    Attributes
-    ----------
     losses : see `Losses`.
     phase : the part of the training that is running, in words.
     place : where the step stands in the run, for error texts.
@@ -81,6 +77,8 @@ def run_steps(
 ) -> None:
     """Take a run from its checkpoint, or from its beginning if there is none, to its last step.
 
+    Raises ModelError: the checkpoint does not fit, the loss is no longer finite, the disk refuses.
+
     Parameters
     ----------
     take : takes the step of that number, counted from 0.
@@ -89,10 +87,6 @@ def run_steps(
     progress : called about five times a second and at the end of each part. An exception that it
         raises ends the run, which can be resumed.
     checkpoint_s : seconds between two checkpoints; there is also one at the end of each part.
-
-    Raises
-    ------
-    ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
     checkpoint.restore(state, run, provenance)
     began, first, before = time.perf_counter(), run.iteration, run.seconds

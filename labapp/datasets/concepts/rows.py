@@ -100,8 +100,6 @@ class ConceptWords:
 class ConceptSplit:
     """A task, divided.
 
-    Attributes
-    ----------
     classes : how many labels there are.
     files : SHA-256 of what was read from files, by their published names.
     words : of each concept, for people; none where people see nothing of it.
@@ -147,8 +145,6 @@ class ConceptSplit:
 def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int], ...]:
     """What makes each class: by number the concepts that are the same in all states of its label.
 
-    Parameters
-    ----------
     label : labels of concepts, shape (n, `count`). A class must be all states that agree in these.
     """
     states = np.array(list(product((0, 1), repeat=count)), dtype=np.int64)
@@ -266,8 +262,6 @@ class CorrelationRule:
     def keeps(self, indices: Int64, decides: Int64) -> Bool:
         """Which rows the task has: bool, shape (n,).
 
-        Parameters
-        ----------
         indices : numbers of the factors' values, from 0, shape (n, k).
         decides : the deciding concept of each row, 0 or 1, shape (n,); or of shape (n, k), whose
             column i decides which values of factor i + 1 are allowed.
@@ -295,15 +289,11 @@ def correlated(
     rounded down, which of 6 values are all 6.) A task with lambda correlations has those of
     lambda - 1 with the same seed, and one more.
 
-    Parameters
-    ----------
     steps : of each factor, which values are kept: every so many; by default those of the text.
     halves : of each factor, from how many lower or upper values how many are drawn, where these are
         not three quarters and half; None for a factor of which they are.
 
-    Raises
-    ------
-    ValueError : fewer than 0 or more than k - 1 correlations.
+    Raises ValueError: fewer than 0 or more than k - 1 correlations.
     """
     if not 0 <= correlations < len(sizes):
         raise ValueError(
@@ -379,14 +369,10 @@ def tabular_toy(
 ) -> ConceptSplit:
     """Freshly drawn rows; factors are the latents.
 
-    Parameters
-    ----------
     delta : correlation of every two latents, 0 to 1.
     train, test : numbers of rows; the paper's by default.
 
-    Raises
-    ------
-    ValueError : delta outside 0 to 1, or a part without a row.
+    Raises ValueError: delta outside 0 to 1, or a part without a row.
     """
     if train < 1 or test < 1:
         raise ValueError(f"both parts need a row, found {train} and {test}")

@@ -78,16 +78,12 @@ class Official:
 def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
     """Pictures of some rows, uint8, shape (n, 64, 64, 3), and the file's SHA-256.
 
-    Parameters
-    ----------
     rows : numbers of the rows that are wanted, shape (n,), in any order.
     indices : numbers of the factors' values of all rows of the file, shape (all rows, 6).
 
-    Raises
-    ------
-    DatasetError : h5py is not installed; the file is missing, damaged, or holds something else
-        than the published one: `images` uint8 (all rows, 64, 64, 3) and `labels` (all rows, 6),
-        whose values run through the grid in the order of `indices`.
+    Raises DatasetError: h5py is not installed; the file is missing, damaged, or holds something
+    else than the published one: `images` uint8 (all rows, 64, 64, 3) and `labels` (all rows, 6),
+    whose values run through the grid in the order of `indices`.
     """
     if not files.is_file(path):
         raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")
@@ -273,6 +269,10 @@ def shapes(
 ) -> ConceptSplit:
     """The task, four fifths of its rows to train on.
 
+    Raises ValueError: correlations outside 0 to 5, or another reading. Raises DatasetError:
+    `official` is missing, damaged, or not the published file, or h5py, which reads it, is not
+    installed.
+
     Parameters
     ----------
     correlations : lambda, 0 to 5: as many factors depend on the one before.
@@ -280,12 +280,6 @@ def shapes(
     official : the published file 3dshapes.h5; its pictures take the place of drawn ones. It is
         read through once, about a minute.
     reading : "text", or "released", as the released code has it.
-
-    Raises
-    ------
-    ValueError : correlations outside 0 to 5, or another reading.
-    DatasetError : `official` is missing, damaged, or not the published file, or h5py, which reads
-        it, is not installed.
     """
     every = np.arange(COUNT)
     indices = grid_indices(every)

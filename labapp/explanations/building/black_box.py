@@ -72,8 +72,6 @@ DIGITS = 4
 class BlackBox:
     """What is to be known of a classifier besides its file.
 
-    Attributes
-    ----------
     file : the file that it came as.
     names : of the classes, in the order of its scores.
     size : width and height of the pictures it takes, in pixels.
@@ -139,11 +137,8 @@ def build(
 ) -> BuiltSet:
     """Build a set of pixel scores from pictures in folders that are called as the classes.
 
-    Raises
-    ------
-    ModelError : the classifier cannot be used.
-    DatasetError : the pictures cannot be read.
-    StimuliError : too few are predicted right, or wrong.
+    Raises ModelError: the classifier cannot be used. Raises DatasetError: the pictures cannot be
+    read. Raises StimuliError: too few are predicted right, or wrong.
     """
     predict = box.predictor()
     shown, labels = pictures(box, images, progress)

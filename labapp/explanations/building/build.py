@@ -79,10 +79,8 @@ def built_of(
 ) -> BuiltSet:
     """Build a set from a classifier.
 
-    Raises
-    ------
-    ModelError : the model is of another method.
-    StimuliError : too few photos meet the rules.
+    Raises ModelError: the model is of another method. Raises StimuliError: too few photos meet the
+    rules.
     """
     method = classifier.card.recipe.method.name
     if method != spec.needs:

@@ -32,8 +32,6 @@ GRADCAM_PX, BAGNET_PX = 24, 48
 class ClassMaps:
     """Heatmaps of all classes of some photos.
 
-    Attributes
-    ----------
     maps : float32 array
         As the method has them, shape (n, classes, rows, columns).
     shown : float32 array
@@ -55,8 +53,6 @@ class HeatmapExplainer(ABC):
     def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
         """The heatmaps of pictures.
 
-        Parameters
-        ----------
         pictures : uint8 array
             Shape (n, 3, size, size).
         scores : float32 array
@@ -142,14 +138,10 @@ def upsampled(maps: Float32, size: int, pixels: int = SIZE) -> Float32:
     A network's map has one position for each `stride` pixels of what it sees, and position i looks
     at the surroundings of pixel i * stride, not of the middle of an i-th cell: it is put there.
 
-    Parameters
-    ----------
     maps : float32, shape (n, classes, h, w).
     pixels : width and height of what the network saw.
 
-    Returns
-    -------
-    float32, shape (n, classes, size, size).
+    Returns float32, shape (n, classes, size, size).
     """
     rows, columns = (_weights(size, pixels, positions) for positions in maps.shape[-2:])
     return np.asarray(rows @ maps @ columns.T, np.float32)

@@ -157,8 +157,6 @@ def draw_tree(
 ) -> bytes:
     """The tree as PNG with 256 colours.
 
-    Parameters
-    ----------
     crops : a picture of the prototype of each inner node.
     species : of each leaf, from 0, in the order of the leaves; shown counted from 1.
     """

@@ -65,8 +65,6 @@ class TooFewPhotos(ValueError):
 class Candidate:
     """A test photo.
 
-    Attributes
-    ----------
     row : in the test part.
     truth, prediction : classes from 0.
     visible : share that can be seen of what decides.

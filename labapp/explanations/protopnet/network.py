@@ -170,9 +170,7 @@ def prototypes(model: Classifier) -> list[ClassPrototype]:
 def explain(model: Classifier, pictures: UInt8) -> ClassExplanation:
     """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes.
 
-    Raises
-    ------
-    ModelError : the model is of another method.
+    Raises ModelError: the model is of another method.
     """
     network = network_of(model, "protopnet", ProtoPNet)
     maps, scores = of_network(network, pictures)

@@ -78,15 +78,13 @@ def fit_last_layer(
 ) -> Tensor:
     """Weights that minimise cross-entropy and the two penalties.
 
+    Returns new weights, (classes, P).
+
     Parameters
     ----------
     similarities : (n, P); labels : (n,) classes.
     weights : (classes, P), where to begin; owners : (P,) classes of the prototypes.
     steps : iterations of L-BFGS at most.
-
-    Returns
-    -------
-    New weights, (classes, P).
     """
     fitted = weights.detach().clone().requires_grad_()
     own = torch.arange(len(owners))

@@ -415,9 +415,7 @@ def prototypes(model: Classifier) -> list[NodePrototype]:
 def explain(model: Classifier, pictures: UInt8) -> TreeExplanation:
     """The ways of pictures, uint8 (n, 3, size, size), through the tree.
 
-    Raises
-    ------
-    ModelError : the model is of another method.
+    Raises ModelError: the model is of another method.
     """
     return of_network(network_of(model, "prototree", ProtoTree), pictures)
 

@@ -24,9 +24,7 @@ def new_folder(out: Path | None) -> Iterator[None]:
     """Make the folder `out` before the computation, and remove it if the block fails and it is
     still empty. With None, nothing is made.
 
-    Raises
-    ------
-    MetricError : it exists, or cannot be made.
+    Raises MetricError: it exists, or cannot be made.
     """
     if out is None:
         yield
@@ -64,9 +62,7 @@ def write(
     scores.json holds {"codes", "factors", "scores"}, the last as `MetricOutcome.to_json`;
     scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself.
 
-    Raises
-    ------
-    MetricError : the disk refuses.
+    Raises MetricError: the disk refuses.
     """
     with _told(out):
         return _write(outcomes, codes, factors, out)
@@ -91,9 +87,7 @@ def write_correlations(result: Correlations, names: Sequence[str], out: Path) ->
     correlations.json as `Correlations.to_json`; correlations.csv one line a factor, with what it
     tells of the label and its correlations; a heat map as SVG and PNG.
 
-    Raises
-    ------
-    MetricError : the disk refuses.
+    Raises MetricError: the disk refuses.
     """
     from labapp.metrics.evaluation import figures
 

@@ -89,6 +89,9 @@ def compute(
 ) -> Score:
     """One metric.
 
+    Raises MetricError: the metric refuses the data, or the settings, takes no rows to learn from,
+    or lacks labels; or it is of another package and fails.
+
     Parameters
     ----------
     cut : for a metric of concepts, take whether each factor is above its median. The settings of
@@ -98,11 +101,6 @@ def compute(
         medians of all rows.
     labels, train_labels : the labels of a task, of the rows that are scored and of those to learn
         from; for a metric that takes them, which needs them.
-
-    Raises
-    ------
-    MetricError : the metric refuses the data, or the settings, takes no rows to learn from, or
-        lacks labels; or it is of another package and fails.
     """
     cut = cut and metric.concepts
     more: dict[str, object] = dict(settings or {})
@@ -164,15 +162,13 @@ def compute_all(
 ) -> list[MetricOutcome]:
     """Every metric in the order of the registry. One that cannot be computed says why.
 
+    Raises MetricError: no metric could be computed on such data.
+
     Parameters
     ----------
     settings : further ones, by metric and name.
     names : of the metrics; by default all that there are.
     labels : of a task, for metrics that take them.
-
-    Raises
-    ------
-    MetricError : no metric could be computed on such data.
     """
     check_vectors(codes, factors)
     outcomes = []
@@ -234,9 +230,7 @@ def settings_of(metric: Metric) -> dict[str, inspect.Parameter]:
 def parse_settings(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
     """Settings written KEY=VALUE, as the types that the metric takes.
 
-    Raises
-    ------
-    UsageError : not of this form, no setting of the metric, or a value of another type.
+    Raises UsageError: not of this form, no setting of the metric, or a value of another type.
     """
     known = settings_of(metric)
     result: dict[str, object] = {}
@@ -314,10 +308,8 @@ def read(path: Path, letter: str) -> NumberTable:
     Columns without names are called by `letter` and their number from 1: c1, c2. Whether the values
     can be scored is for the metrics to say.
 
-    Raises
-    ------
-    MetricError : there is no such file, it cannot be read, its ending is another, it holds no array
-        of numbers, or lines of different lengths.
+    Raises MetricError: there is no such file, it cannot be read, its ending is another, it holds no
+    array of numbers, or lines of different lengths.
     """
     ending = path.suffix.lower()
     if ending not in ENDINGS:

@@ -50,8 +50,6 @@ TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.e
 class Conversion:
     """A graph, and what the file itself makes of latents.
 
-    Attributes
-    ----------
     graph : ONNX.
     decoded : ndarray
         Of the latents that were given, shape (n, ...), float32.
@@ -76,6 +74,9 @@ def convert(
 ) -> Conversion:
     """Convert a file to ONNX, and compute what it makes of latents itself.
 
+    Raises ModelError: it cannot be opened apart, or holds what is not converted, with its
+    operators.
+
     Parameters
     ----------
     path : for messages.
@@ -83,10 +84,6 @@ def convert(
         Or what else it takes, shape (n, ...).
     trusted : open it without shutting the process in.
     todo : what to look at where it fails on them.
-
-    Raises
-    ------
-    ModelError : it cannot be opened apart, or holds what is not converted, with its operators.
     """
     refuse_other_kind(path, content, kind)
     with _child() as child:
@@ -187,15 +184,11 @@ _TRIED: set[tuple[str, tuple[int, ...]]] = set()
 def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
     """Compute an ONNX graph in a process of its own, before this process opens it.
 
-    Parameters
-    ----------
     name : for messages.
     inputs : ndarray
         Each of them is computed alone, and all together; shape (n, ...).
 
-    Raises
-    ------
-    ModelError : it takes more memory than it may, or does not answer within `SECONDS`.
+    Raises ModelError: it takes more memory than it may, or does not answer within `SECONDS`.
     """
     key = sha256(content).hexdigest(), inputs.shape[1:]
     if key in _TRIED:

@@ -229,8 +229,6 @@ class Runner:
 class Layout:
     """How the numbers that a graph makes become a picture or a series.
 
-    Attributes
-    ----------
     shape : of one instance: (points,), (rows, columns) or (rows, columns, 3).
     reshape : what each instance is reshaped to before.
     channels_first : whether colours come first there.
@@ -244,13 +242,9 @@ class Layout:
 def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
     """The layout of instances of the shape `made`.
 
-    Parameters
-    ----------
     asked : what the user says it is: (points,), (rows, columns) or (rows, columns, 3).
 
-    Raises
-    ------
-    ValueError : it fits no picture, or not what was asked for.
+    Raises ValueError: it fits no picture, or not what was asked for.
     """
     plain = made
     while len(plain) > 1 and plain[0] == 1 and not (len(plain) == 3 and plain[2] == 3):

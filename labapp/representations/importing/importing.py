@@ -47,8 +47,6 @@ _SAFE = "Nothing was written."
 class Imported:
     """A package that was made.
 
-    Attributes
-    ----------
     folder : Path
     card : ModelCard
     notes : what is to be known of it, such as how long a decode takes.
@@ -63,8 +61,6 @@ class Imported:
 class _Opened:
     """A decoder that can be run.
 
-    Attributes
-    ----------
     name : for messages.
     run : latents -> instances of the layout's shape.
     how : Layout
@@ -101,6 +97,8 @@ def import_decoder(
 ) -> Imported:
     """Make a model package of a decoder.
 
+    Raises ModelError: with everything that is wrong with the decoder.
+
     Parameters
     ----------
     source : an ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
@@ -115,10 +113,6 @@ def import_decoder(
         Of which the model is, for its card; by default what stands before the stroke of its id.
     trusted : open a TorchScript file though it cannot be shut in.
     out : the folder to write; by default the user's models, where studies find the model by its id.
-
-    Raises
-    ------
-    ModelError : with everything that is wrong with the decoder.
     """
     _check_id(model_id)
     folder = resources.user_models() / model_id if out is None else out

@@ -38,8 +38,6 @@ ALIKE = 0.1
 class Tried:
     """What a decoder made of the latents that it was tried on.
 
-    Attributes
-    ----------
     low, high : the least and the greatest value.
     instances : list of ndarray
         The first of them.
@@ -90,14 +88,10 @@ def decode(
 ) -> Tried:
     """Decode all dial states that it is tried on, alone and together.
 
-    Parameters
-    ----------
     rows : shape (n, dimensions).
     expected : what the file itself made of them, where it was converted.
 
-    Raises
-    ------
-    ModelError : with all faults.
+    Raises ModelError: with all faults.
     """
     tried = Tried()
     trial = space.encode_rows(rows).astype(np.float32)
