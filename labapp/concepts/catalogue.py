@@ -97,12 +97,10 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
 def score(
     model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
 ) -> dict[str, Any]:
-    """Compute the numbers of a card again, from weights and data.
-
-    Returns model, computed and card (both with test, validation and scores), agrees: whether every
-    number is the card's within `TOLERANCE`. Raises ModelError, DatasetError: the package or the
-    official files are missing or refused.
-    """
+    """Compute the numbers of a card again, from weights and data. Returns model, computed and card
+    (both with test, validation and scores), agrees: whether every number is the card's within
+    `TOLERANCE`. Raises ModelError, DatasetError: the package or the official files are missing or
+    refused."""
     from labapp.concepts import measuring  # torch
 
     loaded = package.load(model, root=root)
@@ -164,7 +162,7 @@ def intervened(
     to, off and on), and the curves `fixed`, `subsets` and `wrong` (after 0 to k concepts) and
     `alone` (of each concept): see `intervention.Interventions`. Raises ModelError: no concept of
     the model can be set; or, with `auc`, no test row is of some class, which then has no curve.
-    DatasetError : as `score`.
+    DatasetError: as `score`.
     """
     from labapp.concepts import measuring  # torch
 

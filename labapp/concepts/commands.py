@@ -104,8 +104,8 @@ class Pool:
 @dataclass(frozen=True, slots=True)
 class BuiltSet:
     """A set that was built. `shares`: of all pictures that it was chosen from, those of each type;
-    `chosen`: how many the set has of each, and of those that were drawn whatever they are;
-    `there`: how many of each there are among all test pictures, chosen from or not."""
+    `chosen`: how many the set has of each, and of those that were drawn whatever they are; `there`:
+    how many of each there are among all test pictures, chosen from or not."""
 
     manifest: Manifest
     files: dict[str, bytes]
@@ -142,13 +142,10 @@ def build(
     every: bool = False,
     options: str = "",
 ) -> BuiltSet:
-    """Build a set of test pictures of the task that a model learned.
+    """Build a set of test pictures of the task that a model learned. Raises ModelError: no concept
+    of the model can be set. StimuliError: people can see nothing of the task, or there are too few
+    pictures.
 
-    Raises ModelError: no concept of the model can be set. StimuliError : people can see nothing of
-    the task, or there are too few pictures.
-
-    Parameters
-    ----------
     split : the task. People see its pictures drawn `pixels` wide, without the noise and the coarse
         pixels that the model saw.
     counts : how many pictures of each type there are to be, and how many `natural` ones, which are
@@ -182,10 +179,8 @@ def pool_of(
     *,
     every: bool = False,
 ) -> Pool:
-    """All test pictures of a task, of which the clear ones may be chosen, or `every` one.
-
-    Raises StimuliError: people can see nothing of it.
-    """
+    """All test pictures of a task, of which the clear ones may be chosen, or `every` one. Raises
+    StimuliError: people can see nothing of it."""
     if (split.draw is None and split.reference is None) or not split.words:
         raise StimuliError(
             f"{split.name} has no pictures that people could look at.",
@@ -327,9 +322,8 @@ def choose(
     """Choose the pictures and write down the set. options: of the command, besides these.
 
     Natural pictures come first in the order of the seed; then those of each type, in the same
-    order, without a picture twice.
-
-    Raises StimuliError: there is no picture, or no study could show the set.
+    order, without a picture twice. Raises StimuliError: there is no picture, or no study could show
+    the set.
     """
     items = [pool.item(row) for row in range(len(pool.labels))]
     everywhere = order(generator(seed, _STREAM), len(items)).tolist()
@@ -474,12 +468,10 @@ def build_stimuli(
     data_folder: Path | None = None,
 ) -> WrittenSet:
     """Build a set of a model and write it. items: see `stimulus_sets.counts_of`; every: choose from
-    all test pictures, and not only from those that people can tell by eye.
-
-    Raises UsageError: the id is none, or `items` says nothing known. Raises ModelError,
-    StimuliError, DatasetError: see `stimulus_sets.build`; the folder exists, or a shipped set has
-    the id and `out` names no folder.
-    """
+    all test pictures, and not only from those that people can tell by eye. Raises UsageError: the
+    id is none, or `items` says nothing known. Raises ModelError, StimuliError, DatasetError: see
+    `stimulus_sets.build`; the folder exists, or a shipped set has the id and `out` names no
+    folder."""
     counts = dict(COUNTS) if items is None else counts_of(items)
     loaded = package.load(model)
     name = loaded.card.id.rpartition("/")[2] if set_id is None else set_id

@@ -92,11 +92,8 @@ class Graphs:
 
 
 def graphs(encoder: bytes, predictor: bytes, description: Description, name: str) -> Graphs:
-    """The functions of two ONNX graphs. name: for messages.
-
-    Raises ModelError: ONNX Runtime is missing, or a graph does not take or give what the
-    description says.
-    """
+    """The functions of two ONNX graphs. name: for messages. Raises ModelError: ONNX Runtime is
+    missing, or a graph does not take or give what the description says."""
     shape = (description.channels, description.size, description.size)
     codes, classes = (len(description.concepts),), (len(description.classes),)
     mean, std = (

@@ -151,27 +151,24 @@ class ConceptLearner(ABC):
         return self.aligned
 
     def epoch(self, rows: TrainingRows, draws: np.random.Generator) -> Int64:
-        """The numbers of the rows of an epoch, in the order in which they are learned: int64,
-        shape (n,); or (n, 2) where a step takes pairs. Always as many."""
+        """The numbers of the rows of an epoch, in the order in which they are learned: int64, shape
+        (n,); or (n, 2) where a step takes pairs. Always as many."""
         return draws.permutation(len(rows))
 
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         """Make ready for a phase, whose number counts from 0. Called before its first step, and
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
-        set back.
-
-        Returns as many rows, which the phase learns from in their place; the same ones by default.
-        """
+        set back. Returns as many rows, which the phase learns from in their place; the same ones by
+        default."""
         return rows
 
     @abstractmethod
     def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
-        """Take a step of the current phase. The networks are in training mode.
+        """Take a step of the current phase. The networks are in training mode. Returns losses by
+        name, detached; "loss" is the one that is minimised.
 
         draws : the only source of chance; torch's own was set by it.
         done : share of the phase's steps that is done, 0 to 1.
-
-        Returns losses by name, detached; "loss" is the one that is minimised.
         """
 
     @abstractmethod
@@ -225,10 +222,8 @@ def detached(losses: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def build(settings: Settings, setup: Setup) -> ConceptLearner:
-    """An untrained learner: the same for the same settings and setup.
-
-    Raises ModelError: it has fewer codes than there are concepts, so that some would have none.
-    """
+    """An untrained learner: the same for the same settings and setup. Raises ModelError: it has
+    fewer codes than there are concepts, so that some would have none."""
     if settings.codes is not None and settings.codes < setup.concepts:
         raise ModelError(
             f"The recipe asks {settings.name} for {settings.codes} codes, and there are "

@@ -174,8 +174,8 @@ class Interventions:
         return self.predict(np.where(chosen, truth, self.codes))
 
     def fixed(self, score: TaskScore = class_accuracy) -> Float64:
-        """The score after the first 0 to k concepts were set, as in the released code: shape
-        (k + 1,)."""
+        """The score after the first 0 to k concepts were set, as in the released code: shape (k +
+        1,)."""
         return self._each(score, (np.arange(self.count) < m for m in range(self.count + 1)))
 
     def subsets(self, score: TaskScore = class_accuracy) -> Float64:
@@ -226,10 +226,7 @@ def probabilities(logits: Float64) -> Float64:
 
 
 def interventions(model: ConceptModel, rows: ConceptRows) -> Interventions:
-    """Ready the rows for interventions.
-
-    Raises ModelError: no concept of the model can be set.
-    """
+    """Ready the rows for interventions. Raises ModelError: no concept of the model can be set."""
     values, beliefs = settable(model), model.beliefs(rows)
     assert beliefs is not None
 
@@ -248,12 +245,8 @@ def intervene(
     model: ConceptModel, rows: ConceptRows, concepts: Iterable[int], values: Float64 | None = None
 ) -> Float64:
     """Class logits, float64, shape (n, classes), after some concepts, by number from 0, were set to
-    what is true of each row.
-
-    values : what codes become, off and on, float64 (k, 2), in place of the model's own.
-
-    Raises ModelError: no concept of the model can be set.
-    """
+    what is true of each row. Raises ModelError: no concept of the model can be set. `values`: what
+    codes become, off and on, float64 (k, 2), in place of the model's own."""
     ready = interventions(model, rows)
     if values is not None:
         ready = Interventions(

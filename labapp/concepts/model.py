@@ -106,10 +106,8 @@ class ConceptModel:
 
     def intervened(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
         """Class logits of all rows after some concepts, by their number from 0, were set to 0 or 1:
-        float64, shape (n, classes).
-
-        Raises ModelError: no concept of this model can be set, or there is none of that number.
-        """
+        float64, shape (n, classes). Raises ModelError: no concept of this model can be set, or
+        there is none of that number."""
         codes = self.codes(rows)
         values = settable(self)
         for concept, value in setting.items():

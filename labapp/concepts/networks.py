@@ -67,8 +67,6 @@ def encoder(
 ) -> nn.Sequential:
     """A network from instances to numbers.
 
-    Parameters
-    ----------
     shape : of an instance: (channels, pixels, pixels), or (features,).
     hidden : units of the dense layers before the outputs; all layers there are for features.
     dropout : share of units left out after the blocks.
@@ -130,8 +128,8 @@ def laid_out(x: Tensor) -> Tensor:
 
 
 def rebuilding_error(x: Tensor, rebuilt: Tensor) -> Tensor:
-    """The mean over rows of what a decoder misses: the cross-entropy of a picture's pixels with
-    the logits `rebuilt`, in nats, or the squared error of numbers, each summed, as released."""
+    """The mean over rows of what a decoder misses: the cross-entropy of a picture's pixels with the
+    logits `rebuilt`, in nats, or the squared error of numbers, each summed, as released."""
     if x.ndim == 2:
         return objectives.squared_error(x, rebuilt).mean()
     return objectives.cross_entropy(x, rebuilt).mean()

@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
-    """The folder of a package, by id or path; see `representations.package.find`.
-
-    Raises ModelError, also where labapp has the recipe alone.
-    """
+    """The folder of a package, by id or path; see `representations.package.find`. Raises
+    ModelError, also where labapp has the recipe alone."""
     name = str(reference)
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
     if not there and name in recipe.shipped():
@@ -59,12 +57,9 @@ def refuse_existing(folder: Path) -> None:
 
 
 def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> ConceptModel:
-    """A concept model, checked and ready.
-
-    threads : CPU threads of torch, set for the *whole process*.
-
-    Raises ModelError: missing, foreign, damaged, pickled, mislabelled: the message says which.
-    """
+    """A concept model, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which. `threads`: CPU threads of torch, set for the *whole
+    process*."""
     folder = find(path_or_id, root)
     card = cards.read(folder)
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
@@ -117,14 +112,9 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
 
 def task_of(card: Card, data: Path | None = None) -> ConceptData:
-    """The task of a model.
-
-    data : the folder of official files, where it learned from them; of a lab's own model, a
-        description that names its test pictures.
-
-    Raises DatasetError: they are missing, damaged, or others than the card's. ModelError: `data` is
-    no description.
-    """
+    """The task of a model. Raises DatasetError: they are missing, damaged, or others than the
+    card's. ModelError: `data` is no description. `data`: the folder of official files, where it
+    learned from them; of a lab's own model, a description that names its test pictures."""
     if isinstance(card, ConceptCard):
         return card.recipe.data.load(card.recipe.measures, data)
     if data is None or not data.is_file():
@@ -176,10 +166,8 @@ def write(
     test_codes: dict[str, Float32],
     intervention: dict[str, Float32],
 ) -> Path:
-    """Write a package, whole or not at all; the hashes are set here.
-
-    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hashes are set here. Raises ModelError: `folder`
+    exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     contents = {WEIGHTS: files.pack_weights(weights), CODES: files.pack_arrays(test_codes)}
     hashes = {

@@ -61,10 +61,8 @@ class ConceptRecipe(Part):
         return hashlib.sha256(deciding.encode()).hexdigest()
 
     def of(self, size: SizeName | None = None, seed: int | None = None) -> ConceptRecipe:
-        """The same recipe in another size or with another seed, which its id then names.
-
-        Raises UsageError: a seed outside 0 to `SEEDS` - 1.
-        """
+        """The same recipe in another size or with another seed, which its id then names. Raises
+        UsageError: a seed outside 0 to `SEEDS` - 1."""
         name = self.id
         changed: dict[str, Any] = {}
         if size is not None and size != self.size:
@@ -149,10 +147,8 @@ def shipped() -> dict[str, ConceptRecipe]:
 
 
 def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
-    """The recipes in a file, or the shipped one of that id.
-
-    Raises ModelError: the file is refused, or there is neither.
-    """
+    """The recipes in a file, or the shipped one of that id. Raises ModelError: the file is refused,
+    or there is neither."""
     if Path(reference).is_file():
         if {"encoder", "predictor"} <= _keys(Path(reference)):
             raise ModelError(

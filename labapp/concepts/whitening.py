@@ -104,8 +104,6 @@ class ConceptWhitening(nn.Module):
 
     In training by the statistics of the batch, in evaluation by running ones.
 
-    Parameters
-    ----------
     channels : c.
     iterations : of Newton's method.
     windows : see `Cw.windows`.
@@ -135,11 +133,8 @@ class ConceptWhitening(nn.Module):
 
     @torch.no_grad()
     def turn_towards(self, examples: Sequence[Tensor]) -> None:
-        """Turn the first channels towards concepts.
-
-        examples : of each concept, in order, maps or rows in which it is there; none leave the
-            concept's channel to the examples before.
-        """
+        """Turn the first channels towards concepts. `examples`: of each concept, in order, maps or
+        rows in which it is there; none leave the concept's channel to the examples before."""
         for channel, x in enumerate(examples):
             if len(x):
                 self.gradient[channel].lerp_(self._row(x, channel), MOMENTUM)

@@ -80,13 +80,12 @@ class RenderedRows:
 
 
 def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
-    """The full grid, divided: `held_out` rows by the luck of `seed` are kept from training.
+    """The full grid, divided: `held_out` rows by the luck of `seed` are kept from training. Raises
+    ValueError: `held_out` leaves nothing to learn from, or nothing held out. Raises DatasetError:
+    `official` is missing, damaged, or not the published file.
 
     official : the published file; its pictures are used in place of drawn ones. It is unpacked
         into memory at once, which takes some seconds and about 400 MB.
-
-    Raises ValueError: `held_out` leaves nothing to learn from, or nothing held out. Raises
-    DatasetError: `official` is missing, damaged, or not the published file.
     """
     train, held = divide(COUNT, held_out, seed)
     rows: tuple[Rows, Rows]

@@ -62,13 +62,12 @@ class Official:
 
 
 def read(path: Path, grid: FactorGrid = FULL) -> Official:
-    """All rows of the file, in its order.
+    """All rows of the file, in its order. Raises DatasetError: the file is missing, damaged, or
+    holds other arrays than the published one: `imgs` uint8 0 or 1, `latents_classes` and
+    `latents_values` with the colour (always the same) in front of the grid's factors, row by row in
+    the grid's order.
 
     grid : what the file must hold; tests give a smaller grid than the published one.
-
-    Raises DatasetError: the file is missing, damaged, or holds other arrays than the published one:
-    `imgs` uint8 0 or 1, `latents_classes` and `latents_values` with the colour (always the same) in
-    front of the grid's factors, row by row in the grid's order.
     """
     if not files.is_file(path):
         raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")

@@ -42,14 +42,10 @@ _WINDOW = math.floor(2.0 * _REACH) + 1
 
 
 def draw(factors: NDArray[np.floating]) -> Float32:
-    """Pictures of the factors.
-
-    factors : shape (n, 5): shape (rounded to 1, 2 or 3), scale, rotation, x, y in the units of
-        `dsprites_grid.LIMITS`, not only those of the grid.
-
-    Returns float32, shape (n, 64, 64), rows downwards, 0 black and 1 white. Raises ValueError:
-    another shape of array, or values outside the limits (any rotation will do).
-    """
+    """Pictures of the factors. Returns float32, shape (n, 64, 64), rows downwards, 0 black and 1
+    white. Raises ValueError: another shape of array, or values outside the limits (any rotation
+    will do). `factors`: shape (n, 5): shape (rounded to 1, 2 or 3), scale, rotation, x, y in the
+    units of `dsprites_grid.LIMITS`, not only those of the grid."""
     values = np.asarray(factors, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != 5:
         raise ValueError(f"dSprites need factors of shape (n, 5), found {values.shape}")

@@ -41,8 +41,7 @@ UNSEEN = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 @dataclass(frozen=True, slots=True, eq=False)
 class FolderRows:
     """Pictures of one part: `pictures` uint8 (n, channels, size, size), `classes` int64 (n,) from
-    0, `files` relative to the folder.
-    """
+    0, `files` relative to the folder."""
 
     pictures: NDArray[np.uint8]
     classes: Int64
@@ -194,10 +193,9 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
     """A file's content, and its picture: uint8, shape (channels, size, size).
 
     The largest square about the middle, turned as the camera says; what is transparent is white;
-    grey is ITU-R 601 luma, and grey of 16 bits becomes 8.
-
-    Raises DatasetError: it cannot be read, is no picture of the `FORMATS`, has several pages or far
-    too many pixels, or is smaller than `size`.
+    grey is ITU-R 601 luma, and grey of 16 bits becomes 8. Raises DatasetError: it cannot be read,
+    is no picture of the `FORMATS`, has several pages or far too many pixels, or is smaller than
+    `size`.
     """
     try:
         content = reading.content(path, LARGEST_BYTES)

@@ -51,11 +51,8 @@ class DigitRows:
 
 
 def read(folder: Path, part: Part) -> DigitRows:
-    """The digits of one part.
-
-    Raises DatasetError: a file is missing, damaged, of another format or count, or the two do not
-    match.
-    """
+    """The digits of one part. Raises DatasetError: a file is missing, damaged, of another format or
+    count, or the two do not match."""
     return _read(folder, part)[0]
 
 
@@ -76,10 +73,8 @@ def _read(folder: Path, part: Part) -> tuple[DigitRows, dict[str, str]]:
 
 
 def split_test_digits(folder: Path, *, held_out: int, seed: int) -> Split:
-    """The 10,000 digits of the test files, divided; the paper trains on the other 60,000.
-
-    Raises DatasetError as `read`, ValueError when `held_out` leaves nothing on one side.
-    """
+    """The 10,000 digits of the test files, divided; the paper trains on the other 60,000. Raises
+    DatasetError as `read`, ValueError when `held_out` leaves nothing on one side."""
     digits, hashes = _read(folder, "t10k")
     train, held = divide(len(digits), held_out, seed)
     return Split(
@@ -92,10 +87,8 @@ def split_test_digits(folder: Path, *, held_out: int, seed: int) -> Split:
 
 
 def split_all(folder: Path) -> Split:
-    """The published division: 60,000 digits to train on, the 10,000 test digits held out.
-
-    Raises DatasetError as `read`.
-    """
+    """The published division: 60,000 digits to train on, the 10,000 test digits held out. Raises
+    DatasetError as `read`."""
     train, of_train = _read(folder, "train")
     held, of_held = _read(folder, "t10k")
     return Split(

@@ -28,10 +28,8 @@ OVERSAMPLING = 2
 
 
 def paint(shapes: Sequence[Shape], ground: Gradient, size: int) -> Float32:
-    """The shapes one over the other on a ground: float32 0 to 1, shape (3, size, size).
-
-    Raises ValueError where `size` is not positive.
-    """
+    """The shapes one over the other on a ground: float32 0 to 1, shape (3, size, size). Raises
+    ValueError where `size` is not positive."""
     from PySide6.QtCore import QPointF, Qt
     from PySide6.QtGui import QBrush, QLinearGradient, QPainter
 
@@ -139,13 +137,12 @@ def _path(outline: Outline) -> QPainterPath:
 
 
 def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Reduce square pictures to fewer pixels by averaging areas.
+    """Reduce square pictures to fewer pixels by averaging areas. Returns uint8, shape (n, channels,
+    size, size), rounded as a picture file holds it. Raises ValueError: `size` is not positive, or
+    larger than the pictures.
 
     pictures : uint8, shape (n, channels, side, side).
     size : pixels of a side of what comes out, at most `side`.
-
-    Returns uint8, shape (n, channels, size, size), rounded as a picture file holds it. Raises
-    ValueError: `size` is not positive, or larger than the pictures.
     """
     side = pictures.shape[-1]
     if not 0 < size <= side:

@@ -27,12 +27,8 @@ STEP = 0.01
 
 
 def series(z: NDArray[np.floating]) -> Float32:
-    """Series of the factors z.
-
-    z : shape (n, 5): slope, intercept, amplitude, frequency, phase. Not clamped.
-
-    Returns float32, shape (n, 64), computed in float64.
-    """
+    """Series of the factors z. Returns float32, shape (n, 64), computed in float64. `z`: shape (n,
+    5): slope, intercept, amplitude, frequency, phase. Not clamped."""
     values = np.asarray(z, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(NAMES):
         raise ValueError(f"sinelines need z of shape (n, 5), found {values.shape}")
@@ -82,9 +78,8 @@ def split(*, count: int, held_out: int, seed: int) -> Split:
     """`count` series of the prior, divided.
 
     Rows are independent draws, so the last `held_out` of them are the held-out part: the same seed
-    gives the same division for ever, whatever is trained on it.
-
-    Raises ValueError: `held_out` leaves nothing to learn from, or nothing held out.
+    gives the same division for ever, whatever is trained on it. Raises ValueError: `held_out`
+    leaves nothing to learn from, or nothing held out.
     """
     check(count, held_out)
     x, factors = generate(count, seed)

@@ -83,9 +83,8 @@ def divide(count: int, held_out: int, seed: int) -> tuple[Int64, Int64]:
     """Numbers of the rows to train on and of those held out, both ascending.
 
     Only uniform numbers are taken from the generator and sorted here, because numpy may change how
-    it shuffles and a division of data must not change.
-
-    Raises ValueError: `held_out` leaves nothing to learn from, or nothing held out.
+    it shuffles and a division of data must not change. Raises ValueError: `held_out` leaves nothing
+    to learn from, or nothing held out.
     """
     check(count, held_out)
     draws = np.random.Generator(np.random.PCG64(seed)).random(count)
@@ -102,10 +101,8 @@ def check(count: int, held_out: int) -> None:
 def part_sizes(
     train: int, validation: int, test: int, *, seed: int, of: str
 ) -> dict[PartName, int]:
-    """Numbers of pictures in the three parts of a painted data set, for each of its `of`.
-
-    Raises ValueError: a part would be empty, or the seed is negative.
-    """
+    """Numbers of pictures in the three parts of a painted data set, for each of its `of`. Raises
+    ValueError: a part would be empty, or the seed is negative."""
     counts: dict[PartName, int] = {"train": train, "validation": validation, "test": test}
     for name, count in counts.items():
         if count < 1:

@@ -162,11 +162,8 @@ class FolderData(Part):
         return self.classes or ()
 
     def load(self, folder: Path | None = None) -> Folder:
-        """The three parts, read from `folder`.
-
-        Raises ModelError: no folder is given. Raises DatasetError: what is in it cannot be used, or
-        is not what `sha256` was made of.
-        """
+        """The three parts, read from `folder`. Raises ModelError: no folder is given. Raises
+        DatasetError: what is in it cannot be used, or is not what `sha256` was made of."""
         if folder is None:
             raise ModelError(
                 f"The classifier was trained on a folder of pictures, {self.folder}, which is not "
@@ -461,10 +458,8 @@ def scorings() -> tuple[str, ...]:
 def score_pixels(
     method: str, classifier: Classifier, pictures: UInt8, classes: Int64
 ) -> NDArray[np.float32]:
-    """What a method gives the pixels of pictures, see `ExplanationMethod.scores`.
-
-    Raises ModelError where it cannot explain the classifier, or gives what are no scores.
-    """
+    """What a method gives the pixels of pictures, see `ExplanationMethod.scores`. Raises ModelError
+    where it cannot explain the classifier, or gives what are no scores."""
     scores = np.asarray(load(METHODS[method].scores)(classifier, pictures, classes))
     shape = (len(pictures), *pictures.shape[-2:])
     if scores.shape != shape or scores.dtype.kind not in "fiu" or not np.isfinite(scores).all():
@@ -478,8 +473,7 @@ def score_pixels(
 
 class Schedule(Part):
     """AdamW with one cycle of the learning rate: up to `peak` for a share `warm_up` of the steps,
-    then down to nothing. The weights' decay leaves biases and normalisation alone.
-    """
+    then down to nothing. The weights' decay leaves biases and normalisation alone."""
 
     steps: int = Field(ge=1)
     batch: int = Field(default=32, ge=2)
@@ -490,9 +484,8 @@ class Schedule(Part):
 
 class ClassifierRecipe(Part):
     """A classifier to train, whole: the same recipe with the same number of CPU threads gives the
-    same weights. `schedule` is that of learning to classify; what a method learns beside, and
-    how, stands under `method`.
-    """
+    same weights. `schedule` is that of learning to classify; what a method learns beside, and how,
+    stands under `method`."""
 
     id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)

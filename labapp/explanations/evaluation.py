@@ -133,10 +133,8 @@ CELL = 1 / 12
 def test_result(
     photos: Photos[Any], predicted: Int64, names: Sequence[str]
 ) -> BirdTest | ClassTest:
-    """The card's numbers: of birds with genera and marks, of others by class.
-
-    names : of all classes, in the order of their numbers.
-    """
+    """The card's numbers: of birds with genera and marks, of others by class. `names`: of all
+    classes, in the order of their numbers."""
     if isinstance(photos.rows, BirdRows):
         return bird_test(photos, predicted)
     return class_test(photos.labels, predicted, names)

@@ -43,11 +43,9 @@ def outputs(
     classes, for each percentage of the masking.
 
     If the set names no model, or a model that is not installed, the outputs that the set itself
-    states for its masked photos, if it does.
-
-    Raises StimuliError: the model is another one than the set was made with, has other classes, or
-    cannot take the pictures; a file of the set is missing or damaged. Raises ModelError: the
-    model's package is damaged.
+    states for its masked photos, if it does. Raises StimuliError: the model is another one than the
+    set was made with, has other classes, or cannot take the pictures; a file of the set is missing
+    or damaged. Raises ModelError: the model's package is damaged.
     """
     if (folder := _model_of(stimulus_set)) is None:
         return recorded_outputs(stimulus_set, masking, photo, method)
@@ -142,13 +140,9 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
 
 
 def model_input(picture: UInt8, classifier: Classifier) -> UInt8:
-    """A picture as the model takes it: uint8, shape (channels, size, size).
-
-    picture : uint8, shape (height, width) or (height, width, 3).
-
-    Raises StimuliError: it is not square, no whole multiple of the model's size, or in colour where
-    the model sees grey.
-    """
+    """A picture as the model takes it: uint8, shape (channels, size, size). Raises StimuliError: it
+    is not square, no whole multiple of the model's size, or in colour where the model sees grey.
+    `picture`: uint8, shape (height, width) or (height, width, 3)."""
     size, channels = classifier.size, classifier.card.recipe.data.channels
     height, width = picture.shape[:2]
     if height != width or height % size or (picture.ndim == 3 and channels == 1):

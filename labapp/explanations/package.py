@@ -35,12 +35,9 @@ def list_packages(root: Path | None = None) -> list[str]:
 
 
 def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> Classifier:
-    """A classifier, checked and ready.
-
-    threads : CPU threads of torch, set for the *whole process*.
-
-    Raises ModelError: missing, foreign, damaged, pickled, mislabelled: the message says which.
-    """
+    """A classifier, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which. `threads`: CPU threads of torch, set for the *whole
+    process*."""
     folder = find(path_or_id, root)
     card = cards.read(folder)
     if not Path(path_or_id).is_absolute() and folder != Path(path_or_id) and card.id != path_or_id:
@@ -78,10 +75,8 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
 
 def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) -> Path:
-    """Write a package, whole or not at all; the hash of the weights is set here.
-
-    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hash of the weights is set here. Raises ModelError:
+    `folder` exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     content = files.pack_weights(weights)
     card = card.model_copy(update={"weights_sha256": files.digest(content)})

@@ -42,8 +42,6 @@ SHARE = 0.1
 class PrototypeNetwork(nn.Module):
     """A network that compares the positions of a map with prototypes.
 
-    Parameters
-    ----------
     backbone : gives the map.
     add_on : layers between the backbone and the prototypes.
     prototypes : their first values, (P, D).
@@ -81,12 +79,11 @@ def in_chunks(network: Callable[[Tensor], Tensor], photos: Photos[Any]) -> Itera
 
 
 def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
-    """Squared L2 distance of every cell to every prototype, by expanding the square.
+    """Squared L2 distance of every cell to every prototype, by expanding the square. Returns (n, P,
+    h, w), never negative.
 
     latent : (n, D, h, w). float64 where distances near 0 must be told apart.
     prototypes : (P, D), of the same type.
-
-    Returns (n, P, h, w), never negative.
     """
     cross = torch.einsum("ndhw,pd->nphw", latent, prototypes)
     square = latent.square().sum(1, keepdim=True)
@@ -111,10 +108,9 @@ class Patches:
 def nearest_patches(
     latents: Iterable[Tensor], labels: Tensor, prototypes: Tensor, allowed: Tensor
 ) -> Patches:
-    """The nearest patch for each prototype among pictures of allowed classes.
+    """The nearest patch for each prototype among pictures of allowed classes. Raises ValueError
+    where no picture is of a class allowed to some prototype.
 
-    Parameters
-    ----------
     latents : maps in batches, each (b, D, h, w), in the order of the rows.
     labels : (n,), the class of each row.
     prototypes : (P, D).
@@ -123,8 +119,6 @@ def nearest_patches(
     Returns
     -------
     The patches. Of equally near ones the first, by row and cell.
-
-    Raises ValueError where no picture is of a class allowed to some prototype.
     """
     known = prototypes.double()
     count, width = known.shape

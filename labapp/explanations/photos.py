@@ -63,8 +63,7 @@ RowsT = TypeVar("RowsT", bound=PictureRows)
 @dataclass(frozen=True, slots=True, eq=False)
 class Photos(Generic[RowsT]):
     """Rows of one part, painted: `pictures` uint8 (n, channels, size, size), `labels` int64 (n,)
-    from 0. Of birds, `labels` are species.
-    """
+    from 0. Of birds, `labels` are species."""
 
     rows: RowsT
     pictures: UInt8

@@ -55,14 +55,10 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Gradcam
 
 
 def gradcam(model: Classifier, pictures: UInt8) -> Float32:
-    """The maps of all species on the picture's common scale.
-
-    pictures : uint8, shape (n, 3, size, size).
-
-    Returns float32 from 0 to 1, shape (n, 20, size / 8, size / 8): 0 and 1 are the least and the
-    greatest value over all species of that picture. Position (i, j) is centred on pixel (8 i, 8 j).
-    Raises ModelError: the model is of another method.
-    """
+    """The maps of all species on the picture's common scale. Returns float32 from 0 to 1, shape (n,
+    20, size / 8, size / 8): 0 and 1 are the least and the greatest value over all species of that
+    picture. Position (i, j) is centred on pixel (8 i, 8 j). Raises ModelError: the model is of
+    another method. `pictures`: uint8, shape (n, 3, size, size)."""
     network = network_of(model, "resnet", PooledClassifier)
     maps, _ = of_network(network, pictures)
     return scaled(maps)
@@ -77,9 +73,8 @@ def scaled(maps: Float32) -> Float32:
 
 
 class _Classification(nn.Module):
-    """The network behind its last map, which is its input: the map is computed once for all
-    species rather than once for each.
-    """
+    """The network behind its last map, which is its input: the map is computed once for all species
+    rather than once for each."""
 
     def __init__(self, network: PooledClassifier) -> None:
         super().__init__()

@@ -37,8 +37,6 @@ def train(
 ) -> Path:
     """Train the recipe's classifier, measure it and write its package.
 
-    Parameters
-    ----------
     data_folder : of a lab's own pictures, instead of the one that the recipe names.
     checkpoint_s : seconds between two checkpoints.
 

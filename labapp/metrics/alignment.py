@@ -48,14 +48,10 @@ def align(
     seed: int = 0,
     as_published: bool = False,
 ) -> Alignment:
-    """The greedy alignment of codes to concepts.
+    """The greedy alignment of codes to concepts. Raises MetricError: see `inputs.check_vectors` and
+    `concepts.concepts`; fewer codes than concepts, no hidden unit or epoch, unknown coordinates, a
+    seed outside its range, or a code beyond 1e15 in size.
 
-    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; fewer codes than
-    concepts, no hidden unit or epoch, unknown coordinates, a seed outside its range, or a code
-    beyond 1e15 in size.
-
-    Parameters
-    ----------
     codes : real numbers, shape (n, C) or (n, C, d), at least as many codes as concepts.
     factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.
     hidden : units of the helpers' hidden layer.
@@ -112,10 +108,8 @@ def greedy(predictability: Float64) -> Int64:
 
 
 def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
-    """Refuse fewer codes than concepts, and with `exactly` also more.
-
-    Raises MetricError: then some concept would have no code, or some code no concept.
-    """
+    """Refuse fewer codes than concepts, and with `exactly` also more. Raises MetricError: then some
+    concept would have no code, or some code no concept."""
     if codes < factors:
         raise _refuse(
             f"there are {codes} codes for {factors} concepts, and each needs a code of its own",

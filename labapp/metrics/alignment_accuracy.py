@@ -37,8 +37,6 @@ def alignment_accuracy(
     Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; no hidden unit or epoch,
     unknown coordinates, a seed outside its range, or a code beyond 1e15 in size.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; any number of
         codes.
     factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.

@@ -63,8 +63,6 @@ def betavae(
     see `sampling.instance_source`; a number or a seed outside its range; as published, a code whose
     values are beyond 1e30 apart; or a classifier that does not converge.
 
-    Parameters
-    ----------
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant: the fixed-data
         variant, in which pairs are rows (see `sampling.RowSampler`). A code that takes one value
         only tells nothing.

@@ -35,13 +35,10 @@ def dci(
     """Disentanglement as the score, with completeness and informativeness among the parts.
 
     The same under any order, sign and unit of the codes, but for ties that the trees break by
-    chance; importance that several equal codes share is divided among them by chance too.
+    chance; importance that several equal codes share is divided among them by chance too. Raises
+    MetricError: see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed outside
+    its range; or nothing to predict varies among the training or the test rows.
 
-    Raises MetricError: see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed
-    outside its range; or nothing to predict varies among the training or the test rows.
-
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), n at least 20. A code that takes one value only has no
         importance and so no weight.
     factors : real numbers, shape (n, K), none of them constant.

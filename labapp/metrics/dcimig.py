@@ -31,12 +31,9 @@ def dcimig(
 
     A factor that no code knows best costs its share of the entropy. Redundant codes, and entangled
     codes beside disentangled ones, cost nothing: only the best code of each factor counts. Mutual
-    information, bins and their faults are those of `mig.mig`; the paper states no bins.
+    information, bins and their faults are those of `mig.mig`; the paper states no bins. Raises
+    MetricError: see `information.mutual_information`.
 
-    Raises MetricError: see `information.mutual_information`.
-
-    Parameters
-    ----------
     codes : real numbers, shape (n, C). A code that takes one value only knows no factor.
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, a code's next
         best is nothing, 0 nats.

@@ -37,13 +37,9 @@ def explicitness(
     random order, and that a factor with more than 20 distinct values is cut into 20 equal widths.
 
     It says nothing of disentanglement: any mixture of the factors that a linear map undoes scores
-    the same. Neither order, sign, unit nor origin of the codes matters.
+    the same. Neither order, sign, unit nor origin of the codes matters. Raises MetricError: see
+    `inputs.check_inputs` and `splitting.halves`; no factor varies in the scored half.
 
-    Raises MetricError: see `inputs.check_inputs` and `splitting.halves`; no factor varies in the
-    scored half.
-
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), n at least 10. A code that does not vary among the rows
         learnt from is not used.
     factors : real numbers, shape (n, K), none of them constant.

@@ -54,8 +54,6 @@ def factorvae(
     accuracies are 0. Raises MetricError: see `sampling.instance_source` and `sampling.RowSampler`;
     a number or a seed outside its range.
 
-    Parameters
-    ----------
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant, n more than
         `batch`: the fixed-data variant, in which batches are rows (see `sampling.RowSampler`).
     sampler : instead of both, makes instances of any factors (see `sampling.Sampler`).

@@ -66,13 +66,10 @@ def predictability(
     seed: int,
     measure: Callable[[Float64, Int64], Float64] = class_auc,
 ) -> Float64:
-    """How well each concept is told from each code alone, on the test rows: float64 (C, K).
+    """How well each concept is told from each code alone, on the test rows: float64 (C, K). Raises
+    MetricError: a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps that are
+    not square.
 
-    Raises MetricError: a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps
-    that are not square.
-
-    Parameters
-    ----------
     codes : float64, shape (n, C, d).
     targets : the K concepts of the n rows.
     division : the rows that helpers learn from and those they are tested on.

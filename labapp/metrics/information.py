@@ -23,9 +23,8 @@ BINS = 20
 
 
 def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width") -> Int64:
-    """The bin of every value, int64 from 0 to bins - 1.
-
-    Raises MetricError: fewer than 2 bins, or an unknown method.
+    """The bin of every value, int64 from 0 to bins - 1. Raises MetricError: fewer than 2 bins, or
+    an unknown method.
 
     Parameters
     ----------
@@ -109,8 +108,6 @@ def mi(
     entropy; `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats. Raises
     MetricError: see `mutual_information`.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C). A code that takes one value only shares 0 nats.
     factors : real numbers, shape (n, K), none of them constant.
     bins, binning : see `binning.discretise`.
@@ -155,12 +152,9 @@ def mutual_information(
     binning: Binning = "equal-width",
     label_factors: bool = True,
 ) -> Information:
-    """Pairwise mutual information of codes (n, C) and factors (n, K).
+    """Pairwise mutual information of codes (n, C) and factors (n, K). Raises MetricError: see
+    `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
 
-    Raises MetricError: see `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
-
-    Parameters
-    ----------
     bins : how many bins a column is cut into, at least 2.
     binning : see `binning.discretise`.
     label_factors : a factor with at most `bins` distinct values is taken as it is, each value a

@@ -26,11 +26,10 @@ SEEDS = 2**32
 def check_inputs(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
     """Both as float64, shapes (n, C) and (n, K).
 
-    A code that takes one value only is allowed: it is a code that knows nothing. A factor that
-    does is not, because there is nothing to know about it and every answer would be made up.
-
-    Raises MetricError: other shapes, different lengths, fewer than two rows, no column, values that
-    are no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
+    A code that takes one value only is allowed: it is a code that knows nothing. A factor that does
+    is not, because there is nothing to know about it and every answer would be made up. Raises
+    MetricError: other shapes, different lengths, fewer than two rows, no column, values that are no
+    real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
     """
     return _paired(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
 
@@ -39,9 +38,7 @@ def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float6
     """As `check_inputs`, for codes of more than one number each (paper 001, section 2).
 
     Codes of shape (n, C, d), C codes of d numbers, or (n, C), which is d = 1, come back as float64
-    of shape (n, C, d); factors as float64 of shape (n, K).
-
-    Raises MetricError: as `check_inputs`.
+    of shape (n, C, d); factors as float64 of shape (n, K). Raises MetricError: as `check_inputs`.
     """
     axes = 3 if np.ndim(codes) == 3 else 2
     c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))
@@ -52,11 +49,8 @@ def join_vectors(
     codes: ArrayLike, factors: ArrayLike, train: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Float64, Float64, int]:
     """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
-    learn from; and how many rows these are, 0 where there are none.
-
-    Raises MetricError: as `check_vectors`, also of `train`; or other columns to learn from than to
-    score.
-    """
+    learn from; and how many rows these are, 0 where there are none. Raises MetricError: as
+    `check_vectors`, also of `train`; or other columns to learn from than to score."""
     c, f = check_vectors(codes, factors)
     if train is None:
         return c, f, 0
@@ -73,10 +67,8 @@ def join_vectors(
 
 def check_labels(labels: ArrayLike, rows: int) -> Float64:
     """The label of each row in a task, shape (rows,) or (rows, 1), as float64 of shape (rows, 1).
-
     Raises MetricError: another shape or another number of rows, values that are no finite real
-    numbers, or the same label in every row.
-    """
+    numbers, or the same label in every row."""
     column = np.asarray(labels)
     table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
     if table.shape != (rows, 1):
@@ -92,10 +84,8 @@ def check_labels(labels: ArrayLike, rows: int) -> Float64:
 
 
 def check_rows(rows: int, least: int) -> None:
-    """Refuse fewer rows than can be divided into training and test rows.
-
-    Raises MetricError: fewer than `least`.
-    """
+    """Refuse fewer rows than can be divided into training and test rows. Raises MetricError: fewer
+    than `least`."""
     if rows < least:
         raise _refuse(
             f"there are {rows} rows, too few to learn from some and score the others.",
@@ -104,28 +94,21 @@ def check_rows(rows: int, least: int) -> None:
 
 
 def check_count(name: str, value: int, least: int) -> None:
-    """Refuse a number that is below its least value.
-
-    Raises MetricError: a number below `least`.
-    """
+    """Refuse a number that is below its least value. Raises MetricError: a number below `least`."""
     if value < least:
         raise _refuse(f"{name} is {value}.", f"Give at least {least}.")
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that numpy, torch or scikit-learn would not take.
-
-    Raises MetricError: a seed outside 0 to 2^32 - 1.
-    """
+    """Refuse a seed that numpy, torch or scikit-learn would not take. Raises MetricError: a seed
+    outside 0 to 2^32 - 1."""
     if not 0 <= seed < SEEDS:
         raise _refuse(f"the seed is {seed}.", "Give a whole number from 0 to 2^32 - 1.")
 
 
 def generator(seed: int) -> np.random.Generator:
-    """A random generator for a metric; equal seeds give equal numbers.
-
-    Raises MetricError: as `check_seed`.
-    """
+    """A random generator for a metric; equal seeds give equal numbers. Raises MetricError: as
+    `check_seed`."""
     check_seed(seed)
     return np.random.default_rng(seed)
 
@@ -225,18 +208,16 @@ LEAST_ROWS = 10
 
 
 def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
-    """Row numbers, int64, in random order: half of them (rounded down), and the others.
-
-    Raises MetricError: fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
-    """
+    """Row numbers, int64, in random order: half of them (rounded down), and the others. Raises
+    MetricError: fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1."""
     check_rows(rows, LEAST_ROWS)
     order = generator(seed).permutation(rows)
     return order[: rows // 2], order[rows // 2 :]
 
 
 def z_scores(table: Float64, train: Int64) -> Float64:
-    """Columns less their mean over the training rows, over their SD (of n, not n - 1) there;
-    0 throughout where a column does not vary among the training rows."""
+    """Columns less their mean over the training rows, over their SD (of n, not n - 1) there; 0
+    throughout where a column does not vary among the training rows."""
     low, high = table[train].min(axis=0), table[train].max(axis=0)
     varies = low < high
     # First to 0 to 1, because the SD of a column of tiny numbers underflows; a row that is not

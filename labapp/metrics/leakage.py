@@ -62,8 +62,6 @@ def ctl(
     concepts where they are not aligned, or fewer; fewer neighbours than 1 or more than there are
     other rows, an unknown estimator, or a seed outside its range.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C): code i stands for concept i.
     factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.
     labels : the label of each row in the task, shape (n,): up to 1,000 classes.

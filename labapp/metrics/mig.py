@@ -40,8 +40,6 @@ def mig(
     MetricError: see `information.mutual_information`; a constant factor has no entropy to divide by
     and is refused.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C). With one code the runner-up knows nothing: 0 nats. A code
         that takes one value only shares 0 nats with every factor.
     factors : real numbers, shape (n, K), none of them constant.

@@ -27,14 +27,10 @@ def modularity(
     does so too, and a code of noise, whose shares are all alike, comes near it. Unused codes
     therefore lower the score. Copies of a code count as often as they occur.
 
-    Mutual information, bins and their faults are those of `mig.mig`.
+    Mutual information, bins and their faults are those of `mig.mig`. Returns a Score with the parts
+    `per_code` (C,), whose plain mean is the score; `mutual_information` (C, K), `code_entropies`
+    and `factor_entropies`, in nats. Raises MetricError: see `information.mutual_information`.
 
-    Returns a Score with the parts `per_code` (C,), whose plain mean is the score;
-    `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats. Raises
-    MetricError: see `information.mutual_information`.
-
-    Parameters
-    ----------
     codes : real numbers, shape (n, C).
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, every code that
         shares anything scores 1: it tells of nothing else.

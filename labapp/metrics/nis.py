@@ -61,8 +61,6 @@ def nis(
     codes or concepts, or with classes that are not on both sides; as published, a concept with more
     than two classes; no hidden unit; or a seed outside its range.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each, which are masked
         together; any number of codes. One that takes one value only is in no niche.
     factors : the concepts: columns of classes, shape (n, K). One with more than two classes is

@@ -61,8 +61,6 @@ def ois(
     concepts, or more with align=False; no hidden unit or epoch; unknown coordinates; a seed outside
     its range; or a code beyond 1e15 in size.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; at least as many
         codes as concepts. A code that takes one value only tells nothing: areas of 0.5.
     factors : the concepts: columns of classes, shape (n, K). With more than two classes, the area
@@ -166,8 +164,8 @@ def _other_order(purity: Float64, oracle: Float64, chance: float) -> tuple[str, 
 
 def _chance(targets: Concepts, division: RowDivision) -> float:
     """By how much two scores may differ by chance alone: four times the SD of areas under ROC
-    curves of codes that tell nothing (Mann and Whitney, 1947), of the rarest classes. A score is
-    at most twice the root of the mean square of such areas' deviations."""
+    curves of codes that tell nothing (Mann and Whitney, 1947), of the rarest classes. A score is at
+    most twice the root of the mean square of such areas' deviations."""
     variances = []
     for labels in targets.labels[division.test].T:
         least = np.unique(labels, return_counts=True)[1].min()

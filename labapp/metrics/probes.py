@@ -49,14 +49,11 @@ def probed(
     seed: int,
     progress: Callable[[float], None] | None = None,
 ) -> list[Float64]:
-    """What networks that learn from the training rows say of the test rows.
+    """What networks that learn from the training rows say of the test rows. Returns of each column,
+    logits of the test rows, float64: of shape (tests, 1) for two classes, else (tests, classes);
+    see `roc.class_auc`. Raises MetricError: a hidden layer without units, no epoch, or a code
+    beyond `helper_networks.LARGEST`.
 
-    Returns of each column, logits of the test rows, float64: of shape (tests, 1) for two classes,
-    else (tests, classes); see `roc.class_auc`. Raises MetricError: a hidden layer without units, no
-    epoch, or a code beyond `helper_networks.LARGEST`.
-
-    Parameters
-    ----------
     inputs : float64, shape (n, D): all numbers of all codes of each row.
     targets : the K columns of classes to tell.
     division : the rows to learn from, and those to test on.
@@ -165,8 +162,6 @@ def concept_probe(
     the division only, a hidden layer without units, no epoch, unknown coordinates, a seed outside
     its range, or a code beyond 1e15 in size.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each.
     factors : the concepts: columns of classes, shape (n, K). With more than two classes, the area
         is the mean of those of each class against the others. See `concepts.concepts`.
@@ -234,8 +229,6 @@ def task_probe(
     network that reads the factors; and `chance`, the share of the most frequent label among the
     test rows. Raises MetricError: as `concept_probe`, and see `concepts.task`.
 
-    Parameters
-    ----------
     codes, factors : as in `concept_probe`; factors may be measurements, and are read as they are.
     labels : the label of each row, shape (n,): up to 1,000 classes. With more than two, the area is
         the mean of those of each class against the others.
@@ -293,8 +286,6 @@ def completeness(
     `chance`. Raises MetricError: as `task_probe`; or an accuracy of the network that is not above
     chance, or above 1.
 
-    Parameters
-    ----------
     codes, factors, labels, train : as in `task_probe`.
     network_accuracy : of the network whose codes these are, on the rows that are scored, above
         chance to 1. By default of one that is always right, which makes the score a lower bound.
@@ -329,11 +320,10 @@ def completeness(
 
 def completeness_of(accuracy: float, network_accuracy: float, chance: float) -> float:
     """The accuracy of a task from concepts, less chance, over that of the network, less chance.
-
-    accuracy, network_accuracy, chance : shares of rows, 0 to 1.
-
     Raises MetricError: a network that is no better than chance, or always right and more: there is
     nothing to be complete in.
+
+    accuracy, network_accuracy, chance : shares of rows, 0 to 1.
     """
     if not chance < network_accuracy <= 1:
         raise MetricError(

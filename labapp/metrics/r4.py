@@ -66,8 +66,6 @@ def r4(
     left, r is 0. Raises MetricError: see `inputs.check_inputs`; fewer than 8 rows; a number or a
     seed outside its range.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), n at least 8. A code that takes one value only predicts
         nothing and is predicted by nothing: 0 with every factor.
     factors : real numbers, shape (n, K), none of them constant.

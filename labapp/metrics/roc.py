@@ -13,13 +13,12 @@ Int64 = NDArray[np.int64]
 
 def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
     """The share of pairs of a positive and a negative row in which the positive one scores higher,
-    an equal score counting half (Mann and Whitney, 1947): the area under the ROC curve.
+    an equal score counting half (Mann and Whitney, 1947): the area under the ROC curve. Returns
+    float64, shape (...), 0 to 1. NaN where the rows are all positive or all negative: there is no
+    curve.
 
     scores : shape (..., n).
     positive : shape (..., n), any that broadcasts against `scores`.
-
-    Returns float64, shape (...), 0 to 1. NaN where the rows are all positive or all negative: there
-    is no curve.
     """
     ranks = rankdata(scores, axis=-1)
     positives = np.broadcast_to(positive, ranks.shape)
@@ -32,8 +31,6 @@ def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
 def class_auc(logits: Float64, labels: Int64) -> Float64:
     """How well logits tell classes, float64 of shape (...).
 
-    Parameters
-    ----------
     logits : shape (..., n, outputs). One output is the logit of class 1 of two; more are those of
         as many classes, of which the softmax is taken.
     labels : int64, shape (n,), the class of each row.

@@ -46,8 +46,6 @@ def sap(
 
     Raises MetricError: see `inputs.check_inputs` and `splitting.halves`.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), n at least 10. A code that takes one value among the rows
         that are learnt from predicts the commonest value of the factor there (of equals the least)
         and explains no variance. With one code the runner-up is such a one.

@@ -388,8 +388,8 @@ def _read_once(folder: Path, changed_ns: int, size: int) -> ModelCard | None:
 
 
 def dataset_of(model: str) -> str:
-    """The data set of a model, as its card has it; `UNKNOWN` of a model that is not installed
-    here. Nothing follows from its id."""
+    """The data set of a model, as its card has it; `UNKNOWN` of a model that is not installed here.
+    Nothing follows from its id."""
     card = installed(model)
     return UNKNOWN if card is None else card.dataset
 

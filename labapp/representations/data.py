@@ -55,10 +55,8 @@ class DspritesData(Part):
     seed: int = Field(ge=0)
 
     def load(self, folder: Path | None = None) -> Split:
-        """The pictures, divided.
-
-        Raises DatasetError: `official` without its file in `folder`, or with another.
-        """
+        """The pictures, divided. Raises DatasetError: `official` without its file in `folder`, or
+        with another."""
         if self.pictures == "rendered":
             return dsprites.split(held_out=self.held_out, seed=self.seed)
         path = _needed(folder, "dSprites") / dsprites.OFFICIAL

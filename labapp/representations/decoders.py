@@ -107,12 +107,10 @@ class LoadedDecoder:
         return self.card.sampling == "prior"
 
     def decode(self, z: Float32) -> Float32:
-        """Instances of encoded dial states (`space.encode`).
+        """Instances of encoded dial states (`space.encode`). Returns float32, shape (n,
+        *output_shape), the caller's own. Raises ValueError: z is not of that type and shape.
 
         z : float32, shape (n, space.width).
-
-        Returns float32, shape (n, *output_shape), the caller's own. Raises ValueError: z is not of
-        that type and shape.
         """
         if z.ndim != 2 or z.shape[1] != self.space.width or z.dtype != np.float32:
             raise ValueError(

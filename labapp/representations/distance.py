@@ -64,9 +64,9 @@ def mae(x: Array, target: Array) -> float:
 
 
 def ssim(x: Array, target: Array) -> float:
-    """(1 - SSIM) / 2, SSIM as Wang, Bovik, Sheikh and Simoncelli (2004) define it for values in
-    [0, 1]: Gaussian windows of standard deviation 1.5, cut at 11 points and by the edge of the
-    picture; of colours the mean over the three."""
+    """(1 - SSIM) / 2, SSIM as Wang, Bovik, Sheikh and Simoncelli (2004) define it for values in [0,
+    1]: Gaussian windows of standard deviation 1.5, cut at 11 points and by the edge of the picture;
+    of colours the mean over the three."""
     from scipy.ndimage import gaussian_filter
 
     axes = tuple(range(min(x.ndim, 2)))

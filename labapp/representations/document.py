@@ -16,13 +16,9 @@ Document = TypeVar("Document", bound=BaseModel)
 
 
 def read(path: Path, kind: str, model: type[Document]) -> Document:
-    """The document in `path`.
-
-    kind : what a person calls such a file, for example "model card".
-
-    Raises ModelError: the file is missing, too large, not YAML, or not what `model` declares; the
-    message names line, key, what was found and what is allowed.
-    """
+    """The document in `path`. Raises ModelError: the file is missing, too large, not YAML, or not
+    what `model` declares; the message names line, key, what was found and what is allowed. `kind`:
+    what a person calls such a file, for example "model card"."""
     try:
         content = files.content(path, LARGEST)
     except OSError as error:

@@ -125,8 +125,8 @@ def _compared(
     decoder: LoadedDecoder, rows: Float32, number: int, measure: Measure | None
 ) -> list[_Means]:
     """What turning one dial changes, of a slider between its ends and of a choice between each pair
-    of its values: means over instances of the distance, the absolute and the squared differences.
-    """
+    of its values: means over instances of the distance, the absolute and the squared
+    differences."""
     dial = decoder.space.dimensions[number]
     if isinstance(dial, Continuous):
         ends = [float(decoder.percentiles[at][number]) for at in (LOW, HIGH)]
@@ -193,10 +193,8 @@ class WarmUp:
 
 
 def warm_up(decoder: LoadedDecoder, n: int = 50) -> WarmUp:
-    """Decode `n` random dial states, one by one, and time them.
-
-    Raises ValueError when n is below 1.
-    """
+    """Decode `n` random dial states, one by one, and time them. Raises ValueError when n is below
+    1."""
     if n < 1:
         raise ValueError(f"n must be 1 or more, found {n}")
     states = list(random_states(decoder.space, FIRST + n)[:, None])
@@ -223,12 +221,10 @@ def _any_value(dimension: Dimension, generator: np.random.Generator) -> float:
 
 
 def bench(decoder: LoadedDecoder, n: int = 1_000) -> dict[str, Any]:
-    """Single decodes and the batches of the sheets, timed here and now.
-
-    Returns model, device, threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and
-    budget_share, the part of it that the median takes; batch_24_ms and batch_35_ms, medians;
-    backend with its version; arithmetic, in words.
-    """
+    """Single decodes and the batches of the sheets, timed here and now. Returns model, device,
+    threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and budget_share, the part
+    of it that the median takes; batch_24_ms and batch_35_ms, medians; backend with its version;
+    arithmetic, in words."""
     times = warm_up(decoder, n)
     forward = decoder.forward
     return {

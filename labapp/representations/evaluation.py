@@ -89,9 +89,7 @@ def held_out_data(card: ModelCard, folder: Path | None) -> Split:
 
 def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
     """The model's encodings of the held-out rows, row for row; of a closed form, the factors.
-
-    Raises ModelError: its package holds another number of them.
-    """
+    Raises ModelError: its package holds another number of them."""
     if isinstance(decoder.card.made_by.source, ClosedForm):
         return data.held.factors(np.arange(len(data.held))).astype(np.float32)
     _match(decoder, len(data.held))
@@ -113,10 +111,8 @@ def labelled_encodings(
     model: str | Path, root: Path | None = None, data_folder: Path | None = None
 ) -> LabelledEncodings | None:
     """Codes and factors of the rows on which the card's disentanglement was measured; None if the
-    data have no true factors, or the model no encodings.
-
-    Raises ModelError, DatasetError: see `evaluate`.
-    """
+    data have no true factors, or the model no encodings. Raises ModelError, DatasetError: see
+    `evaluate`."""
     decoder = package.load_package(model, "cpu", root=root)
     card = decoder.card
     data = held_out_data(card, data_folder)

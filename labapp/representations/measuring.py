@@ -154,11 +154,8 @@ def held_out_errors(
     likelihood: Likelihood,
 ) -> tuple[float, float]:
     """Means over the held-out rows of sum (x - decode(z))^2 (Table 2 of paper 000) and -ln p(x|z).
-
-    z : dial states, float32, shape (len(rows), dimensions).
-
-    Returns squared error, and negative log-likelihood in nats.
-    """
+    Returns squared error, and negative log-likelihood in nats. `z`: dial states, float32, shape
+    (len(rows), dimensions)."""
     squares = nats = 0.0
     for part in chunks(len(rows)):
         x = rows.instances(part).astype(np.float64)

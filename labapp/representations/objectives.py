@@ -76,13 +76,9 @@ def loss(
     factors: Tensor,
     noise: Tensor,
 ) -> tuple[Tensor, Losses]:
-    """The objective on one batch.
+    """The objective on one batch. Returns the scalar to minimise, and its parts as they are read in
+    papers (batch means, unweighted).
 
-    Returns the scalar to minimise, and its parts as they are read in papers (batch means,
-    unweighted).
-
-    Parameters
-    ----------
     encoder : None for `Gt`, whose z are the factors.
     x : shape (n, *shape).
     factors : float32, shape (n, k): the true factors, or for `SsTcVae` the label in one column.

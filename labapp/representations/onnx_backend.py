@@ -72,13 +72,10 @@ def build(
     model: str,
     trial: Float32 | None,
 ) -> Forward:
-    """The decoder of this graph as a function of float32 z.
+    """The decoder of this graph as a function of float32 z. Raises ModelError: it does not answer,
+    or takes too much memory; ONNX Runtime refuses the graph, or it does not make one instance of
+    the card's shape, float32 and finite, of one z.
 
-    Raises ModelError: it does not answer, or takes too much memory; ONNX Runtime refuses the graph,
-    or it does not make one instance of the card's shape, float32 and finite, of one z.
-
-    Parameters
-    ----------
     width : of z.
     threads : of the processor; 1 is right for the slider path (see `torch_backend`).
     model : its id, for messages.
@@ -123,11 +120,9 @@ def graph(
     content: bytes, name: str, given: tuple[int, ...], made: tuple[int, ...], *, todo: str
 ) -> Callable[[Float32], Float32]:
     """A graph of one input and one output as a function of many instances: float32 (n, *given) ->
-    float32 (n, *made). name: of the model, and todo: what to look at, for messages.
-
-    Raises ModelError: ONNX Runtime is missing or refuses it, or it takes or makes another shape or
-    type; and whenever it makes values that are not finite.
-    """
+    float32 (n, *made). name: of the model, and todo: what to look at, for messages. Raises
+    ModelError: ONNX Runtime is missing or refuses it, or it takes or makes another shape or type;
+    and whenever it makes values that are not finite."""
     require(name)
     examples = np.random.default_rng(0).random((2, *given)).astype(np.float32)
     try_graph(name, content, np.concatenate([np.zeros((1, *given), np.float32), examples]))

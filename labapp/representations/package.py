@@ -68,13 +68,10 @@ _SAFE = "No model was loaded."
 
 
 def find(reference: str | Path, root: Path | None = None, *, card: str = cards.CARD) -> Path:
-    """The folder of a package.
+    """The folder of a package. Raises ModelError: no such package, an id that leads out of its root
+    by a link, or one that names two packages: which one a study means must not depend on an order
+    of folders.
 
-    Raises ModelError: no such package, an id that leads out of its root by a link, or one that
-    names two packages: which one a study means must not depend on an order of folders.
-
-    Parameters
-    ----------
     reference : an id `<dataset>/<name>`, or a folder. A relative path with `..` in it is refused
         when it comes as text (it may stand in a study file); give a Path or the full path.
     root : where ids are looked up; by default the shipped models and the user's.
@@ -125,10 +122,8 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
 
 
 def places(model: str, root: Path | None = None, *, card: str = cards.CARD) -> list[Path]:
-    """The folders that hold a package under this id: none, one, or two with the same id.
-
-    Raises ModelError when one of them is a link out of its root.
-    """
+    """The folders that hold a package under this id: none, one, or two with the same id. Raises
+    ModelError when one of them is a link out of its root."""
     result = []
     for parent in _roots(root):
         folder = parent / model
@@ -202,12 +197,9 @@ def load_package(
     exact: bool = False,
     native: bool = False,
 ) -> LoadedDecoder:
-    """A decoder, checked and ready.
+    """A decoder, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which.
 
-    Raises ModelError: missing, foreign, damaged, pickled, mislabelled: the message says which.
-
-    Parameters
-    ----------
     path_or_id : see `find`.
     device : "cuda", "mps" or "cpu"; by default the first of these that is there. Closed forms
         are computed on the CPU whatever is asked.
@@ -417,7 +409,6 @@ def write_package(
 
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
-
     Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)

@@ -70,10 +70,8 @@ class Code:
 
 
 def locate(function: str) -> Code:
-    """The installed package of `package:function`, found without running any of it.
-
-    Raises ModelError: it is no such name, or there is no such package, or it belongs to Python.
-    """
+    """The installed package of `package:function`, found without running any of it. Raises
+    ModelError: it is no such name, or there is no such package, or it belongs to Python."""
     module, colon, name = function.partition(":")
     if not (colon and _dotted(module) and _dotted(name)):
         raise ModelError(
@@ -303,12 +301,11 @@ def require(card: ModelCard) -> Code:
 
 
 def build(card: ModelCard, latents: Float32, pictures: Float32) -> Forward:
-    """The decoder of a card as a function of float32 z.
+    """The decoder of a card as a function of float32 z. Raises ModelError: the package is not there
+    or another, or makes other pictures.
 
     latents : some of z, shape (k, width).
     pictures : what it made of them at the import, shape (k, *shape).
-
-    Raises ModelError: the package is not there or another, or makes other pictures.
     """
     code = require(card)
     shape = card.made_by.output_shape

@@ -400,8 +400,8 @@ SHOWN_ROUNDED = frozenset({"mnist"})
 
 
 class InTasks(NamedTuple):
-    """What tasks follow of a model. task: None where neither its card nor the table says it;
-    chart: of a series whose chart is not the published one."""
+    """What tasks follow of a model. task: None where neither its card nor the table says it; chart:
+    of a series whose chart is not the published one."""
 
     display: Display
     task: Task | None

@@ -192,10 +192,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SheetLayout:
-    """Where everything on a sheet is.
-
-    states : number of states that fit. labels : top edge of each row.
-    """
+    """Where everything on a sheet is. `states`: number of states that fit. labels : top edge of
+    each row."""
 
     states: int
     width: float
@@ -206,11 +204,9 @@ class SheetLayout:
 
 
 def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf) -> SheetLayout:
-    """Rows below each other, states side by side; marks above the first row of a kind.
-
-    room : width that is not exceeded where that can be: states that do not fit are left out, but
-        for the first.
-    """
+    """Rows below each other, states side by side; marks above the first row of a kind. `room`:
+    width that is not exceeded where that can be: states that do not fit are left out, but for the
+    first."""
     m = measures
     marks: list[ColumnLabel] = []
     labels: list[tuple[float, Traversal]] = []

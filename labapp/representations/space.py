@@ -118,12 +118,8 @@ class LatentSpace:
         return out
 
     def encode_rows(self, rows: Float32) -> Float32:
-        """The decoder's inputs of many dial states.
-
-        rows : float32, shape (n, dimensions).
-
-        Returns float32, shape (n, width).
-        """
+        """The decoder's inputs of many dial states. Returns float32, shape (n, width). `rows`:
+        float32, shape (n, dimensions)."""
         parts = [
             np.eye(dimension.k, dtype=np.float32)[column.astype(np.int64)]
             if isinstance(dimension, Discrete)

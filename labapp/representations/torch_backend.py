@@ -37,10 +37,8 @@ WARM_UPS = 3
 
 
 def choose_device(configured: str | None = None) -> torch.device:
-    """The configured device, else the first there is of CUDA, Apple MPS and CPU.
-
-    Raises ModelError: the configured device is unknown or not there.
-    """
+    """The configured device, else the first there is of CUDA, Apple MPS and CPU. Raises ModelError:
+    the configured device is unknown or not there."""
     there = [
         name
         for name, present in (
@@ -79,13 +77,10 @@ def build(
     threads: int,
     exact: bool = False,
 ) -> Forward:
-    """The decoder of `architecture` with these weights, as a fast function of float32 z.
+    """The decoder of `architecture` with these weights, as a fast function of float32 z. Raises
+    ModelError: the weights' names or shapes are not the architecture's, or what comes out is not
+    finite or not of the architecture's shape.
 
-    Raises ModelError: the weights' names or shapes are not the architecture's, or what comes out is
-    not finite or not of the architecture's shape.
-
-    Parameters
-    ----------
     width : of z.
     threads : CPU threads of torch, for the whole process.
     exact : keep every weight float32, as the numbers on a card are measured. Otherwise a large
@@ -115,9 +110,7 @@ def plain(
     threads: int,
 ) -> Forward:
     """As `build`, but the network as it was trained, layer by layer: what `build` is held against.
-
-    Raises ModelError as `build` does.
-    """
+    Raises ModelError as `build` does."""
     torch.set_num_threads(threads)
     forward = _as_trained(_network(architecture, width, weights), device)
     return tried(architecture, width, forward)

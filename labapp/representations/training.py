@@ -72,14 +72,11 @@ def train(
     threads: int = 1,
     data_folder: Path | None = None,
 ) -> Path:
-    """Train the recipe's model and write its package.
+    """Train the recipe's model and write its package. Returns the package's folder. Raises
+    ModelError: the recipe is refused, the package exists, the checkpoint does not fit, the loss is
+    no longer finite, the disk refuses. Raises DatasetError: the files of the data set are missing
+    or damaged.
 
-    Returns the package's folder. Raises ModelError: the recipe is refused, the package exists, the
-    checkpoint does not fit, the loss is no longer finite, the disk refuses. Raises DatasetError:
-    the files of the data set are missing or damaged.
-
-    Parameters
-    ----------
     out : where `<dataset>/<name>/` is written, and checkpoints under `.training/<dataset>/<name>/`
         meanwhile; the user's models folder by default.
     device : "cuda", "mps" or "cpu"; by default the first of these that is there.

@@ -21,10 +21,8 @@ ROUNDED = 0.01
 
 
 def read(folder: Path, ref: str) -> Answers:
-    """The answers in a file of a set, not to be written to.
-
-    Raises StimuliError: it is missing, or not what `decode` takes.
-    """
+    """The answers in a file of a set, not to be written to. Raises StimuliError: it is missing, or
+    not what `decode` takes."""
     return _read(folder, ref, pictures.file_stamp(folder, ref, ANSWERS))
 
 
@@ -34,11 +32,8 @@ def _read(folder: Path, ref: str, written: tuple[int, int]) -> Answers:
 
 
 def decode(content: bytes, ref: str) -> Answers:
-    """The answers in the bytes of a .npy file.
-
-    Raises StimuliError: it is no .npy file of float16 of the shape (photos, states, classes), or
-    its rows are no probabilities.
-    """
+    """The answers in the bytes of a .npy file. Raises StimuliError: it is no .npy file of float16
+    of the shape (photos, states, classes), or its rows are no probabilities."""
     try:
         values = arrays.npy(content)
     except ValueError as error:

@@ -190,9 +190,8 @@ def reference_pairs(manifest: Manifest, number: int) -> tuple[ReferencePair, ...
 
     Of a concept those are taken that differ in the fewest other concepts; of several those that
     need the fewest pictures more than earlier ones, from the kinds of which most are left; then the
-    first in the set. Concepts with the fewest such pairs choose first.
-
-    Raises ValueError for a concept that all pictures have, or none has.
+    first in the set. Concepts with the fewest such pairs choose first. Raises ValueError for a
+    concept that all pictures have, or none has.
     """
     photos = manifest.of_set(number)
     near = {place: _nearest(photos, place) for place in range(len(manifest.concepts))}

@@ -43,15 +43,14 @@ def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None
 def keep(
     stimulus_sets: Sequence[StimulusSet], refs: Iterable[str], folder: Path
 ) -> tuple[StimuliStored, ...]:
-    """Store pictures in `folder` under their SHA-256; files that are there already stay.
+    """Store pictures in `folder` under their SHA-256; files that are there already stay. Raises
+    StimuliError: a picture is missing, or is another one in another of the sets.
 
     stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
 
     Returns
     -------
     What `stimuli.kept` says, one a set; painted birds stand with the first.
-
-    Raises StimuliError: a picture is missing, or is another one in another of the sets.
     """
     folder.mkdir(parents=True, exist_ok=True)
     leftovers.clear(folder, leftovers.DRAFT)
@@ -173,10 +172,8 @@ class Gallery:
         return cls(folder, {ref: name for stimuli in stored for ref, name in stimuli.files.items()})
 
     def rgb(self, ref: str) -> UInt8:
-        """A picture: uint8, shape (height, width, 3), not to be written to.
-
-        Raises StimuliError: the picture was not stored, or its file has changed.
-        """
+        """A picture: uint8, shape (height, width, 3), not to be written to. Raises StimuliError:
+        the picture was not stored, or its file has changed."""
         name = self._files.get(ref)
         if name is None:
             return self._unstored(ref)

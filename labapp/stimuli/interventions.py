@@ -61,8 +61,6 @@ def item_type(
     answer is wrong, and right from the corrections on. None: concepts are wrong, and the answer is
     right with and without them.
 
-    Parameters
-    ----------
     answers : array of float16, shape (3^k, classes)
         Of the photo.
     beliefs, concepts : sequences of k
@@ -89,11 +87,8 @@ def item_type(
 
 def first_overlap(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None:
     """The first two classes that one state of the concepts makes both, None where there are none.
-
-    rules : of each class, by number of the concept whether it must be on or off.
-
-    Returns the places of both among the classes.
-    """
+    Returns the places of both among the classes. `rules`: of each class, by number of the concept
+    whether it must be on or off."""
     for (i, first), (j, second) in combinations(enumerate(rules), 2):
         if all(second.get(concept, there) == there for concept, there in first.items()):
             return i, j
@@ -107,12 +102,8 @@ def without_leaks(
     what is believed, or set, of every concept makes, so that a setting touches nothing else.
 
     A class counts by the product over its concepts of the belief in their state, as a share of the
-    belief in the state that is believed more.
+    belief in the state that is believed more. Returns array of float16, shape (3^k, classes)
 
-    Returns array of float16, shape (3^k, classes)
-
-    Parameters
-    ----------
     rules : of each class, by number of the concept whether it must be on or off.
     beliefs : the belief in each concept as the model has it, 0 to 1.
     sure : the belief in a concept that is set on; set off, 1 less it.

@@ -112,10 +112,8 @@ def ascending(percents: Sequence[float]) -> tuple[float, ...]:
 
 
 def ranking(scores: NDArray[np.floating], sign: Sign = "signed") -> Int64:
-    """Pixels by falling score: int64, shape (rows * columns,), flat indices.
-
-    scores : real numbers, shape (rows, columns). Ties are broken by one fixed permutation.
-    """
+    """Pixels by falling score: int64, shape (rows * columns,), flat indices. `scores`: real
+    numbers, shape (rows, columns). Ties are broken by one fixed permutation."""
     flat = np.asarray(scores, np.float64).reshape(-1)
     values = np.abs(flat) if sign == "absolute" else flat
     ranked: Int64 = np.lexsort((_permutation(flat.size), -values))
@@ -135,18 +133,16 @@ def pixels(percent: float, size: int) -> int:
 
 
 def first(ranked: Int64, percent: float, shape: tuple[int, ...]) -> Bool:
-    """The first pixels of a ranking: bool, of that shape. Of many percentages of one picture,
-    where it is ranked but once."""
+    """The first pixels of a ranking: bool, of that shape. Of many percentages of one picture, where
+    it is ranked but once."""
     chosen = np.zeros(ranked.size, np.bool_)
     chosen[ranked[: pixels(percent, ranked.size)]] = True
     return chosen.reshape(shape)
 
 
 def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
-    """The value of masked pixels: uint8, shape (1,) or (3,).
-
-    mean : of the set's pictures, from 0 to 1; needed for `mean` alone (ValueError).
-    """
+    """The value of masked pixels: uint8, shape (1,) or (3,). `mean`: of the set's pictures, from 0
+    to 1; needed for `mean` alone (ValueError)."""
     if fill == "mean":
         if mean is None:
             raise ValueError("the stimulus set does not say its mean level")
@@ -200,8 +196,6 @@ def table(colour_map: ColourMap) -> UInt8:
 def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> UInt8:
     """A photo and one of its heatmaps as one picture: uint8, shape of `photo`.
 
-    Parameters
-    ----------
     photo : shape (height, width, 3).
     heat : shape (h, w) or (h, w, 3), of any size; grey unless `scale` is "ready".
     scale : "positive": 0 to 255 is 0 to 1; "signed": -1 to 1; "ready": `heat` is what is shown.
@@ -227,9 +221,7 @@ def _mean(first: UInt8, second: UInt8) -> UInt8:
 
 def enlarged(values: Float32, height: int, width: int) -> Float32:
     """Values between those of a coarser grid, bilinear; the grid's cells cover the picture.
-
-    values : shape (h, w) or (h, w, c). float32, shape (height, width) or (height, width, c).
-    """
+    `values`: shape (h, w) or (h, w, c). float32, shape (height, width) or (height, width, c)."""
     return _along(_along(values, height, 0), width, 1)
 
 

@@ -130,10 +130,8 @@ def unreadable(ref: str, what: str, error: OSError | ValueError) -> StimuliError
 
 
 def read(folder: Path, ref: str, size: int | None = None) -> UInt8:
-    """A picture: uint8, shape (height, width, 3). size: of painted ones.
-
-    Raises StimuliError: it is missing, damaged, or neither PNG nor JPEG.
-    """
+    """A picture: uint8, shape (height, width, 3). size: of painted ones. Raises StimuliError: it is
+    missing, damaged, or neither PNG nor JPEG."""
     return paint_bird(ref, size) if is_bird(ref) else decode_picture(content_of(folder, ref), ref)
 
 
@@ -161,10 +159,8 @@ def _transparent(image: Image) -> bool:
 
 
 def open_image(content: bytes, ref: str) -> Image:
-    """A PNG or JPEG file, decoded and turned as its camera says; grey of 16 bits becomes 8.
-
-    Raises StimuliError: it is neither, it is damaged, or it has too many pixels.
-    """
+    """A PNG or JPEG file, decoded and turned as its camera says; grey of 16 bits becomes 8. Raises
+    StimuliError: it is neither, it is damaged, or it has too many pixels."""
     from PIL import Image as images
 
     try:
@@ -200,10 +196,8 @@ def jpeg(pixels: UInt8) -> bytes:
 
 
 def png(pixels: UInt8, *, optimize: bool = True) -> bytes:
-    """A grey (h, w) or coloured (h, w, 3) picture as PNG.
-
-    optimize : as small as can be, for files that stay; without it four times as fast.
-    """
+    """A grey (h, w) or coloured (h, w, 3) picture as PNG. `optimize`: as small as can be, for files
+    that stay; without it four times as fast."""
     from PIL import Image as images
 
     out = io.BytesIO()

@@ -22,10 +22,8 @@ LARGEST_SIDE = 4096
 
 
 def read(folder: Path, ref: str) -> Scores:
-    """The scores in a file of a set: float64, shape (rows, columns), not to be written to.
-
-    Raises StimuliError: it is missing, or not what `decode_scores` takes.
-    """
+    """The scores in a file of a set: float64, shape (rows, columns), not to be written to. Raises
+    StimuliError: it is missing, or not what `decode_scores` takes."""
     return _read(folder, ref, pictures.file_stamp(folder, ref, SCORES))
 
 
@@ -35,11 +33,8 @@ def _read(folder: Path, ref: str, written: tuple[int, int]) -> Scores:
 
 
 def decode_scores(content: bytes, ref: str) -> Scores:
-    """The scores in the bytes of a .npy file; pickled objects are never read.
-
-    Raises StimuliError: it is no .npy file, or does not hold real, finite numbers of shape
-    (rows, columns).
-    """
+    """The scores in the bytes of a .npy file; pickled objects are never read. Raises StimuliError:
+    it is no .npy file, or does not hold real, finite numbers of shape (rows, columns)."""
     try:
         values = arrays.npy(content)
     except ValueError as error:

@@ -76,11 +76,8 @@ def run_steps(
     checkpoint_s: float = math.inf,
 ) -> None:
     """Take a run from its checkpoint, or from its beginning if there is none, to its last step.
-
     Raises ModelError: the checkpoint does not fit, the loss is no longer finite, the disk refuses.
 
-    Parameters
-    ----------
     take : takes the step of that number, counted from 0.
     provenance : what decides the weights; a checkpoint of another provenance is refused.
     state : folder of the checkpoint, which is left there.

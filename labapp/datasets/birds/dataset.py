@@ -267,10 +267,8 @@ _GAP = TINTED * 0.5 / math.sqrt(_SHARE * (1 - _SHARE))
 def bird(
     seed: int, part: PartName, species: int, number: int, *, occlusion: float = OCCLUSION
 ) -> Bird:
-    """The parameters of one picture.
-
-    Raises ValueError where there is no such species or part, or a number is negative.
-    """
+    """The parameters of one picture. Raises ValueError where there is no such species or part, or a
+    number is negative."""
     marks = marks_of(species)
     if part not in PARTS:
         raise ValueError(f"part must be one of {PARTS}, found {part!r}")
@@ -464,10 +462,8 @@ def birds(
     size: int = SIZE,
     occlusion: float = OCCLUSION,
 ) -> Birds:
-    """A data set with these numbers of pictures of each species in its parts.
-
-    Raises ValueError where a part would be empty or the seed is negative.
-    """
+    """A data set with these numbers of pictures of each species in its parts. Raises ValueError
+    where a part would be empty or the seed is negative."""
     counts = part_sizes(train, validation, test, seed=seed, of="species")
 
     def part(name: PartName) -> BirdRows:
@@ -485,10 +481,8 @@ visibility does not depend on the size of the picture."""
 
 
 def picture(bird: Bird, size: int) -> Float32:
-    """The bird in its light: float32 0 to 1, shape (3, size, size).
-
-    Raises ValueError where `size` is not positive.
-    """
+    """The bird in its light: float32 0 to 1, shape (3, size, size). Raises ValueError where `size`
+    is not positive."""
     scene = list(_blots(bird)) + _scene(bird)
     return _lit(paint(scene, _gradient(bird), size), bird.light, bird.noise_seed)
 

@@ -144,9 +144,8 @@ class ConceptSplit:
 
 def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int], ...]:
     """What makes each class: by number the concepts that are the same in all states of its label.
-
-    label : labels of concepts, shape (n, `count`). A class must be all states that agree in these.
-    """
+    `label`: labels of concepts, shape (n, `count`). A class must be all states that agree in
+    these."""
     states = np.array(list(product((0, 1), repeat=count)), dtype=np.int64)
     labels = label(states)
     rules = []
@@ -236,10 +235,7 @@ def validation(
     rows: ConceptRows, *, seed: int, share: float = VALIDATION_SHARE
 ) -> tuple[ConceptRows, ConceptRows]:
     """Rows to train on, and a share of them, drawn by `seed`, to validate on; both keep their
-    order.
-
-    Raises ValueError where one side would be empty.
-    """
+    order. Raises ValueError where one side would be empty."""
     held_out = round(share * len(rows))
     check(len(rows), held_out)
     shuffled = order(generator(seed, 4), len(rows))
@@ -332,10 +328,9 @@ def generator(*entropy: int) -> np.random.Generator:
 def equicorrelated(random: np.random.Generator, rows: int, columns: int, rho: float) -> Float64:
     """Standard normal numbers, every two columns of which correlate with `rho`, 0 to 1.
 
-    float64, shape (rows, columns): each is sqrt(rho) of a number that its row shares plus
-    sqrt(1 - rho) of one of its own, so that the covariance may also be singular.
-
-    Raises ValueError where `rho` lies outside 0 to 1.
+    float64, shape (rows, columns): each is sqrt(rho) of a number that its row shares plus sqrt(1 -
+    rho) of one of its own, so that the covariance may also be singular. Raises ValueError where
+    `rho` lies outside 0 to 1.
     """
     if not 0.0 <= rho <= 1.0:
         raise ValueError(f"the correlation must lie between 0 and 1, found {rho}")
@@ -367,12 +362,11 @@ def inputs(z: Float64) -> Float32:
 def tabular_toy(
     delta: float, *, seed: int = 0, train: int = TRAIN, test: int = TEST
 ) -> ConceptSplit:
-    """Freshly drawn rows; factors are the latents.
+    """Freshly drawn rows; factors are the latents. Raises ValueError: delta outside 0 to 1, or a
+    part without a row.
 
     delta : correlation of every two latents, 0 to 1.
     train, test : numbers of rows; the paper's by default.
-
-    Raises ValueError: delta outside 0 to 1, or a part without a row.
     """
     if train < 1 or test < 1:
         raise ValueError(f"both parts need a row, found {train} and {test}")

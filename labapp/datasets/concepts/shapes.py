@@ -76,14 +76,13 @@ class Official:
 
 
 def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
-    """Pictures of some rows, uint8, shape (n, 64, 64, 3), and the file's SHA-256.
+    """Pictures of some rows, uint8, shape (n, 64, 64, 3), and the file's SHA-256. Raises
+    DatasetError: h5py is not installed; the file is missing, damaged, or holds something else than
+    the published one: `images` uint8 (all rows, 64, 64, 3) and `labels` (all rows, 6), whose values
+    run through the grid in the order of `indices`.
 
     rows : numbers of the rows that are wanted, shape (n,), in any order.
     indices : numbers of the factors' values of all rows of the file, shape (all rows, 6).
-
-    Raises DatasetError: h5py is not installed; the file is missing, damaged, or holds something
-    else than the published one: `images` uint8 (all rows, 64, 64, 3) and `labels` (all rows, 6),
-    whose values run through the grid in the order of `indices`.
     """
     if not files.is_file(path):
         raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")
@@ -191,8 +190,8 @@ VALUES = (
 
 
 def grid_indices(rows: Int64) -> Int64:
-    """Numbers of the factor values of rows, shape (n,), of the official order, from 0: int64,
-    shape (n, 6). The last factor, orientation, runs fastest."""
+    """Numbers of the factor values of rows, shape (n,), of the official order, from 0: int64, shape
+    (n, 6). The last factor, orientation, runs fastest."""
     return np.stack(np.unravel_index(rows, SIZES), axis=1).astype(np.int64)
 
 
@@ -254,8 +253,8 @@ def labels(c: Int64) -> Int64:
 
 
 def released_labels(c: Int64) -> Int64:
-    """Of concepts, shape (n, 6), as the released code has them: [c1 c2] where c5 is 0, else
-    4 + [c3 c4 c6]; int64, (n,)."""
+    """Of concepts, shape (n, 6), as the released code has them: [c1 c2] where c5 is 0, else 4 + [c3
+    c4 c6]; int64, (n,)."""
     c1, c2, c3, c4, c5, c6 = c.T
     return np.where(c5 == 0, binary(c1, c2), 4 + binary(c3, c4, c6))
 
@@ -267,14 +266,10 @@ def shapes(
     official: Path | None = None,
     reading: Reading = "text",
 ) -> ConceptSplit:
-    """The task, four fifths of its rows to train on.
+    """The task, four fifths of its rows to train on. Raises ValueError: correlations outside 0 to
+    5, or another reading. Raises DatasetError: `official` is missing, damaged, or not the published
+    file, or h5py, which reads it, is not installed.
 
-    Raises ValueError: correlations outside 0 to 5, or another reading. Raises DatasetError:
-    `official` is missing, damaged, or not the published file, or h5py, which reads it, is not
-    installed.
-
-    Parameters
-    ----------
     correlations : lambda, 0 to 5: as many factors depend on the one before.
     seed : of the values that are allowed, and of the division.
     official : the published file 3dshapes.h5; its pictures take the place of drawn ones. It is

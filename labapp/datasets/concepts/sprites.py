@@ -107,13 +107,10 @@ def sprites(
     official: Path | None = None,
     reading: Reading = "text",
 ) -> ConceptSplit:
-    """The task, four fifths of its rows to train on.
+    """The task, four fifths of its rows to train on. Raises ValueError: correlations outside 0 to
+    4, or another reading. Raises DatasetError: `official` is missing, damaged, or not the published
+    file.
 
-    Raises ValueError: correlations outside 0 to 4, or another reading. Raises DatasetError:
-    `official` is missing, damaged, or not the published file.
-
-    Parameters
-    ----------
     correlations : lambda, 0 to 4: as many factors depend on the one before.
     seed : of the values that are allowed, and of the division.
     official : the published file; its pictures take the place of drawn ones.

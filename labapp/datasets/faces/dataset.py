@@ -46,10 +46,8 @@ APART = 0.16
 def face(
     seed: int, part: PartName, label: int, number: int, *, noise: float = NOISE, cue: float = CUE
 ) -> Face:
-    """The parameters of one picture.
-
-    Raises ValueError where there is no such class or part, or a number is negative.
-    """
+    """The parameters of one picture. Raises ValueError where there is no such class or part, or a
+    number is negative."""
     if not 0 <= label < len(CLASSES):
         raise ValueError(f"class must lie between 0 and {len(CLASSES) - 1}, found {label}")
     if part not in PARTS:
@@ -196,10 +194,8 @@ def faces(
     noise: float = NOISE,
     cue: float = CUE,
 ) -> Faces:
-    """A data set with these numbers of pictures of each class in its parts.
-
-    Raises ValueError where a part would be empty or the seed is negative.
-    """
+    """A data set with these numbers of pictures of each class in its parts. Raises ValueError where
+    a part would be empty or the seed is negative."""
     counts = part_sizes(train, validation, test, seed=seed, of="class")
 
     def part(name: PartName) -> FaceRows:

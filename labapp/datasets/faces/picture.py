@@ -33,10 +33,8 @@ COARSE = (12, 30)
 
 
 def picture(face: Face, size: int = SIZE) -> Float32:
-    """The face in its light: float32 0 to 1, shape (size, size).
-
-    Raises ValueError where `size` is not positive.
-    """
+    """The face in its light: float32 0 to 1, shape (size, size). Raises ValueError where `size` is
+    not positive."""
     from scipy import ndimage
 
     move = placement(face)

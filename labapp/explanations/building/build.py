@@ -61,10 +61,8 @@ def build(
     progress: Progress | None = None,
 ) -> BuiltSet:
     """Build a set, in memory. model: id or folder of another classifier of the same method;
-    data_folder: of the pictures of a model trained on a folder.
-
-    Raises ModelError where that is missing or damaged, and what `built_of` raises.
-    """
+    data_folder: of the pictures of a model trained on a folder. Raises ModelError where that is
+    missing or damaged, and what `built_of` raises."""
     classifier = package.load(spec.model if model is None else model)
     return built_of(classifier, spec, seed=seed, data_folder=data_folder, progress=progress)
 
@@ -77,11 +75,8 @@ def built_of(
     data_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> BuiltSet:
-    """Build a set from a classifier.
-
-    Raises ModelError: the model is of another method. Raises StimuliError: too few photos meet the
-    rules.
-    """
+    """Build a set from a classifier. Raises ModelError: the model is of another method. Raises
+    StimuliError: too few photos meet the rules."""
     method = classifier.card.recipe.method.name
     if method != spec.needs:
         raise ModelError(
@@ -121,9 +116,9 @@ def write(built: BuiltSet, folder: Path) -> Path:
 
 
 def held_rows(model: Classifier, data_folder: Path | None = None) -> PictureRows:
-    """The pictures that a model was tested on. Raises ModelError where manifests cannot name
-    them, or no folder is given for a model that was trained on one; UsageError where one is
-    given for another."""
+    """The pictures that a model was tested on. Raises ModelError where manifests cannot name them,
+    or no folder is given for a model that was trained on one; UsageError where one is given for
+    another."""
     data = model.card.recipe.data
     if data_folder is not None and not isinstance(data, FolderData):
         raise UsageError(

@@ -35,11 +35,8 @@ from labapp.stimuli.pictures import paint_bird
 
 @dataclass(frozen=True, slots=True)
 class PathExplainer:
-    """Explains photos by paths.
-
-    distinction : whether the last two steps are left to the participant; then only photos are
-        eligible in which these steps decide between four species.
-    """
+    """Explains photos by paths. `distinction`: whether the last two steps are left to the
+    participant; then only photos are eligible in which these steps decide between four species."""
 
     distinction: bool
 

@@ -126,10 +126,7 @@ def select(
     candidates: Iterable[Candidate], wanted: SetSize, seed: int, most: int = MOST_OF_A_CLASS
 ) -> Selection:
     """Sets of photos and two examples, the same for the same candidates and seed. most: photos of a
-    class in a set.
-
-    Raises TooFew.
-    """
+    class in a set. Raises TooFew."""
     random = np.random.default_rng([seed, 0])
     by_row = sorted(candidates, key=lambda c: c.row)
     seen = [by_row[n] for n in random.permutation(len(by_row)) if by_row[n].visible >= VISIBLE]
@@ -405,8 +402,8 @@ class SetPhotos:
         return {}
 
     def wider(self, most: int) -> PictureRows | None:
-        """More rows to choose from, of which these are the first; None where there are none.
-        most: of a class."""
+        """More rows to choose from, of which these are the first; None where there are none. most:
+        of a class."""
         return None
 
 

@@ -36,11 +36,8 @@ STRONG = 99.0
 
 
 def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> tuple[Path, Path]:
-    """Draw both sheets into a folder that does not exist.
-
-    Raises StimuliError: the set has no scores, one of its files is missing or damaged, or the
-    folder exists or cannot be written.
-    """
+    """Draw both sheets into a folder that does not exist. Raises StimuliError: the set has no
+    scores, one of its files is missing or damaged, or the folder exists or cannot be written."""
     if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(
             f"The stimulus set {stimulus_set.id} is of the kind {kind}; sheets are made of "

@@ -56,9 +56,8 @@ the last layer fitted again: rows of `effects`."""
 
 
 class TrainableProtoPNet(ProtoPNet):
-    """A ProtoPNet with what it needs to learn: the plain classifier's head, and what is measured
-    on the way: `effects`, accuracy on validation and test pictures at each of the `MOMENTS`.
-    """
+    """A ProtoPNet with what it needs to learn: the plain classifier's head, and what is measured on
+    the way: `effects`, accuracy on validation and test pictures at each of the `MOMENTS`."""
 
     effects: Tensor
 

@@ -27,8 +27,7 @@ LAST = 2
 class DecisionKey:
     """Of a complete tree: `candidates` (inner,) asked at each inner node, and the distance below
     which it divides, `thresholds` (inner,), NaN where nothing is asked; `counts` (leaves, classes)
-    of pictures that end at a leaf; `telling` (leaves,), false where no way leads.
-    """
+    of pictures that end at a leaf; `telling` (leaves,), false where no way leads."""
 
     candidates: Int64
     thresholds: Float64
@@ -39,8 +38,6 @@ class DecisionKey:
 def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> DecisionKey:
     """A decision tree in at most `depth` questions, the last two between species.
 
-    Parameters
-    ----------
     distances : smallest distance of each picture to each candidate, (n, candidates).
     species, genus : of each picture, from 0, (n,).
     depth : 2 or more.

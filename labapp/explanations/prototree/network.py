@@ -47,8 +47,6 @@ class ProtoTree(PrototypeNetwork):
     (leaves, inner), 1 where a way passes a node so, skip nodes that are gone. `sources` (inner, 3)
     are the training row, map row and map column of each prototype, -1 before they are known.
 
-    Parameters
-    ----------
     depth : questions on every way before pruning; classes : how many there are.
     width : D, channels of the map that prototypes are compared with.
     field : pixels that a position of the map sees.
@@ -81,10 +79,8 @@ class ProtoTree(PrototypeNetwork):
         return prune(self.whole, self.telling.numpy()[:, None], 0.5)
 
     def prune(self, threshold: float) -> None:
-        """Remove every subtree whose leaves all say no class with more than `threshold`.
-
-        Raises ModelError where fewer than two leaves would remain.
-        """
+        """Remove every subtree whose leaves all say no class with more than `threshold`. Raises
+        ModelError where fewer than two leaves would remain."""
         telling = (self.leaf_distributions().amax(1) > threshold) & self.telling.bool()
         if telling.sum() < 2:
             raise ModelError(
@@ -252,9 +248,7 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     """Remove every subtree none of whose leaves says a class with more than `threshold`.
 
     What remains of a node that loses one child takes the node's place. After Nauta et al. 2021,
-    section 3.4. distributions : (leaves, classes).
-
-    Raises ValueError where nothing would remain.
+    section 3.4. distributions : (leaves, classes). Raises ValueError where nothing would remain.
     """
     telling = distributions.max(1) > threshold
     if not telling.any():
@@ -413,10 +407,8 @@ def prototypes(model: Classifier) -> list[NodePrototype]:
 
 
 def explain(model: Classifier, pictures: UInt8) -> TreeExplanation:
-    """The ways of pictures, uint8 (n, 3, size, size), through the tree.
-
-    Raises ModelError: the model is of another method.
-    """
+    """The ways of pictures, uint8 (n, 3, size, size), through the tree. Raises ModelError: the
+    model is of another method."""
     return of_network(network_of(model, "prototree", ProtoTree), pictures)
 
 

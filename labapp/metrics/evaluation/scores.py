@@ -87,13 +87,9 @@ def compute(
     train_labels: ArrayLike | None = None,
     say: Say | None = None,
 ) -> Score:
-    """One metric.
+    """One metric. Raises MetricError: the metric refuses the data, or the settings, takes no rows
+    to learn from, or lacks labels; or it is of another package and fails.
 
-    Raises MetricError: the metric refuses the data, or the settings, takes no rows to learn from,
-    or lacks labels; or it is of another package and fails.
-
-    Parameters
-    ----------
     cut : for a metric of concepts, take whether each factor is above its median. The settings of
         the score say so.
     settings : further ones of that metric, by name.
@@ -160,12 +156,9 @@ def compute_all(
     labels: ArrayLike | None = None,
     say: Say | None = None,
 ) -> list[MetricOutcome]:
-    """Every metric in the order of the registry. One that cannot be computed says why.
+    """Every metric in the order of the registry. One that cannot be computed says why. Raises
+    MetricError: no metric could be computed on such data.
 
-    Raises MetricError: no metric could be computed on such data.
-
-    Parameters
-    ----------
     settings : further ones, by metric and name.
     names : of the metrics; by default all that there are.
     labels : of a task, for metrics that take them.
@@ -228,10 +221,8 @@ def settings_of(metric: Metric) -> dict[str, inspect.Parameter]:
 
 
 def parse_settings(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
-    """Settings written KEY=VALUE, as the types that the metric takes.
-
-    Raises UsageError: not of this form, no setting of the metric, or a value of another type.
-    """
+    """Settings written KEY=VALUE, as the types that the metric takes. Raises UsageError: not of
+    this form, no setting of the metric, or a value of another type."""
     known = settings_of(metric)
     result: dict[str, object] = {}
     for text in texts:
@@ -306,10 +297,8 @@ def read(path: Path, letter: str) -> NumberTable:
     """A file of codes or factors.
 
     Columns without names are called by `letter` and their number from 1: c1, c2. Whether the values
-    can be scored is for the metrics to say.
-
-    Raises MetricError: there is no such file, it cannot be read, its ending is another, it holds no
-    array of numbers, or lines of different lengths.
+    can be scored is for the metrics to say. Raises MetricError: there is no such file, it cannot be
+    read, its ending is another, it holds no array of numbers, or lines of different lengths.
     """
     ending = path.suffix.lower()
     if ending not in ENDINGS:

@@ -72,13 +72,9 @@ def convert(
     trusted: bool = False,
     todo: str = "Check the file and the latents, or export it as ONNX, and give that.",
 ) -> Conversion:
-    """Convert a file to ONNX, and compute what it makes of latents itself.
+    """Convert a file to ONNX, and compute what it makes of latents itself. Raises ModelError: it
+    cannot be opened apart, or holds what is not converted, with its operators.
 
-    Raises ModelError: it cannot be opened apart, or holds what is not converted, with its
-    operators.
-
-    Parameters
-    ----------
     path : for messages.
     latents : ndarray
         Or what else it takes, shape (n, ...).
@@ -146,8 +142,8 @@ _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
 
 def _other_kind(content: bytes, kind: str) -> str:
-    """What a file of torch holds instead of a program of this kind, in words; empty where it may
-    be one. It is only looked at: unpickling it could run anything."""
+    """What a file of torch holds instead of a program of this kind, in words; empty where it may be
+    one. It is only looked at: unpickling it could run anything."""
     if content.startswith(_LEGACY):
         return "what torch.save wrote, which is weights or a pickled module"
     try:
@@ -182,13 +178,12 @@ _TRIED: set[tuple[str, tuple[int, ...]]] = set()
 
 
 def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
-    """Compute an ONNX graph in a process of its own, before this process opens it.
+    """Compute an ONNX graph in a process of its own, before this process opens it. Raises
+    ModelError: it takes more memory than it may, or does not answer within `SECONDS`.
 
     name : for messages.
     inputs : ndarray
         Each of them is computed alone, and all together; shape (n, ...).
-
-    Raises ModelError: it takes more memory than it may, or does not answer within `SECONDS`.
     """
     key = sha256(content).hexdigest(), inputs.shape[1:]
     if key in _TRIED:

@@ -240,12 +240,9 @@ class Layout:
 
 
 def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
-    """The layout of instances of the shape `made`.
-
-    asked : what the user says it is: (points,), (rows, columns) or (rows, columns, 3).
-
-    Raises ValueError: it fits no picture, or not what was asked for.
-    """
+    """The layout of instances of the shape `made`. Raises ValueError: it fits no picture, or not
+    what was asked for. `asked`: what the user says it is: (points,), (rows, columns) or (rows,
+    columns, 3)."""
     plain = made
     while len(plain) > 1 and plain[0] == 1 and not (len(plain) == 3 and plain[2] == 3):
         plain = plain[1:]
@@ -274,9 +271,7 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
 
 def laid_out(model: ModelProto, how: Layout) -> bytes:
     """The graph with a picture's layout behind it, n left open, and one name for input and output.
-
-    Raises ValueError for a graph of a version in which that cannot be said.
-    """
+    Raises ValueError for a graph of a version in which that cannot be said."""
     from onnx import TensorProto, helper, numpy_helper, version_converter
 
     version = next(each.version for each in model.opset_import if each.domain in ("", "ai.onnx"))

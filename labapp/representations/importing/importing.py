@@ -95,12 +95,9 @@ def import_decoder(
     trusted: bool = False,
     out: Path | None = None,
 ) -> Imported:
-    """Make a model package of a decoder.
+    """Make a model package of a decoder. Raises ModelError: with everything that is wrong with the
+    decoder.
 
-    Raises ModelError: with everything that is wrong with the decoder.
-
-    Parameters
-    ----------
     source : an ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
     latents : .npy, shape (n, dimensions): encodings of data that the model did not learn from, if
         there are any. Limits of dials and questions are taken from them.

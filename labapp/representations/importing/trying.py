@@ -86,12 +86,11 @@ def decode(
     how: Layout,
     expected: Float32 | None,
 ) -> Tried:
-    """Decode all dial states that it is tried on, alone and together.
+    """Decode all dial states that it is tried on, alone and together. Raises ModelError: with all
+    faults.
 
     rows : shape (n, dimensions).
     expected : what the file itself made of them, where it was converted.
-
-    Raises ModelError: with all faults.
     """
     tried = Tried()
     trial = space.encode_rows(rows).astype(np.float32)
@@ -163,10 +162,8 @@ def _same_again(name: Path | str, run: Run, trial: Float32, made: NDArray[Any]) 
 
 
 def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> list[str]:
-    """How different the pictures are, as remarks, by the distance that is used.
-
-    Raises ModelError where nobody could see a difference.
-    """
+    """How different the pictures are, as remarks, by the distance that is used. Raises ModelError
+    where nobody could see a difference."""
     pairs = _pairs(instances)
     steps = [float(np.abs(instances[a] - instances[b]).max()) for a, b in pairs]
     greatest = max(steps, default=0.0)

@@ -219,13 +219,10 @@ class PackagePaths:
 
 
 def import_package(source: Path, out: Path | None = None, model_id: str | None = None) -> Path:
-    """Write the model package of a published TensorFlow.js package.
+    """Write the model package of a published TensorFlow.js package. Returns the folder that was
+    written. Raises ModelError: the package is incomplete, of an unknown network or at odds with its
+    config.json; `model_id` is no id; `out` exists or cannot be written.
 
-    Returns the folder that was written. Raises ModelError: the package is incomplete, of an unknown
-    network or at odds with its config.json; `model_id` is no id; `out` exists or cannot be written.
-
-    Parameters
-    ----------
     source : the published folder, or the `decoder_web` in it.
     out : the folder to write, which must not exist; by default `<id>` among the user's models.
     model_id : `<dataset>/<name>`; by default the data set the architecture is for, and
@@ -590,10 +587,9 @@ def plain(name: str) -> str:
 def recognise(tensors: Mapping[str, Array]) -> PublishedNetwork:
     """The network these tensors belong to.
 
-    Integers are the graph's own constants (shapes to reshape to, bounds of slices): they are
-    passed over, unless they have the name of a weight.
-
-    Raises ModelError: no known network, or one with tensors missing, besides, or of another shape.
+    Integers are the graph's own constants (shapes to reshape to, bounds of slices): they are passed
+    over, unless they have the name of a weight. Raises ModelError: no known network, or one with
+    tensors missing, besides, or of another shape.
     """
     weights = {name for layout in LAYOUTS for name in layout.tensors}
     result: dict[str, Array] = {}
@@ -672,12 +668,9 @@ class PublishedTensors:
 
 
 def read(folder: Path) -> PublishedTensors:
-    """The tensors of the package whose manifest lies in `folder`.
-
-    Raises ModelError: a file is missing, too large or leads out of the folder; a tensor is
-    quantised or of a type that is not read; a group's bytes are fewer or more than its tensors
-    need; a value is not finite.
-    """
+    """The tensors of the package whose manifest lies in `folder`. Raises ModelError: a file is
+    missing, too large or leads out of the folder; a tensor is quantised or of a type that is not
+    read; a group's bytes are fewer or more than its tensors need; a value is not finite."""
     path = folder / MANIFEST
     content = read_bytes(path)
     groups = parse(path, content, _GROUPS)
