@@ -118,7 +118,6 @@ class ConceptCard(Part):
 
     @property
     def learner(self) -> str:
-        """What it was learned by."""
         return self.recipe.learner.name
 
     @property
@@ -127,7 +126,6 @@ class ConceptCard(Part):
 
     @property
     def size(self) -> str | None:
-        """Of the training."""
         return self.recipe.size
 
 

@@ -1,7 +1,6 @@
-"""What `labapp concepts stimuli` does: load the model and its task, build the set, write it.
-
-Stimulus sets of the kind `interventions`: test pictures of a concept model with its answers in
-every state of the concepts, so that a session needs no model.
+"""What `labapp concepts stimuli` does: build and write a stimulus set of the kind `interventions`,
+test pictures of a concept model with its answers in every state of the concepts, so that a session
+needs no model.
 
 Pictures are chosen by what corrections do to them (`labapp.stimuli.interventions.item_type`), and
 some at their natural frequency; of those only whose concepts people can tell by eye, unless all are

@@ -26,6 +26,7 @@ from labapp.concepts.learner import (
 )
 from labapp.concepts.settings import Ccd
 from labapp.datasets.split import chunks
+from labapp.metrics.roc import outputs_of
 from labapp.training.loop import Losses
 
 THRESHOLD = 0.0
@@ -72,8 +73,7 @@ class Directions(nn.Module):
 
     def forward(self, codes: Tensor) -> Tensor:
         """Codes (n, width) as they come back from their scores."""
-        back: Tensor = self.back(self.scores(codes))
-        return back
+        return self.back(self.scores(codes))
 
 
 def nearest(rows: int, classes: int) -> int:
@@ -107,7 +107,7 @@ class Discovered(ConceptLearner):
             dropout=settings.dropout if setup.published and not setup.tabular else 0.0,
             hidden=hidden,
         )
-        outputs = networks.outputs_of(setup.classes)
+        outputs = outputs_of(setup.classes)
         predict = nn.Sequential(*networks.dense(settings.width, *hidden, outputs))
         self._directions = Directions(settings.width, settings.codes or setup.concepts)
         self.networks = nn.ModuleDict(

@@ -1,12 +1,8 @@
 """SENN, self-explaining neural networks (Alvarez-Melis and Jaakkola 2018; paper 001, A.6): class
-logits are sums of concepts h(x), each times a relevance theta(x) that changes slowly with x.
-
-Variational autoencoders: VAE, beta-VAE, and Ada-GVAE and Ada-MLVAE, which learn from pairs of
-pictures that share some of their factors.
-
-Kingma and Welling 2014; Higgins et al. 2017; Locatello et al. 2020, "Weakly-supervised
-disentanglement without compromises"; paper 001, A.6.
-"""
+logits are sums of concepts h(x), each times a relevance theta(x) that changes slowly with x. And
+variational autoencoders: VAE, beta-VAE, and Ada-GVAE and Ada-MLVAE, which learn from pairs of
+pictures that share some of their factors (Kingma and Welling 2014; Higgins et al. 2017; Locatello
+et al. 2020, "Weakly-supervised disentanglement without compromises")."""
 
 from __future__ import annotations
 
@@ -147,16 +143,14 @@ class Explained(ConceptLearner):
             return concepts
         relevances, _ = self._relevances(x.flatten(1), concepts)
         predicted = logits_of(relevances, concepts).argmax(dim=1)
-        of_predicted: Tensor = relevances[torch.arange(len(x)), predicted]
-        return of_predicted
+        return relevances[torch.arange(len(x)), predicted]
 
     def task_logits(self, x: Tensor) -> Tensor:
         concepts = self._concepts(x)
         return logits_of(self._relevances(x.flatten(1), concepts)[0], concepts)
 
     def _concepts(self, x: Tensor) -> Tensor:
-        concepts: Tensor = self.networks["encoder"](x)[:, : self._units]
-        return concepts
+        return self.networks["encoder"](x)[:, : self._units]
 
     def _error(self, code: Tensor, x: Tensor) -> Tensor:
         return networks.rebuilding_error(x, self.networks["decoder"](code))

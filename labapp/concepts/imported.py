@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labapp import leftovers, resources
+from labapp import resources
 from labapp.concepts import measuring, own_pictures, package
 from labapp.concepts.card import (
     CARD,
@@ -29,9 +29,10 @@ from labapp.datasets.concepts.rows import ConceptRows, part
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import ModelError
 from labapp.metrics.ois import ois
-from labapp.representations import document, onnx_backend
+from labapp.representations import onnx_backend
 from labapp.representations.importing.latents import content_of
 from labapp.representations.importing.running import graph_of
+from labapp.representations.package import write_whole
 from labapp.training import files
 
 TRIED = 100
@@ -67,25 +68,20 @@ class Graphs:
         """None: whether codes sum up maps is not known."""
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
-        """The codes of pictures, shape (n, k)."""
         pictures = x.contiguous().numpy()
         return torch.from_numpy(self.encode((pictures - self.mean) / self.std))
 
     def beliefs(self, x: Tensor) -> Tensor:
-        """How probable each concept is, shape (n, k)."""
         codes = self.codes(x)
         return torch.sigmoid(codes) if self.logits else codes
 
     def task_logits(self, x: Tensor) -> Tensor:
-        """A logit for each class, shape (n, classes)."""
         return self.predict_from(self.codes(x))
 
     def predict_from(self, codes: Tensor) -> Tensor:
-        """The same from codes."""
         return torch.from_numpy(self.predict(codes.numpy()))
 
     def values(self, codes: Float64) -> Float64:
-        """What a code becomes when its concept is set off and on, shape (k, 2)."""
         if not self.logits:
             return np.tile([0.0, 1.0], (codes.shape[1], 1))
         return np.percentile(codes, PERCENTILES, axis=0).T.copy()
@@ -185,11 +181,7 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         codes_sha256=files.digest(contents[CODES]),
         intervention_sha256=files.digest(contents[INTERVENTION]),
     )
-    with files.writing(folder), leftovers.drafted(folder) as draft:
-        for name, content in contents.items():
-            (draft / name).write_bytes(content)
-        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
-    return folder
+    return write_whole(folder, contents, CARD, card)
 
 
 def _try_all_states(model: ConceptModel, rows: ConceptRows) -> None:

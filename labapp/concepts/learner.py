@@ -132,7 +132,6 @@ class ConceptLearner(ABC):
     aligned : whether OIS aligns its codes: they were learned without concepts.
     networks : all that weights.safetensors holds.
     optimizers : in a fixed order.
-    phases : in order.
     batch : rows of a step.
     """
 
@@ -231,5 +230,4 @@ def build(settings: Settings, setup: Setup) -> ConceptLearner:
             safe="Nothing was trained.",
             todo=f"Ask for {setup.concepts} or more, or leave the number out.",
         )
-    learner: ConceptLearner = load(settings.learner)(settings, setup)
-    return learner
+    return load(settings.learner)(settings, setup)

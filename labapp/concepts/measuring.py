@@ -1,7 +1,5 @@
 """What a card says of a concept model: how often it is right, how pure its codes are, and what
-interventions do.
-
-What a concept model answers after concepts were set (paper 001, 4.1 and Figure 5).
+interventions do (paper 001, 4.1 and Figure 5).
 
 A concept that is set off or on gets the model's value for that in place of its code: 0 or 1 where
 codes are probabilities, the 5th or 95th percentile of the training codes where they are logits.
@@ -164,7 +162,6 @@ class Interventions:
 
     @property
     def count(self) -> int:
-        """How many concepts there are."""
         return len(self.values)
 
     def logits(self, chosen: Bool) -> Float64:

@@ -135,11 +135,6 @@ def rebuilding_error(x: Tensor, rebuilt: Tensor) -> Tensor:
     return objectives.cross_entropy(x, rebuilt).mean()
 
 
-def outputs_of(classes: int) -> int:
-    """How many outputs tell so many classes: one logit tells two."""
-    return 1 if classes == 2 else classes
-
-
 def class_loss(outputs: Tensor, labels: Tensor) -> Tensor:
     """Mean cross-entropy of outputs, shape (n, `outputs_of(classes)`)."""
     if outputs.shape[1] == 1:

@@ -17,14 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp import leftovers
 from labapp.concepts import card as cards
 from labapp.concepts import own_pictures, recipe
 from labapp.concepts.card import CARD, CODES, INTERVENTION, WEIGHTS, Card, ConceptCard, ImportedCard
 from labapp.concepts.data import ConceptData
 from labapp.datasets.split import Float32, Float64
 from labapp.errors import DatasetError, ModelError
-from labapp.representations import document, package
+from labapp.representations import package
 from labapp.representations.recipe import ID_PATTERN
 from labapp.training import files
 
@@ -74,13 +73,12 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
         return imported.load(folder, card, _values(folder, card))
     weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
-    values = None
-    if card.intervention_sha256 is not None:
-        values = _values(folder, card)
+    values = None if card.intervention_sha256 is None else _values(folder, card)
     import torch
 
     from labapp.concepts.learner import Setup, build
     from labapp.concepts.model import ConceptModel
+    from labapp.representations.torch_backend import load_weights
 
     torch.set_num_threads(threads)
     asked = card.recipe
@@ -94,20 +92,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
             asked.seed,
         ),
     )
-    own = learner.networks.state_dict()
-    expected = {n: tuple(t.shape) for n, t in own.items() if t.is_floating_point()}
-    if expected != {name: array.shape for name, array in weights.items()}:
-        wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
-        raise ModelError(
-            f"{folder / WEIGHTS} does not hold the weights of its card's network: "
-            f"{', '.join(wrong[:3])}.",
-            safe="No model was loaded.",
-            todo="Take a fresh copy of the package.",
-        )
-    # What is left out are counters of batches and steps, which nothing reads after training.
-    learner.networks.load_state_dict(
-        {name: torch.from_numpy(array) for name, array in weights.items()}, strict=False
-    )
+    load_weights(learner.networks, weights, folder / WEIGHTS)
     return ConceptModel(learner, values, card)
 
 
@@ -178,8 +163,4 @@ def write(
         contents[INTERVENTION] = files.pack_arrays(intervention)
         hashes["intervention_sha256"] = files.digest(contents[INTERVENTION])
     card = card.model_copy(update=hashes)
-    with files.writing(folder), leftovers.drafted(folder) as draft:
-        for name, content in contents.items():
-            (draft / name).write_bytes(content)
-        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
-    return folder
+    return package.write_whole(folder, contents, CARD, card)

@@ -16,10 +16,8 @@ from labapp import resources
 from labapp.concepts.data import Data
 from labapp.concepts.settings import LearnerSettings
 from labapp.concepts.sizes import SIZES, Size, SizeName
-from labapp.documents import LARGEST, parse_yaml
-from labapp.errors import LabappError, ModelError, UsageError
+from labapp.errors import ModelError, UsageError
 from labapp.naming import NotReserved
-from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.data import Part
 from labapp.representations.recipe import ID_PATTERN
@@ -150,7 +148,7 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
     """The recipes in a file, or the shipped one of that id. Raises ModelError: the file is refused,
     or there is neither."""
     if Path(reference).is_file():
-        if {"encoder", "predictor"} <= _keys(Path(reference)):
+        if {"encoder", "predictor"} <= document.keys(Path(reference)):
             raise ModelError(
                 f"{reference} describes a model that is trained already, and is no recipe.",
                 safe="Nothing was trained.",
@@ -170,13 +168,4 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
 def is_concept_recipe(path: Path) -> bool:
     """Whether the recipe in `path` is a concept learner's, right or wrong, by the keys that only
     those have."""
-    return "learner" in _keys(path)
-
-
-def _keys(path: Path) -> set[str]:
-    """The keys of the document in `path`, right or wrong; none where it cannot be read."""
-    try:
-        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
-    except (OSError, LabappError):
-        return set()
-    return set(value) if isinstance(value, dict) else set()
+    return "learner" in document.keys(path)

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -30,9 +29,9 @@ from labapp.concepts.learner import (
     detached,
 )
 from labapp.concepts.settings import Cw, Windows
+from labapp.datasets.split import Float64
+from labapp.metrics.roc import outputs_of
 from labapp.training.loop import Losses
-
-Float64 = NDArray[np.float64]
 
 EPSILON = 1e-5
 """Added to the diagonal of the covariance."""
@@ -104,7 +103,6 @@ class ConceptWhitening(nn.Module):
 
     In training by the statistics of the batch, in evaluation by running ones.
 
-    channels : c.
     iterations : of Newton's method.
     windows : see `Cw.windows`.
     """
@@ -189,7 +187,7 @@ class Whitened(ConceptLearner):
 
     def __init__(self, settings: Cw, setup: Setup) -> None:
         super().__init__(settings, setup)
-        outputs = networks.outputs_of(setup.classes)
+        outputs = outputs_of(setup.classes)
         if setup.tabular:
             encode = networks.encoder(setup.shape, setup.concepts, hidden=networks.TOY_HIDDEN)
             encode.append(nn.Sigmoid())
@@ -262,12 +260,10 @@ class Whitened(ConceptLearner):
 
     def _channels(self, x: Tensor) -> Tensor:
         """Of the concepts: maps (n, k, height, width), of numbers (n, k)."""
-        channels: Tensor = self._layer(self.networks["encoder"](x))[:, : self.setup.concepts]
-        return channels
+        return self._layer(self.networks["encoder"](x))[:, : self.setup.concepts]
 
     def _outputs(self, x: Tensor) -> Tensor:
-        outputs: Tensor = self.networks["predictor"](self._layer(self.networks["encoder"](x)))
-        return outputs
+        return self.networks["predictor"](self._layer(self.networks["encoder"](x)))
 
     def _loss(self, batch: Batch) -> Tensor:
         return networks.class_loss(self._outputs(batch.x), batch.labels)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Float32 = NDArray[np.float32]
+from labapp.datasets.split import Float32
 
 SIZE = 64
 CENTRE = 31

@@ -75,7 +75,6 @@ class RenderedRows:
         return draw(self.factors(rows))
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 5)."""
         return FULL.factors(self.grid_rows[rows])
 
 

@@ -53,7 +53,6 @@ class Official:
         return bits.reshape(-1, SIZE, SIZE).astype(np.float32)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 5)."""
         return self.grid.factors(self.grid_rows[rows])
 
     def part(self, rows: Int64) -> Official:

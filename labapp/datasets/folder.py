@@ -1,4 +1,5 @@
-"""A lab's own pictures: a folder for each class, divided so that no person is in two parts.
+"""A lab's own pictures: a folder for each class, divided class by class into training, validation
+and test so that no person is in two parts.
 
     pictures/
       anger/       S005_001_00000011.png, ...
@@ -6,8 +7,6 @@
 
 Everything is read at once: a picture that cannot be used is reported before training begins, and
 all counts and hashes are of one state of the folder.
-
-Pictures divided into training, validation and test, class by class, and groups kept whole.
 """
 
 from __future__ import annotations
@@ -55,12 +54,9 @@ class FolderRows:
         return len(self.classes)
 
     def instances(self, rows: Int64) -> Float32:
-        """Pictures of the rows, float32 0 to 1, shape (n, channels, size, size)."""
-        pixels: Float32 = self.pictures[rows].astype(np.float32) / np.float32(255)
-        return pixels
+        return self.pictures[rows].astype(np.float32) / np.float32(255)
 
     def labels(self, rows: Int64) -> Int64:
-        """Classes of the rows, from 0: int64, shape (n,)."""
         return self.classes[rows]
 
 

@@ -67,7 +67,6 @@ class Affine(NamedTuple):
         return self.xx * x + self.xy * y + self.x0, self.yx * x + self.yy * y + self.y0
 
     def outline(self, outline: Outline) -> Outline:
-        """The outline, moved."""
         xx, xy, yx, yy, x0, y0 = self
         moved = []
         for segment in outline:

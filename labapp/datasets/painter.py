@@ -3,8 +3,6 @@
 It is the only module outside windows and screens that imports PySide6, and it does so only when
 something is painted. A picture is 100 units wide and high, x to the right and y down, so that the
 same shapes make a picture of any size.
-
-Pictures reduced to fewer pixels, each the mean of the area that it covers.
 """
 
 from __future__ import annotations
@@ -73,8 +71,9 @@ def extents(shapes: Sequence[Shape], size: int, *, margin: float = 0.0) -> NDArr
 def _flat(
     marked: Sequence[tuple[Outline, int]], size: int, margin: float, together: bool
 ) -> NDArray[np.int32]:
-    """Outlines filled with numbers, without antialiasing: the last one counts, or all by OR."""
-    from PySide6.QtGui import QPainter
+    """Outlines filled with numbers below 2**24, without antialiasing: the last one counts, or all
+    by OR."""
+    from PySide6.QtGui import QColor, QPainter
 
     image = _canvas(size)
     painter = QPainter(image)
@@ -84,7 +83,8 @@ def _flat(
     if together:
         painter.setCompositionMode(QPainter.CompositionMode.RasterOp_SourceOrDestination)
     for outline, value in marked:
-        painter.fillPath(_path(outline), _number(value))
+        number = QColor(value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF)
+        painter.fillPath(_path(outline), number)
     painter.end()
     return (_pixels(image) & 0xFFFFFF).astype(np.int32)
 
@@ -111,13 +111,6 @@ def _colour(colour: Colour, alpha: float = 1.0) -> QColor:
 
     r, g, b = (min(max(value, 0.0), 1.0) for value in colour)
     return QColor.fromRgbF(r, g, b, alpha)
-
-
-def _number(value: int) -> QColor:
-    """The colour whose red, green and blue bytes make up a number below 2**24."""
-    from PySide6.QtGui import QColor
-
-    return QColor(value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF)
 
 
 def _path(outline: Outline) -> QPainterPath:
@@ -153,5 +146,4 @@ def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
         edges[:-1, None], np.arange(side)
     )
     share = over.clip(0) * (size / side)
-    whole: NDArray[np.uint8] = np.rint(share @ pictures @ share.T).astype(np.uint8)
-    return whole
+    return np.rint(share @ pictures @ share.T).astype(np.uint8)

@@ -11,10 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.split import ArrayRows, Split, check
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
+from labapp.datasets.split import ArrayRows, Float32, Float64, Split, check
 
 POINTS = 64
 TIMES: Float64 = (np.arange(POINTS) - 32) / 10.0

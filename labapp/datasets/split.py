@@ -59,7 +59,6 @@ class ArrayRows:
 class Split:
     """A data set, divided.
 
-    factor_names : names of the columns of the factors.
     generative : whether the instances are a function of the factors, so that representations can be
         measured against them; the digits of MNIST are labels only.
     files : SHA-256 of the files that were read, by their published names; empty if the data set is

@@ -38,8 +38,7 @@ class Approach(Protocol[DataT]):
 
 def approach(name: str) -> Approach[Any]:
     """The method of that name; see `methods.METHODS`."""
-    module: Approach[Any] = import_module(METHODS[name].approach)
-    return module
+    return import_module(METHODS[name].approach)
 
 
 def classification_phase(

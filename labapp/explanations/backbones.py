@@ -55,8 +55,7 @@ class ResidualBackbone(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """The last map, after its ReLU: shape (n, 128, size / 8, size / 8)."""
-        features: Tensor = self.blocks(self.stem(normalised(pictures)))
-        return features
+        return self.blocks(self.stem(normalised(pictures)))
 
 
 class ResidualBlock(nn.Module):
@@ -71,8 +70,7 @@ class ResidualBlock(nn.Module):
         self.relu = nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.relu(self.body(x) + self.shortcut(x))
-        return out
+        return self.relu(self.body(x) + self.shortcut(x))
 
 
 class BagBackbone(nn.Module):
@@ -100,8 +98,7 @@ class BagBackbone(nn.Module):
         return self.of_normalised(normalised(pictures))
 
     def of_normalised(self, x: Tensor) -> Tensor:
-        features: Tensor = self.blocks(self.stem(x))
-        return features
+        return self.blocks(self.stem(x))
 
 
 class Bottleneck(nn.Module):
@@ -120,8 +117,7 @@ class Bottleneck(nn.Module):
         self.relu = nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.relu(self.body(x) + self.shortcut(x))
-        return out
+        return self.relu(self.body(x) + self.shortcut(x))
 
 
 class PooledClassifier(nn.Module):
@@ -142,8 +138,7 @@ class PooledClassifier(nn.Module):
 
     def judged(self, features: Tensor) -> Tensor:
         """Scores of a last map: shape (n, classes)."""
-        scores: Tensor = self.head(features.mean((2, 3)))
-        return scores
+        return self.head(features.mean((2, 3)))
 
 
 def _convolved(inside: int, outside: int, kernel: int, stride: int = 1) -> list[nn.Module]:

@@ -26,8 +26,6 @@ from labapp.explanations.photos import UInt8, as_input, load_photos
 
 CHUNK = 50
 """Pictures at a time."""
-POINTED = 200
-"""Test pictures on which the explanations are measured."""
 PERCENTILE = 99.0
 """Percentile of the absolute evidence beyond which all values have the strongest colour."""
 
@@ -61,7 +59,7 @@ def symmetric_range(maps: Float32) -> Float32:
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetChecks:
     assert isinstance(network, PooledClassifier)
-    photos = load_photos(data.test, POINTED)
+    photos = load_photos(data.test, evaluation.POINTED)
     maps = _by_chunk(photos.pictures, lambda inputs: _evidence(network, normalised(inputs)))
     with torch.inference_mode():
         scores = network(as_input(photos.pictures)).numpy()

@@ -1,14 +1,7 @@
-"""The data that classifiers learn from, as recipes and cards state them.
-
-Nothing here needs torch.
-
-The methods of explanation: their settings in recipes, and where their code is.
+"""Recipes of classifiers, as YAML (models/recipes/birds-*.yaml, faces-cnn.yaml): the data they
+learn from, and the methods of explanation, with their settings and where their code is.
 
 Nothing here needs torch before pixels are scored.
-
-Recipes of classifiers, as YAML (models/recipes/birds-*.yaml, faces-cnn.yaml).
-
-Nothing here needs torch, so that recipes and cards are read and refused at once.
 """
 
 from __future__ import annotations
@@ -33,11 +26,9 @@ from labapp.datasets.folder import Folder, Shares
 from labapp.datasets.folder import read as read_folder
 from labapp.datasets.split import Int64
 from labapp.discovery import Catalogue, load
-from labapp.documents import LARGEST, parse_yaml
-from labapp.errors import DatasetError, LabappError, ModelError
+from labapp.errors import DatasetError, ModelError
 from labapp.naming import NotReserved
 from labapp.plugins.open_union import OpenUnion, one_of
-from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.card import SHA256_PATTERN
 from labapp.representations.data import Part
@@ -101,11 +92,9 @@ class FacesData(Part):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the classes are called, in the order of the scores."""
         return CLASSES
 
     def load(self, folder: Path | None = None) -> Faces:
-        """The three parts; pictures are painted when they are asked for, and need no folder."""
         return faces(
             seed=self.seed,
             train=self.train,
@@ -322,10 +311,10 @@ class ExplanationMethod:
     one by an entry point of the group `labapp.explanations` that names such an object.
 
     name : what `method: {name: ...}` in a recipe says.
-    settings : type or None
-        What a recipe says besides; derived from `MethodSettings`. None where nothing is learned.
-    birds : bool
-        Whether it learns birds, with their species, genera and marks; else pictures of any classes.
+    settings : what a recipe says besides; derived from `MethodSettings`. None where nothing is
+        learned.
+    birds : whether it learns birds, with their species, genera and marks; else pictures of any
+        classes.
     approach : where its network is and how that learns: a module as `labapp.explanations.approach`
         describes it; empty where nothing is learned.
     checks : what the card says of it, as `module:Class`, derived from `MethodChecks`; empty where
@@ -555,9 +544,5 @@ def read(path: Path) -> ClassifierRecipe:
 def is_classifier_recipe(path: Path) -> bool:
     """Whether the recipe in `path` is a classifier's, right or wrong, by the keys that only those
     have."""
-    try:
-        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
-    except (OSError, LabappError):
-        return False
     own = ClassifierRecipe.model_fields.keys() - Recipe.model_fields.keys()
-    return isinstance(value, dict) and not own.isdisjoint(value)
+    return not own.isdisjoint(document.keys(path))

@@ -1,5 +1,5 @@
 """Prototypes and the patches of pictures: how far they are from each other, which patch is nearest,
-and which patches prototypes are initialised with.
+which patches prototypes are initialised with, and where in a picture a prototype is.
 
 ProtoPNet pushes and ProtoTree projects its prototypes on the nearest patches of training pictures.
 From then on a prototype is a patch of a known picture and can be shown.
@@ -7,8 +7,6 @@ From then on a prototype is a patch of a known picture and can be shown.
 Prototypes are initialised with patches for which the plain classifier's linear head finds most
 evidence. A network that sees 49 pixels from every position can tell a bird from the grass beside
 it: of prototypes that were initialised at random and pushed, two thirds lay off the bird.
-
-Where in a picture a prototype is: boxes around a position of a map.
 
 A box is left, top, right, bottom as shares of the picture, 0 to 1, so that it fits the same bird
 painted at any size. Position i of a network's map is centred on pixel i * stride, not on the middle
@@ -27,11 +25,9 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from torch import Tensor, nn
 
-from labapp.datasets.split import Float32, Float64
+from labapp.datasets.split import Float32, Float64, Int64
 from labapp.explanations.backbones import ResidualBackbone
 from labapp.explanations.photos import Photos, as_input
-
-Int64 = NDArray[np.int64]
 
 CHUNK = 100
 """Pictures at a time."""
@@ -57,8 +53,7 @@ class PrototypeNetwork(nn.Module):
 
     def latent(self, pictures: Tensor) -> Tensor:
         """The map that is compared with prototypes, (n, D, h, w), of pictures (n, 3, s, s)."""
-        latent: Tensor = self.add_on(self.backbone(pictures))
-        return latent
+        return self.add_on(self.backbone(pictures))
 
     def squared_distances(self, pictures: Tensor) -> Tensor:
         """Squared distance of every position to every prototype, (n, P, h, w).
@@ -191,8 +186,7 @@ SHARPNESS = -0.75
 def enlarged(maps: NDArray[np.floating], size: int) -> Float32:
     """Maps (n, h, w) at the size of the picture they are of, bicubic: float32, (n, size, size)."""
     rows, columns = (_weights(size, positions) for positions in maps.shape[1:])
-    result: Float32 = (rows @ maps.astype(np.float32) @ columns.T).astype(np.float32)
-    return result
+    return (rows @ maps.astype(np.float32) @ columns.T).astype(np.float32)
 
 
 def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
@@ -209,7 +203,9 @@ def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
     flat = maps.reshape(len(maps), -1).argmax(1)
     height, width = maps.shape[1:]
     cells = np.stack(np.unravel_index(flat, (height, width)), 1)
-    regions = _of_single_cells(cells, (height, width), size)
+    single = np.zeros((len(cells), height, width), np.float32)
+    single[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
+    regions = enlarged(single, size) > FAINT
     for number, (y, x) in enumerate(cells):
         above = large[number] > least[number]
         places = np.asarray(ndimage.label(above)[0])
@@ -226,14 +222,6 @@ def around_cells(cells: NDArray[np.integer], shape: tuple[int, int]) -> Float64:
     middle = cells[:, ::-1] / np.array(shape[::-1])
     boxes = np.concatenate((middle - 1 / COARSE, middle + 1 / COARSE), axis=1)
     return boxes.clip(0, 1)
-
-
-def _of_single_cells(
-    cells: NDArray[np.integer], shape: tuple[int, int], size: int
-) -> NDArray[np.bool_]:
-    maps = np.zeros((len(cells), *shape), np.float32)
-    maps[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
-    return enlarged(maps, size) > FAINT
 
 
 def _around(there: NDArray[np.bool_]) -> Float64:
@@ -253,15 +241,10 @@ def _weights(size: int, positions: int) -> Float32:
     low = np.floor(place).astype(int)
     weights = np.zeros((size, positions), np.float32)
     for near in range(-1, 3):
-        share = _cubic(np.abs(place - (low + near)))
+        t, a = np.abs(place - (low + near)), SHARPNESS
+        inside = (a + 2) * t**3 - (a + 3) * t**2 + 1
+        outside = a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a
+        share = np.where(t <= 1, inside, np.where(t < 2, outside, 0.0))
         # Beyond the edge the map goes on as it is at the edge.
         np.add.at(weights, (np.arange(size), (low + near).clip(0, positions - 1)), share)
     return weights
-
-
-def _cubic(t: Float64) -> Float64:
-    a = SHARPNESS
-    inside = (a + 2) * t**3 - (a + 3) * t**2 + 1
-    outside = a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a
-    values: Float64 = np.where(t <= 1, inside, np.where(t < 2, outside, 0.0))
-    return values

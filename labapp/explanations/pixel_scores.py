@@ -62,17 +62,14 @@ def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: In
 
 
 def gradient(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
-    """See `scores`."""
     return scores(classifier, "gradient", pictures, classes)
 
 
 def guided_backprop(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
-    """See `scores`."""
     return scores(classifier, "guided_backprop", pictures, classes)
 
 
 def lrp(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
-    """See `scores`."""
     return scores(classifier, "lrp", pictures, classes)
 
 
@@ -112,8 +109,7 @@ def of_network(
             copied = copy.deepcopy(network)
             _set_rules(copied)
             maps = LRP(copied).attribute(fresh, target)
-    scored: Tensor = maps.detach()
-    return scored
+    return maps.detach()
 
 
 def _set_rules(network: nn.Sequential) -> None:

@@ -26,8 +26,6 @@ from labapp.explanations.photos import UInt8, as_input, load_photos
 
 CHUNK = 50
 """Pictures at a time."""
-POINTED = 200
-"""Test pictures on which the explanations are measured."""
 
 
 def network(recipe: ClassifierRecipe) -> PooledClassifier:
@@ -40,7 +38,7 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> GradcamChecks:
     assert isinstance(network, PooledClassifier)
-    photos = load_photos(data.test, POINTED)
+    photos = load_photos(data.test, evaluation.POINTED)
     maps, scores = of_network(network, photos.pictures)
     chosen = scores.argmax(1)
     own = maps[np.arange(len(maps)), chosen]
@@ -68,8 +66,7 @@ def scaled(maps: Float32) -> Float32:
     """Each picture's maps, (n, 20, h, w), from 0 to 1 over all its species together."""
     low = maps.min((1, 2, 3), keepdims=True)
     span = maps.max((1, 2, 3), keepdims=True) - low
-    result: Float32 = (maps - low) / np.where(span > 0, span, 1)
-    return result
+    return (maps - low) / np.where(span > 0, span, 1)
 
 
 class _Classification(nn.Module):

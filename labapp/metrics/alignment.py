@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from labapp.errors import MetricError
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import (
@@ -21,10 +22,9 @@ from labapp.metrics.helper_networks import (
     PUBLISHED_BATCH,
     predictability,
 )
-from labapp.metrics.inputs import JSON, SEEDS, check_vectors, generator
+from labapp.metrics.inputs import JSON, SEEDS, check_vectors, generator, refusal
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "The codes cannot be matched with concepts")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,11 +120,3 @@ def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
             f"there are {codes} codes for {factors} concepts",
             "Give one code a concept, in the same order, or let the codes be aligned.",
         )
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"The codes cannot be matched with concepts: {what}.",
-        safe="Nothing was written.",
-        todo=todo,
-    )

@@ -7,6 +7,7 @@ predicts one of K factors is a classifier, and the released code has one.)
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import sklearn
@@ -15,12 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import Score, check_count, generator
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import Score, check_count, generator, refusal
 from labapp.metrics.sampling import InstanceSource, Sampler, fixed_factors, instance_source
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "BetaVAE cannot be computed")
 
 BATCH = 64
 POINTS = 10_000
@@ -101,8 +101,8 @@ def betavae(
         parts={
             "accuracy_train": float((predict_learn == label).mean()),
             "accuracy_test": float(right.mean()),
-            "per_factor": np.array([_mean(right[truth == k]) for k in every]),
-            "mean_difference": np.stack([_mean_row(learn[label == k]) for k in every], axis=1),
+            "per_factor": np.stack([_mean(right[truth == k]) for k in every]),
+            "mean_difference": np.stack([_mean(learn[label == k]) for k in every], axis=1),
         },
         settings={
             "sampler": drawn.name,
@@ -155,15 +155,5 @@ def _classify(
     return model.predict(learn), model.predict(test)
 
 
-def _mean(right: NDArray[np.bool_]) -> float:
-    return float(right.mean()) if len(right) else float("nan")
-
-
-def _mean_row(points: Float64) -> Float64:
-    return points.mean(axis=0) if len(points) else np.full(points.shape[1], np.nan)
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"BetaVAE cannot be computed: {what}.", safe="Nothing was written.", todo=todo
-    )
+def _mean(rows: Float64 | NDArray[np.bool_]) -> Float64:
+    return np.asarray(rows.mean(axis=0)) if len(rows) else np.full(rows.shape[1:], np.nan)

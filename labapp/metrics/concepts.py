@@ -7,15 +7,15 @@ Paper 001, Definition 3.1: the annotations of concepts are discrete.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import check_labels
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import check_labels, refusal
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "The concepts cannot be scored")
 
 TEST_SHARE = 0.2
 """Paper 001, A.3."""
@@ -121,9 +121,3 @@ def _lacking(targets: Concepts, division: RowDivision) -> int | None:
             if len(np.unique(targets.labels[side, index])) < classes:
                 return index
     return None
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"The concepts cannot be scored: {what}.", safe="Nothing was written.", todo=todo
-    )

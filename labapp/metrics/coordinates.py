@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError
 from labapp.metrics.inputs import z_scores
-
-Float64 = NDArray[np.float64]
 
 Coordinates = Literal["as given", "standardised", "ranks"]
 """As given; less the mean and over the SD of each number; or standardised ranks, which any map that

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.information import labels as classes
 from labapp.metrics.information import shared_in_bins
 from labapp.metrics.inputs import JSON, check_count, check_inputs, check_labels
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 TOP = 10
 """As in the figure."""

@@ -7,17 +7,18 @@ completely when its column rests on one code (paper 002, 3.1.3).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import train_test_split
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import Score, check_inputs, check_rows, check_seed
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import Score, check_inputs, check_rows, check_seed, refusal
 from labapp.metrics.regressors import REGRESSORS, Regressor, r2, standardise
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "DCI cannot be computed")
 
 TEST_SHARE = 0.1
 LEAST_ROWS = 20
@@ -169,7 +170,3 @@ def _mean_of_defined(r2: Float64, rows: str) -> float:
             "Give more rows, or another seed.",
         )
     return float(defined.mean())
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(f"DCI cannot be computed: {what}.", safe="Nothing was written.", todo=todo)

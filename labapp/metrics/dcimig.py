@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64
 from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
 from labapp.metrics.inputs import Score
-
-Float64 = NDArray[np.float64]
 
 
 def dcimig(

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from labapp.datasets.split import Float64, Int64
 from labapp.errors import MetricError
 from labapp.metrics.information import BINS, labels
 from labapp.metrics.inputs import Score, check_inputs, halves, z_scores
 from labapp.metrics.roc import roc_auc
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 ITERATIONS = 1_000
 """Enough for the solver to end; how many it takes changes nothing else."""

@@ -8,12 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError
 from labapp.metrics.inputs import Score, check_count, generator
 from labapp.metrics.sampling import InstanceSource, Sampler, fixed_factors, instance_source
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 BATCH = 64
 POINTS = 10_000

@@ -17,17 +17,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from labapp.datasets.split import Float64, Int64
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision
 from labapp.metrics.inputs import check_count
-from labapp.metrics.roc import class_auc
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from labapp.metrics.roc import class_auc, outputs_of
 
 HIDDEN = 32
 EPOCHS = 25
@@ -71,8 +68,6 @@ def predictability(
     not square.
 
     codes : float64, shape (n, C, d).
-    targets : the K concepts of the n rows.
-    division : the rows that helpers learn from and those they are tested on.
     hidden, batch : units of the hidden layer, rows of a batch.
     epochs : how often each helper sees the rows that it learns from.
     maps : whether the numbers of a code are a square map, which helpers of `map_helpers` take.
@@ -99,7 +94,7 @@ def predictability(
         helpers, d = (len(values), len(columns)), values.shape[2]
         weights: HelperWeights | MapWeights
         if maps:
-            weights = initial_maps(helpers, d, _outputs(classes), generator)
+            weights = initial_maps(helpers, d, outputs_of(classes), generator)
         else:
             weights = initial((*helpers, d, hidden), classes, generator)
         with one_thread():
@@ -131,7 +126,7 @@ def initial(
 ) -> HelperWeights:
     """Glorot's uniform weights, and biases of 0; `shape` is (C, K, d, H)."""
     *helpers, d, hidden = shape
-    outputs = _outputs(classes)
+    outputs = outputs_of(classes)
 
     def uniform(inputs: int, units: int) -> Tensor:
         limit = math.sqrt(6 / (inputs + units))
@@ -219,10 +214,6 @@ def logits_by_knots(weights: HelperWeights, values: Tensor) -> Tensor:
     in_order = slope * ordered[:, None, :, None] + height + weights.offset[:, :, None]
     back = order.argsort(dim=1)[:, None, :, None].expand_as(in_order)
     return torch.gather(in_order, 2, back)
-
-
-def _outputs(classes: int) -> int:
-    return 1 if classes == 2 else classes
 
 
 @contextmanager

@@ -2,20 +2,21 @@
 
 Everything is the plug-in estimate in nats: shares of rows stand for probabilities, without a
 correction. Independent columns therefore come out near (bins - 1)^2 / 2n, not at 0.
-
-Measurements divided into bins, for metrics that count values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import JSON, Score, check_inputs
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import JSON, Score, check_inputs, refusal
+
+_refuse = partial(refusal, "Columns cannot be binned")
 
 Binning: TypeAlias = Literal["equal-width", "equal-frequency"]
 
@@ -54,14 +55,6 @@ def labels(factor: Float64, bins: int = BINS, binning: Binning = "equal-width") 
     distinct values."""
     values, place = np.unique(factor, return_inverse=True)
     return place.astype(np.int64) if len(values) <= bins else discretise(factor, bins, binning)
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(f"Columns cannot be binned: {what}.", safe="Nothing was written.", todo=todo)
-
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

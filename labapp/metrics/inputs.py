@@ -1,22 +1,19 @@
-"""Codes, factors, seeds and numbers of rows or draws, checked once for every metric.
-
-The result of every metric: a number, the parts it was made from, and the settings. Rows to learn
-from and rows to score, for metrics that fit a classifier.
-"""
+"""Codes, factors, seeds and numbers of rows or draws, checked once for every metric; and the result
+of every metric."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64, Int64
 from labapp.errors import MetricError
-
-Float64 = NDArray[np.float64]
 
 LARGEST = 1e100
 """Values beyond this are refused: their squares, and sums of these, would leave float64."""
@@ -59,7 +56,7 @@ def join_vectors(
         if a.shape[1:] != b.shape[1:]:
             raise _refuse(
                 f"the {name} to learn from have {' x '.join(map(str, a.shape[1:]))} numbers a row "
-                f"and those to score {' x '.join(map(str, b.shape[1:]))}.",
+                f"and those to score {' x '.join(map(str, b.shape[1:]))}",
                 "Give the same columns of both.",
             )
     return np.concatenate([learnt, c]), np.concatenate([of_learnt, f]), len(learnt)
@@ -73,12 +70,12 @@ def check_labels(labels: ArrayLike, rows: int) -> Float64:
     table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
     if table.shape != (rows, 1):
         raise _refuse(
-            f"labels have shape {np.shape(labels)}, and there are {rows} rows of codes.",
+            f"labels have shape {np.shape(labels)}, and there are {rows} rows of codes",
             "Give one label an instance, in the same order as the codes.",
         )
     if table.min() == table.max():
         raise _refuse(
-            f"every label is {table[0, 0]:g}; there is no task.", "Give rows of several classes."
+            f"every label is {table[0, 0]:g}; there is no task", "Give rows of several classes."
         )
     return table
 
@@ -88,7 +85,7 @@ def check_rows(rows: int, least: int) -> None:
     than `least`."""
     if rows < least:
         raise _refuse(
-            f"there are {rows} rows, too few to learn from some and score the others.",
+            f"there are {rows} rows, too few to learn from some and score the others",
             f"Give at least {least}.",
         )
 
@@ -96,14 +93,14 @@ def check_rows(rows: int, least: int) -> None:
 def check_count(name: str, value: int, least: int) -> None:
     """Refuse a number that is below its least value. Raises MetricError: a number below `least`."""
     if value < least:
-        raise _refuse(f"{name} is {value}.", f"Give at least {least}.")
+        raise _refuse(f"{name} is {value}", f"Give at least {least}.")
 
 
 def check_seed(seed: int) -> None:
     """Refuse a seed that numpy, torch or scikit-learn would not take. Raises MetricError: a seed
     outside 0 to 2^32 - 1."""
     if not 0 <= seed < SEEDS:
-        raise _refuse(f"the seed is {seed}.", "Give a whole number from 0 to 2^32 - 1.")
+        raise _refuse(f"the seed is {seed}", "Give a whole number from 0 to 2^32 - 1.")
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -116,16 +113,16 @@ def generator(seed: int) -> np.random.Generator:
 def _paired(c: Float64, f: Float64) -> tuple[Float64, Float64]:
     if len(c) != len(f):
         raise _refuse(
-            f"codes have {len(c)} rows and factors {len(f)}.",
+            f"codes have {len(c)} rows and factors {len(f)}",
             "Give the same instances in the same order in both.",
         )
     if len(c) < 2:
-        raise _refuse(f"codes and factors have {len(c)} rows.", "Two are the least that can vary.")
+        raise _refuse(f"codes and factors have {len(c)} rows", "Two are the least that can vary.")
     for index, column in enumerate(f.T):
         if column.min() == column.max():
             raise _refuse(
                 f"factors: column {index} is {column[0]:g} in every row; no code can be scored "
-                "on a factor that does not vary.",
+                "on a factor that does not vary",
                 "Leave that column out.",
             )
     return c, f
@@ -134,10 +131,10 @@ def _paired(c: Float64, f: Float64) -> tuple[Float64, Float64]:
 def _table(name: str, values: ArrayLike, axes: int) -> Float64:
     array = np.asarray(values)
     if array.dtype.kind not in "buif":
-        raise _refuse(f"{name} are of type {array.dtype}.", "Give real numbers.")
+        raise _refuse(f"{name} are of type {array.dtype}", "Give real numbers.")
     if array.ndim != axes or 0 in array.shape[1:]:
         raise _refuse(
-            f"{name} have shape {array.shape}.",
+            f"{name} have shape {array.shape}",
             "Give one row an instance and one column a dimension, shape (n, columns).",
         )
     table = array.astype(np.float64)
@@ -148,16 +145,18 @@ def _table(name: str, values: ArrayLike, axes: int) -> Float64:
         names = zip(("row", "column", "number"), place, strict=False)
         raise _refuse(
             f"{name}: {', '.join(f'{axis} {index}' for axis, index in names)} is {table[place]}; "
-            f"values must be finite and at most {LARGEST:g} in size.",
+            f"values must be finite and at most {LARGEST:g} in size",
             "Leave the row out or put it right.",
         )
     return table
 
 
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"The representation cannot be scored: {what}", safe="Nothing was written.", todo=todo
-    )
+def refusal(subject: str, what: str, todo: str) -> MetricError:
+    """The error of a metric: what cannot be done, and why."""
+    return MetricError(f"{subject}: {what}.", safe="Nothing was written.", todo=todo)
+
+
+_refuse = partial(refusal, "The representation cannot be scored")
 
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
@@ -169,7 +168,6 @@ class Score:
     """A metric's result.
 
     metric : the metric's name on the command line, for example "mig".
-    score : the number that carries the metric's name.
     parts : numbers and float64 arrays by name. Where they occur, `per_code` has shape (C,),
         `per_factor` shape (K,), and a matrix shape (C, K): codes downwards, factors across. A NaN
         stands only where the metric's docstring says that a part is undefined.
@@ -200,8 +198,6 @@ def _plain(value: float | list[JSON]) -> JSON:
         return [_plain(entry) for entry in value]  # type: ignore[arg-type]
     return value if math.isfinite(value) else None
 
-
-Int64 = NDArray[np.int64]
 
 LEAST_ROWS = 10
 """With fewer rows, a fifth of them is a single row, from which nothing can be learnt."""

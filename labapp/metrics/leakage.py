@@ -15,22 +15,22 @@ itself, which scales codes to an SD of 1 before it compares distances in two of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.metrics import mutual_info_score
 
-from labapp.errors import MetricError
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.alignment import align as aligned
 from labapp.metrics.alignment import check_enough
 from labapp.metrics.concepts import Concepts, concepts, task
 from labapp.metrics.information import BINS, discretise
-from labapp.metrics.inputs import JSON, Score, check_count, check_inputs, check_seed
+from labapp.metrics.inputs import JSON, Score, check_count, check_inputs, check_seed, refusal
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "Leakage cannot be computed")
 
 Estimator = Literal["neighbours", "bins"]
 NEIGHBOURS = 3
@@ -159,12 +159,10 @@ def _columns(codes: Float64, estimator: Estimator) -> list[Column]:
         if (column == np.rint(column)).all() or column.min() == column.max():
             columns.append(np.unique(column, return_inverse=True)[1])
         else:
-            columns.append(column if estimator == "neighbours" else _binned(column))
+            columns.append(
+                column if estimator == "neighbours" else discretise(column, BINS, "equal-frequency")
+            )
     return columns
-
-
-def _binned(column: Float64) -> Int64:
-    return discretise(column, BINS, "equal-frequency")
 
 
 def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared:
@@ -228,9 +226,3 @@ def _settings(
         "as_published": as_published,
         "rows": rows,
     }
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"Leakage cannot be computed: {what}.", safe="Nothing was written.", todo=todo
-    )

@@ -7,12 +7,11 @@ Chen et al. (2018), as printed in paper 002, 3.2.2: the mean over factors of
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64
 from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
 from labapp.metrics.inputs import Score
-
-Float64 = NDArray[np.float64]
 
 
 def mig(

@@ -8,6 +8,7 @@ it.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from labapp.errors import MetricError
+from labapp.datasets.split import Float64
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows
-from labapp.metrics.inputs import Score, check_count, generator, join_vectors
-from labapp.metrics.roc import roc_auc
+from labapp.metrics.inputs import Score, check_count, generator, join_vectors, refusal
+from labapp.metrics.roc import outputs_of, roc_auc
 
-Float64 = NDArray[np.float64]
+_refuse = partial(refusal, "NIS cannot be computed")
 
 HIDDEN = 20
 BATCH = 512
@@ -159,8 +160,8 @@ class _Predictor:
         self._labels = targets.labels[division.test]
         # A concept of two classes has one output, of m classes m.
         self._outputs = np.split(
-            np.arange(sum(map(_outputs, targets.classes))),
-            np.cumsum([_outputs(classes) for classes in targets.classes])[:-1],
+            np.arange(sum(map(outputs_of, targets.classes))),
+            np.cumsum([outputs_of(classes) for classes in targets.classes])[:-1],
         )
         self._model = _fitted(
             codes[train].reshape(len(train), -1), _indicators(targets, train), hidden, state
@@ -214,10 +215,6 @@ def _fitted(inputs: Float64, targets: NDArray[np.int64], hidden: int, state: int
         return model.fit(inputs, targets[:, 0] if targets.shape[1] == 1 else targets)
 
 
-def _outputs(classes: int) -> int:
-    return 1 if classes == 2 else classes
-
-
 def _indicators(targets: Concepts, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """0 and 1, shape (rows, outputs): the second of two classes, or each of more."""
     columns = [
@@ -226,7 +223,3 @@ def _indicators(targets: Concepts, rows: NDArray[np.int64]) -> NDArray[np.int64]
         for kind in ([1] if classes == 2 else range(classes))
     ]
     return np.stack(columns, axis=1).astype(np.int64)
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(f"NIS cannot be computed: {what}.", safe="Nothing was written.", todo=todo)

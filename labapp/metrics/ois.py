@@ -11,15 +11,14 @@ from functools import partial
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64
 from labapp.metrics.alignment import check_enough, greedy
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
 from labapp.metrics.inputs import SEEDS, Score, check_vectors, generator
-
-Float64 = NDArray[np.float64]
 
 
 def ois(

@@ -1,15 +1,12 @@
-"""What can be read of concepts and of a task from all codes together, by a small network.
+"""What can be read of concepts and of a task from all codes together, by a small network: paper
+001, A.9 (Figure A.3: the task) and A.11 (Figure A.6: concepts); completeness is that of Yeh et al.
+(2020).
 
-Paper 001, A.9 (Figure A.3: the task) and A.11 (Figure A.6: concepts); completeness is that of Yeh
-et al. (2020). The networks are those of `probe_networks`.
-
-The networks of the probes: one for each column of classes, which reads all codes at once.
-
-Paper 001, A.9 and A.11: an MLP with two hidden layers of 64 ReLU units. All columns are learnt in
-one batched computation. What the paper leaves open is as for its concept learners: Adam with a rate
-of 0.001, batches of 32, 100 epochs (its tables of numbers: 300), Glorot's uniform initial weights,
-no scaling of codes. Each network begins with weights of its own; all take the same batches in the
-same order.
+The network of each column of classes is an MLP with two hidden layers of 64 ReLU units, which reads
+all codes at once. All columns are learnt in one batched computation. What the paper leaves open is
+as for its concept learners: Adam with a rate of 0.001, batches of 32, 100 epochs (its tables of
+numbers: 300), Glorot's uniform initial weights, no scaling of codes. Each network begins with
+weights of its own; all take the same batches in the same order.
 """
 
 from __future__ import annotations
@@ -20,15 +17,16 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows, task
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import EPSILON, RATE, check_size, cross_entropy, one_thread
 from labapp.metrics.inputs import JSON, SEEDS, Score, check_count, generator, join_vectors
-from labapp.metrics.roc import class_accuracy, class_auc
+from labapp.metrics.roc import class_accuracy, class_auc, outputs_of
 
 HIDDEN = 64
 EPOCHS = 100
@@ -55,8 +53,6 @@ def probed(
     beyond `helper_networks.LARGEST`.
 
     inputs : float64, shape (n, D): all numbers of all codes of each row.
-    targets : the K columns of classes to tell.
-    division : the rows to learn from, and those to test on.
     hidden, batch : units of each hidden layer, rows of a batch.
     epochs : how often the rows are learnt from.
     seed : of the initial weights and of the order of rows.
@@ -73,7 +69,7 @@ def probed(
         columns = np.flatnonzero(np.array(targets.classes) == classes)
         labels = torch.from_numpy(targets.labels[:, columns].T.copy())
         generator = torch.Generator().manual_seed(seed)
-        widths = (values.shape[1], *hidden, 1 if classes == 2 else classes)
+        widths = (values.shape[1], *hidden, outputs_of(classes))
         layers = _initial(len(columns), widths, generator)
 
         def report(share: float, before: int = place) -> None:
@@ -131,7 +127,6 @@ def _logits(layers: Sequence[Layer], values: Tensor) -> Tensor:
     return signal
 
 
-Float64 = NDArray[np.float64]
 Progress = Callable[[float], None]
 TaskRows = tuple[ArrayLike, ArrayLike, ArrayLike]
 """Codes, factors and labels of other rows to learn from."""

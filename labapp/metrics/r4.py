@@ -11,16 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.inputs import Score, check_count, check_inputs, check_rows, generator
 from labapp.metrics.regressors import r2, standardise
 from labapp.parallel.processes import cores
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Division = tuple[Int64, Int64]
 """Numbers of training and of test rows."""
 

@@ -24,7 +24,6 @@ class Metric:
     label : its name as titles and texts have it.
     title : what it stands for, in words.
     better : whether a higher or a lower score says that the representation is better.
-    source : where it was defined.
     where : its function, as `module:function`; by default of its own name, in the module of that
         name in `labapp.metrics`.
     vectors : whether codes may have shape (n, k, d).
@@ -56,8 +55,7 @@ class Metric:
         MetricError for what it cannot score. Its further keyword arguments with defaults are what
         `--set` can change; with `progress` it has an argument of that name, see `metrics.r4`.
         """
-        function: Function = load(self.where or f"labapp.metrics.{self.name}:{self.name}")
-        return function
+        return load(self.where or f"labapp.metrics.{self.name}:{self.name}")
 
 
 _ALL = (

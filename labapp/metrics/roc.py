@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from labapp.datasets.split import Float64, Int64
 
 
 def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
@@ -26,6 +25,11 @@ def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
     pairs = count * (ranks.shape[-1] - count)
     higher = (ranks * positives).sum(axis=-1) - count * (count + 1) / 2
     return np.where(pairs > 0, higher / np.maximum(pairs, 1), np.nan)
+
+
+def outputs_of(classes: int) -> int:
+    """How many outputs tell so many classes: one logit tells two."""
+    return 1 if classes == 2 else classes
 
 
 def class_auc(logits: Float64, labels: Int64) -> Float64:

@@ -8,16 +8,16 @@ or with values that are nearly the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import check_inputs
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import check_inputs, refusal
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "Instances that share a factor cannot be drawn")
 
 ROWS_AT_ONCE = 2**16
 """Rows of codes that are in memory at once, approximately."""
@@ -230,11 +230,3 @@ def _check_draw(name: str, values: ArrayLike, n: int) -> Float64:
     if not np.isfinite(table).all():
         raise _refuse(f"the sampler's {name} are not all finite", "Put the sampler right.")
     return table
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"Instances that share a factor cannot be drawn: {what}.",
-        safe="Nothing was written.",
-        todo=todo,
-    )

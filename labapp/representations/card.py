@@ -49,7 +49,6 @@ IMPORTED = {ONNX: "onnxruntime", PYTHON: "python"}
 each."""
 LARGEST_SIDE = 512
 """Pixels of the longer side of a picture; points of a series are at most its square."""
-Backend = Literal["torch", "onnxruntime", "python"]
 SHA256_PATTERN = SHA256
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 
@@ -231,7 +230,7 @@ class ModelCard(Part):
     display: Display
     shape: tuple[int, ...] | None = None
     chart: Chart | None = None
-    backend: Backend = "torch"
+    backend: Literal["torch", "onnxruntime", "python"] = "torch"
     sampling: Literal["held-out", "prior"]
     dimensions: list[Dial] = Field(min_length=1, max_length=64)
     task: Task | None = None

@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from labapp.documents import LARGEST, parse_yaml, refusal
-from labapp.errors import ModelError
+from labapp.errors import LabappError, ModelError
 from labapp.reading import files
 
 Document = TypeVar("Document", bound=BaseModel)
@@ -31,6 +31,15 @@ def read(path: Path, kind: str, model: type[Document]) -> Document:
         return model.model_validate(located.value)
     except ValidationError as error:
         raise refusal(path, located, error, kind, model, ModelError) from error
+
+
+def keys(path: Path) -> set[str]:
+    """The keys of the document in `path`, right or wrong; none where it cannot be read."""
+    try:
+        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
+    except (OSError, LabappError):
+        return set()
+    return set(value) if isinstance(value, dict) else set()
 
 
 def dump(document: BaseModel) -> str:

@@ -1,12 +1,10 @@
-"""How much each dial of a model changes what the decoder draws.
+"""How much each dial of a model changes what the decoder draws, and how long decodes take here and
+now.
 
 Some dials of a model change almost nothing: a penalty on the total correlation switches dimensions
 off (paper 000, Table A.4, where they are grey). The paper does not say how it identified them. Here
 each dial is turned from its low to its high end while the others keep the values of held-out
 instances, and the two pictures are compared.
-
-How long decodes take here and now: one dial state at a time, as on the slider path, and in the
-batches of sheets.
 """
 
 from __future__ import annotations
@@ -18,16 +16,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from labapp.datasets.split import divide
+from labapp.datasets.split import Float32, Float64, divide
 from labapp.representations.decoders import Forward, LoadedDecoder
 from labapp.representations.distance import named
 from labapp.representations.recipe import in_tasks
 from labapp.representations.space import Continuous, Dimension, LatentSpace
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 
 LOW, HIGH = 5, 95
 """Percentiles of a slider between which it is turned: the inner ends of Low and High (4.5)."""
@@ -45,7 +39,6 @@ dials."""
 class DialEffect:
     """What one dial changes, on average over held-out instances.
 
-    name : the representation's own name of the dimension.
     distance : mean of the study's distance d between the two pictures, 0-1; None where the card
         names none.
     change : mean of the sum over pixels (points of a series) of absolute differences.
@@ -65,14 +58,7 @@ class DialEffect:
         return self.share < LITTLE
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "distance": self.distance,
-            "change": self.change,
-            "squares": self.squares,
-            "share": self.share,
-            "little": self.little,
-        }
+        return asdict(self) | {"little": self.little}
 
 
 def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEffect, ...]:
@@ -99,22 +85,6 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
             decoder.space.dimensions, means, sizes, strict=True
         )
     )
-
-
-def _turned(decoder: LoadedDecoder, rows: Float32, number: int) -> list[tuple[Float32, Float32]]:
-    """Pairs of instances (n, *shape) between which one dial is turned."""
-    dial = decoder.space.dimensions[number]
-    if isinstance(dial, Continuous):
-        ends = [float(decoder.percentiles[at][number]) for at in (LOW, HIGH)]
-    else:
-        ends = [float(value) for value in range(dial.k)]
-
-    def at(value: float) -> Float32:
-        moved = rows.copy()
-        moved[:, number] = value
-        return decoder.decode(decoder.space.encode_rows(moved).astype(np.float32))
-
-    return list(combinations([at(value) for value in ends], 2))
 
 
 _Means = tuple[float | None, float, float]

@@ -3,15 +3,13 @@ encodings beside the true factors to the metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from labapp.datasets.split import Split
+from labapp.datasets.split import Float32, Float64, Split
 from labapp.errors import DatasetError, ModelError
 from labapp.representations import measuring, package
 from labapp.representations.card import ModelCard
@@ -19,9 +17,6 @@ from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.effects import HIGH, LITTLE, LOW, effects
 from labapp.representations.measuring import QualityMeasures
 from labapp.representations.recipe import ClosedForm, InfoGan, PublishedScores
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 
 TOLERANCE = 0.001
 """Relative difference from the card that rounding on another device or build explains."""
@@ -83,7 +78,13 @@ def held_out_data(card: ModelCard, folder: Path | None) -> Split:
             todo="Evaluate a model of a data set.",
         )
     data = card.data.load(folder)
-    _same_files(card, data.files)
+    stated = card.data_sha256 or {}
+    if others := [name for name, sha256 in stated.items() if data.files.get(name) != sha256]:
+        raise DatasetError(
+            f"{', '.join(others)}: not the file that {card.id} learned from.",
+            safe="Nothing was changed.",
+            todo="Take a fresh copy of the data; the hashes are on the model's card.",
+        )
     return data
 
 
@@ -92,7 +93,13 @@ def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
     Raises ModelError: its package holds another number of them."""
     if isinstance(decoder.card.made_by.source, ClosedForm):
         return data.held.factors(np.arange(len(data.held))).astype(np.float32)
-    _match(decoder, len(data.held))
+    held = len(data.held)
+    if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
+        raise ModelError(
+            f"{decoder.id} holds {len(decoder.latents)} encodings for {held} held-out instances: "
+            "its latents and its card do not belong together.",
+            todo="Take a fresh copy of the package.",
+        )
     return decoder.latents
 
 
@@ -125,17 +132,6 @@ def labelled_encodings(
         code_names=tuple(dial.name for dial in card.dimensions),
         factor_names=data.factor_names,
     )
-
-
-def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
-    """Refuse other files than those that the model learned from, where its card says which."""
-    stated = card.data_sha256 or {}
-    if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
-        raise DatasetError(
-            f"{', '.join(others)}: not the file that {card.id} learned from.",
-            safe="Nothing was changed.",
-            todo="Take a fresh copy of the data; the hashes are on the model's card.",
-        )
 
 
 def table(result: dict[str, Any]) -> list[str]:
@@ -209,15 +205,6 @@ def _flat(numbers: dict[str, Any]) -> dict[str, Any]:
 
 def _cell(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
-
-
-def _match(decoder: LoadedDecoder, held: int) -> None:
-    if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
-        raise ModelError(
-            f"{decoder.id} holds {len(decoder.latents)} encodings for {held} held-out instances: "
-            "its latents and its card do not belong together.",
-            todo="Take a fresh copy of the package.",
-        )
 
 
 def _published(stated: QualityMeasures) -> PublishedScores:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.datasets import mnist
-from labapp.datasets.split import Int64, Rows, Split, chunks, divide
+from labapp.datasets.split import Float32, Float64, Int64, Rows, Split, chunks, divide
 from labapp.representations.card import (
     CodeAgreement,
     Dci,
@@ -27,9 +27,6 @@ from labapp.representations.card import (
 )
 from labapp.representations.recipe import InfoGan, Likelihood, PublishedScores, TrainedNetwork
 from labapp.representations.space import Discrete, LatentSpace
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 
 INSTANCES = 10_000
 """Most held-out rows on which disentanglement is measured."""

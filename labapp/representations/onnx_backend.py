@@ -76,7 +76,6 @@ def build(
     or takes too much memory; ONNX Runtime refuses the graph, or it does not make one instance of
     the card's shape, float32 and finite, of one z.
 
-    width : of z.
     threads : of the processor; 1 is right for the slider path (see `torch_backend`).
     model : its id, for messages.
     trial : z that it is tried on in a process of its own before it is opened here, shape (n,
@@ -93,8 +92,7 @@ def build(
     shape = architecture.output_shape
 
     def run(z: Float32) -> Float32:
-        decoded: Float32 = computed(session, wanted, {given: z}, model)
-        return decoded
+        return computed(session, wanted, {given: z}, model)
 
     def one_by_one(z: Float32) -> Float32:
         rows = [run(z[row : row + 1]) for row in range(len(z))]
@@ -132,7 +130,10 @@ def graph(
         raise _refused(name, "it has not one input and one output of float32", todo)
     key, wanted, alone = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
     takes = tuple(size if isinstance(size, int) else None for size in inputs[0].shape[1:])
-    if inputs[0].shape and not _fits(takes, given):
+    if inputs[0].shape and not (
+        len(takes) == len(given)
+        and all(size in (None, wanted) for size, wanted in zip(takes, given, strict=True))
+    ):
         raise _refused(name, f"it takes {_shown(takes)}, wanted: {_shown(given)}", todo)
 
     def run(values: Float32) -> Float32:
@@ -208,12 +209,6 @@ def computed(
                 raise _refused(name, why, "Take another model, or import it again.") from error
             raise
     return output
-
-
-def _fits(takes: tuple[int | None, ...], given: tuple[int, ...]) -> bool:
-    return len(takes) == len(given) and all(
-        size in (None, wanted) for size, wanted in zip(takes, given, strict=True)
-    )
 
 
 def _shown(shape: tuple[int | None, ...]) -> str:

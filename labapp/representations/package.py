@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from labapp import leftovers, resources
 from labapp.errors import ModelError
@@ -220,7 +221,10 @@ def load_package(
     if isinstance(card.made_by.source, ClosedForm):
         return _closed_form(folder, card, card.made_by.source)
     if isinstance(card.made_by.source, PythonFunction):
-        return _installed(folder, card)
+        sample = _sample(folder, card)
+        pictures = read_arrays(folder, card)["pictures"]
+        trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
+        return _loaded(card, sample, python_backend.build(card, trial, pictures))
     return _trained(folder, card, device, threads, exact, native)
 
 
@@ -344,14 +348,6 @@ def try_graph(model: str) -> None:
     onnx_backend.try_graph(card.id, graph, _trial(card, _sample(folder, card)[0]))
 
 
-def _installed(folder: Path, card: ModelCard) -> LoadedDecoder:
-    """A decoder that is a function of an installed Python package."""
-    sample = _sample(folder, card)
-    pictures = read_arrays(folder, card)["pictures"]
-    trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
-    return _loaded(card, sample, python_backend.build(card, trial, pictures))
-
-
 def read_arrays(folder: Path, card: ModelCard) -> dict[str, Float32]:
     """The arrays of the package's latents.npz. Raises ModelError."""
     return files.read_arrays(folder / files.LATENTS, card.latents_sha256 or "")
@@ -426,10 +422,17 @@ def write_package(
         contents[decoder] = weights if isinstance(weights, bytes) else files.pack_weights(weights)
         hashes["weights_sha256"] = files.digest(contents[decoder])
     card = ModelCard.model_validate(card.to_json() | hashes)
+    return write_whole(folder, contents, cards.CARD, card)
+
+
+def write_whole(
+    folder: Path, contents: Mapping[str, bytes], card_name: str, card: BaseModel
+) -> Path:
+    """Write the files and the card of a package, or nothing. Raises ModelError."""
     with files.writing(folder), leftovers.drafted(folder) as draft:
         for name, content in contents.items():
             (draft / name).write_bytes(content)
-        (draft / cards.CARD).write_text(document.dump(card), encoding="utf-8")
+        (draft / card_name).write_text(document.dump(card), encoding="utf-8")
     return folder
 
 

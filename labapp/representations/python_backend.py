@@ -250,7 +250,8 @@ def runner(function: Callable[[Float32], Any], name: str) -> Callable[[Float32],
     def run(latents: Float32) -> Float32:
         try:
             made = function(latents.copy())
-            if _is_tensor(made):
+            torch = sys.modules.get("torch")
+            if torch is not None and isinstance(made, torch.Tensor):
                 made = made.detach().cpu().numpy()
             return np.array(made, np.float32)
         except (Exception, SystemExit) as error:
@@ -263,11 +264,6 @@ def runner(function: Callable[[Float32], Any], name: str) -> Callable[[Float32],
             raise _fails(name, f"fails on latents of the shape {latents.shape}", error) from error
 
     return run
-
-
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _fails(name: str, what: str, error: BaseException) -> ModelError:

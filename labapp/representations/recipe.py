@@ -1,14 +1,9 @@
-"""Recipes of models for `labapp models train`, as YAML (models/recipes/*.yaml).
+"""Recipes of models for `labapp models train`, as YAML (models/recipes/*.yaml); the registry of
+architectures that model packages may name; and what a model's card says of the tasks that it is
+used in, where a study file says nothing else.
 
-Nothing here needs torch, so that recipes and cards are read and refused at once.
-
-The registry of architectures that model packages may name.
-
-Listing and checking a package needs no torch; building a trained decoder does, and imports it then.
-A package adds an architecture by an entry point of the group `labapp.decoders` that names an
-`Architecture`.
-
-What a model's card says of the tasks that it is used in; a study file may say otherwise.
+Listing and checking need no torch; building a trained decoder does, and imports it then. A package
+adds an architecture by an entry point of the group `labapp.decoders` that names an `Architecture`.
 """
 
 from __future__ import annotations

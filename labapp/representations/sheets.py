@@ -1,10 +1,6 @@
-"""Traversal sheets: what each dial of a model does, at a few states of the others.
-
-The numbers of a sheet, without any drawing: `labapp models show` draws them as a PNG file
-(sheet_figure.py) and the moderator's study view as widgets.
-
-The layout of a traversal sheet, in a file and on the screen.
-"""
+"""Traversal sheets: what each dial of a model does, at a few states of the others. Their numbers
+and layout, without any drawing: `labapp models show` draws them as a PNG file (sheet_figure.py) and
+the moderator's study view as widgets."""
 
 from __future__ import annotations
 
@@ -137,8 +133,7 @@ def _smaller(x: Float32) -> Float32:
     blocks = x[:, : rows * times, : columns * times].reshape(
         len(x), rows, times, columns, times, *x.shape[3:]
     )
-    means: Float32 = blocks.mean(axis=(2, 4), dtype=np.float32)
-    return means
+    return blocks.mean(axis=(2, 4), dtype=np.float32)
 
 
 def limits(dimension: Dimension) -> str:
@@ -213,8 +208,9 @@ def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf)
     cells: list[Cell] = []
     y, marked, right, most = 0.0, "", m.label, 1
     for row in sheet.rows:
-        kind = _kind(row)
-        states = _states(row, m, room)
+        kind = "continuous" if isinstance(row.dimension, Continuous) else f"{row.values}"
+        there = len(row.instances)
+        states = max(n for n in range(1, there + 1) if n == 1 or _right(row, m, n) <= room)
         most = max(most, states)
         if kind != marked:
             y += m.row if marked else 0.0
@@ -232,17 +228,6 @@ def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf)
         right = max(right, _right(row, m, states))
         y += m.cell_height + m.row
     return SheetLayout(most, right, y - m.row, tuple(marks), tuple(labels), tuple(cells))
-
-
-def _kind(row: Traversal) -> str:
-    """Rows of one kind share their marks."""
-    return "continuous" if isinstance(row.dimension, Continuous) else f"{row.values}"
-
-
-def _states(row: Traversal, m: SheetSizes, room: float) -> int:
-    """How many states of a row fit, at least one."""
-    there = len(row.instances)
-    return max(n for n in range(1, there + 1) if n == 1 or _right(row, m, n) <= room)
 
 
 def _right(row: Traversal, m: SheetSizes, states: int) -> float:

@@ -3,9 +3,6 @@
 A run is a function of its recipe: which rows make iteration i and the noise it adds are drawn from
 (seed, epoch) and (seed, i). Killed at any moment, it goes on from its last checkpoint and ends, on
 one device, with the very weights of a run that was left alone.
-
-All random numbers of a step come from the generator it is given, so that a step is a function of
-the recipe and its number.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from labapp import resources
-from labapp.datasets.split import Rows, Split
+from labapp.datasets.split import Float32, Rows, Split
 from labapp.errors import ModelError
 from labapp.representations import (
     encodings,
@@ -55,7 +52,6 @@ from labapp.training import checkpoint
 from labapp.training.checkpoint import Provenance, Run
 from labapp.training.loop import Progress, StepResult, run_steps, versions
 
-Float32 = NDArray[np.float32]
 StoredWeights = dict[str, NDArray[np.floating]]
 
 # Streams of the recipe's seed; the numbers are part of what a recipe means.
@@ -128,7 +124,7 @@ def _iterate(
 
     @lru_cache(maxsize=1)
     def order(epoch: int) -> NDArray[np.int64]:
-        return _order(recipe, len(rows), epoch)
+        return np.random.default_rng([recipe.seed, _ORDER, epoch]).permutation(len(rows))
 
     def take(iteration: int) -> StepResult:
         epoch, at = divmod(iteration, per_epoch)
@@ -144,10 +140,6 @@ def _iterate(
         return StepResult(losses, f"epoch {epoch + 1}/{epochs}", f"iteration {number}", ends)
 
     run_steps(run, iterations, take, provenance=provenance, state=state, progress=progress)
-
-
-def _order(recipe: Recipe, rows: int, epoch: int) -> NDArray[np.int64]:
-    return np.random.default_rng([recipe.seed, _ORDER, epoch]).permutation(rows)
 
 
 def _stored_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -> StoredWeights:

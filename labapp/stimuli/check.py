@@ -222,18 +222,15 @@ def reserved(pairs: Sequence[ReferencePair]) -> frozenset[str]:
 
 
 def _nearest(photos: Sequence[Photo], place: int) -> list[ReferencePair]:
-    pairs = list(_pairs(photos, place))
-    least = min((len(pair.differing) for pair in pairs), default=0)
-    return [pair for pair in pairs if len(pair.differing) == least]
-
-
-def _pairs(photos: Sequence[Photo], place: int) -> Iterator[ReferencePair]:
+    pairs = []
     off = [photo for photo in photos if not photo.concepts[place]]
     on = [photo for photo in photos if photo.concepts[place]]
     for without, with_it in product(off, on):
         both = enumerate(zip(without.concepts, with_it.concepts, strict=True))
         differing = tuple(other for other, (a, b) in both if a != b and other != place)
-        yield ReferencePair(place, without, with_it, differing)
+        pairs.append(ReferencePair(place, without, with_it, differing))
+    least = min((len(pair.differing) for pair in pairs), default=0)
+    return [pair for pair in pairs if len(pair.differing) == least]
 
 
 def _kind(photo: Photo) -> str:

@@ -79,7 +79,21 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
     if pictures.is_bird(ref):
         return 0, _bird_bytes(ref)
     if masking.is_masked(ref):
-        return _masked(stimulus_sets, ref)
+        try:
+            wanted = MaskedRef.of(ref)
+        except ValueError as error:
+            raise StimuliError(
+                f"{error}.",
+                todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT.",
+            ) from error
+        for place, stimulus_set in enumerate(stimulus_sets):
+            if stimulus_set.id == wanted.stimuli:
+                return place, masked_pictures.png(stimulus_set, wanted)
+        ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
+        raise StimuliError(
+            f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
+            todo=f"Name a picture of one of these: {ids}.",
+        )
     there = [n for n, s in enumerate(stimulus_sets) if pictures.path_of(s.folder, ref).exists()]
     contents = {n: pictures.content_of(stimulus_sets[n].folder, ref) for n in there or [0]}
     if len(set(contents.values())) > 1:
@@ -90,25 +104,6 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
             todo="Rename it in one of them, and import that set again.",
         )
     return next(iter(contents.items()))
-
-
-def _masked(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]:
-    """Number of the set that a masked picture is made of, and its bytes."""
-    try:
-        wanted = MaskedRef.of(ref)
-    except ValueError as error:
-        raise StimuliError(
-            f"{error}.",
-            todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT.",
-        ) from error
-    for place, stimulus_set in enumerate(stimulus_sets):
-        if stimulus_set.id == wanted.stimuli:
-            return place, masked_pictures.png(stimulus_set, wanted)
-    ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
-    raise StimuliError(
-        f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
-        todo=f"Name a picture of one of these: {ids}.",
-    )
 
 
 def _bird_bytes(ref: str) -> bytes:
@@ -158,7 +153,6 @@ def _write(path: Path, content: bytes) -> None:
 class Gallery:
     """The stored pictures of a session, read when they are needed.
 
-    folder : where they are stored.
     files : name of a picture in the plan -> name of its file in the folder.
     """
 
@@ -189,7 +183,6 @@ class Gallery:
         return pixels
 
     def _unstored(self, ref: str) -> UInt8:
-        """A picture that was not stored. Raises StimuliError."""
         raise StimuliError(
             f"The picture {ref!r} was not kept with this session.",
             safe="Everything recorded is safe.",

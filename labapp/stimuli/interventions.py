@@ -61,10 +61,8 @@ def item_type(
     answer is wrong, and right from the corrections on. None: concepts are wrong, and the answer is
     right with and without them.
 
-    answers : array of float16, shape (3^k, classes)
-        Of the photo.
-    beliefs, concepts : sequences of k
-        What the model believes, and what is true.
+    answers : float16, shape (3^k, classes), of the photo.
+    beliefs, concepts : what the model believes, and what is true.
     truth : the place of the true class among the classes.
     """
     wrong = [believed(belief) != there for belief, there in zip(beliefs, concepts, strict=True)]

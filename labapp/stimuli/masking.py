@@ -1,11 +1,10 @@
-"""Pictures of which only the pixels that an explanation ranks highest are shown.
+"""Pictures of which only the pixels that an explanation ranks highest are shown, and heatmaps in
+colour over their photo.
 
 Source: paper 004, section 3.4: scores rank the pixels, and the percentages shown are spaced
-logarithmically, 5 to 60 in ten steps, because sensation follows the logarithm of the stimulus.
-What masked pixels become and whether the sign of a score counts is not published: both are
-settings, and are written down with every session.
-
-Heatmaps in colour, over the photo they belong to.
+logarithmically, 5 to 60 in ten steps, because sensation follows the logarithm of the stimulus. What
+masked pixels become and whether the sign of a score counts is not published: both are settings, and
+are written down with every session.
 
 As in their authors' code, GradCAM is shown as half photo and half colour, and BagNet as colours
 that the photo's edges darken by a quarter. All heatmaps of a photo are on one scale already, so
@@ -78,7 +77,6 @@ class MaskedRef:
 
 
 def is_masked(ref: str) -> bool:
-    """Whether a picture is a masked one."""
     return ref.startswith(PREFIX)
 
 
@@ -116,8 +114,7 @@ def ranking(scores: NDArray[np.floating], sign: Sign = "signed") -> Int64:
     numbers, shape (rows, columns). Ties are broken by one fixed permutation."""
     flat = np.asarray(scores, np.float64).reshape(-1)
     values = np.abs(flat) if sign == "absolute" else flat
-    ranked: Int64 = np.lexsort((_permutation(flat.size), -values))
-    return ranked
+    return np.lexsort((_permutation(flat.size), -values))
 
 
 @lru_cache(maxsize=8)
@@ -207,16 +204,10 @@ def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> U
     values = enlarged(grey.astype(np.float32), height, width)
     colours: UInt8 = table(colour_map).take(_as_bytes(values), axis=0)
     if scale == "positive":
-        return _mean(photo, colours)
+        total = photo.astype(np.uint16) + colours
+        return ((total >> 1) + ((total & 3) == 3)).astype(np.uint8)
     alpha = EDGE_ALPHA * edges(photo)[..., None]
     return _as_bytes((1 - alpha) * colours)
-
-
-def _mean(first: UInt8, second: UInt8) -> UInt8:
-    """Half and half, rounded to the even number."""
-    total = first.astype(np.uint16) + second
-    half: UInt8 = ((total >> 1) + ((total & 3) == 3)).astype(np.uint8)
-    return half
 
 
 def enlarged(values: Float32, height: int, width: int) -> Float32:
@@ -237,8 +228,7 @@ def _along(values: Float32, pixels: int, axis: int) -> Float32:
     shape[axis] = pixels
     share = (at - low).astype(np.float32).reshape(shape)
     here, next_ = values.take(low, axis), values.take(np.minimum(low + 1, cells - 1), axis)
-    out: Float32 = (1 - share) * here + share * next_
-    return out
+    return (1 - share) * here + share * next_
 
 
 def edges(photo: UInt8) -> Float32:
@@ -263,18 +253,15 @@ def edges(photo: UInt8) -> Float32:
     full = max(strong, 2 * grain)
     if full <= 0:
         return np.zeros_like(strength)
-    out: Float32 = ((strength - grain) / (full - grain)).clip(0, 1)
-    return out
+    return ((strength - grain) / (full - grain)).clip(0, 1)
 
 
 def _smoothed(grey: Float32) -> Float32:
     """Each pixel with its neighbours, 1 : 2 : 1 both ways."""
     padded = np.pad(grey, 1, mode="edge")
     across = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
-    out: Float32 = (across[:-2] + 2 * across[1:-1] + across[2:]) / 16
-    return out
+    return (across[:-2] + 2 * across[1:-1] + across[2:]) / 16
 
 
 def _as_bytes(values: Float32) -> UInt8:
-    whole: UInt8 = np.rint(values).clip(0, 255).astype(np.uint8)
-    return whole
+    return np.rint(values).clip(0, 255).astype(np.uint8)

@@ -35,7 +35,6 @@ FORMATS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg")}
 
 
 def is_bird(ref: str) -> bool:
-    """Whether a picture is painted."""
     return ref.startswith(BIRD)
 
 

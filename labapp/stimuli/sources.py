@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from labapp.errors import StimuliError
 from labapp.reading import tables
@@ -416,7 +415,10 @@ def readable(source: SetSource) -> tuple[ReadableSet | None, list[str]]:
     except ValidationError as invalid:
         for error in invalid.errors(include_url=False):
             loc = error["loc"]
-            if not _follows(error):
+            items = error["input"]
+            # A list may be too short only because some of its items were refused.
+            short = error["type"] == "too_short" and isinstance(items, list)
+            if not short or len(items) < error["ctx"]["min_length"]:
                 faults.append(f"{source.where(loc)}: {schema_fault(error)}")
             bad.add(loc[:1] if loc[:1] in [(key,) for key in EXAMPLES] else loc[:2])
         try:
@@ -436,16 +438,6 @@ def readable(source: SetSource) -> tuple[ReadableSet | None, list[str]]:
             not faults,
         ),
         faults,
-    )
-
-
-def _follows(error: ErrorDetails) -> bool:
-    """Whether a list is too short only because some of its items were refused."""
-    items = error["input"]
-    return (
-        error["type"] == "too_short"
-        and isinstance(items, list)
-        and len(items) >= error["ctx"]["min_length"]
     )
 
 

@@ -36,9 +36,8 @@ class Progress:
 
     phase : the part of the training that is running, in words.
     step, steps : steps done, and of how many.
-    losses : the losses of the last step, by name.
-    elapsed_s, remaining_s : float
-        Seconds spent, over all restarts, and left, as estimated from the pace of this process.
+    elapsed_s, remaining_s : seconds spent, over all restarts, and left, as estimated from the pace
+        of this process.
     """
 
     phase: str
@@ -54,7 +53,6 @@ class StepResult:
     """What came of a step.
 
     losses : see `Losses`.
-    phase : the part of the training that is running, in words.
     place : where the step stands in the run, for error texts.
     ends : whether a part of the run ends with it: then progress is reported and a checkpoint saved.
     """
@@ -94,7 +92,12 @@ def run_steps(
         now = time.perf_counter()
         run.seconds = before + now - began
         if result.ends or now - saved >= checkpoint_s:
-            _check(result, state)
+            if "loss" in result.losses and not math.isfinite(float(result.losses["loss"])):
+                raise ModelError(
+                    f"The loss is no longer finite at {result.place}.",
+                    safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
+                    todo="Lower the learning rate in the recipe.",
+                )
             checkpoint.save(state, run, provenance)
             saved = now
         if progress is not None and (result.ends or now - reported >= REPORT_S):
@@ -110,15 +113,6 @@ def run_steps(
                     remaining_s=pace * (steps - run.iteration),
                 )
             )
-
-
-def _check(result: StepResult, state: Path) -> None:
-    if "loss" in result.losses and not math.isfinite(float(result.losses["loss"])):
-        raise ModelError(
-            f"The loss is no longer finite at {result.place}.",
-            safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
-            todo="Lower the learning rate in the recipe.",
-        )
 
 
 def versions() -> dict[str, str]:

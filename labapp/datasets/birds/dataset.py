@@ -1,36 +1,25 @@
-"""Birds by row number, painted when they are asked for: rows go through the species in turn.
-
-The parts draw from seeds of their own, so that no picture of one is in another, and taking more
-rows of a part leaves the first ones as they were.
-
-The parameters of one picture, drawn from four numbers: seed, part, species, number in the part.
-
-The species decides the marks, and in two genera it makes a tint of the belly more likely; nothing
-else depends on it. The numbers were chosen by trial trainings, in which a small network erred on
-every fifth to tenth picture after 24 to 32 training pictures of each species.
-
-One bird to pixels, to a map of its parts, and to how much of each mark can be seen.
-
-The size changes only how finely a picture is drawn: a network at 96 pixels and a participant at 384
-see the same bird in the same light. Only the grain is drawn for the pixels of each size.
-
-The bird itself, in its own units: facing right, the origin in its body, y down.
-
-Parts are numbered in the order in which they are painted: of two parts at a pixel, the one with the
-higher number is visible. A mark that a bird does not have, such as a crest, is still made without
-colour, because it has a place that a leaf can hide.
-
-Twenty invented species of birds: five genera, each with the four combinations of two marks.
+"""Twenty invented species of birds: five genera, each with the four combinations of two marks; and
+pictures of them by row number, painted when they are asked for.
 
 Genera differ in colour and build and are told apart at once. Within a genus only two local marks
 decide: a species differs from two of its sisters in one of them and from the third in both. Most
 marks decide in two genera, so that a part learned in one can mislead in another. Classes as
 combinations of parts are the idea of FunnyBirds (Hesse et al. 2023).
 
-Everything that one picture of a bird is made of, as plain numbers.
+A picture is drawn from four numbers: seed, part, species, number in the part. So no picture of one
+part is in another, and taking more rows of a part leaves the first ones as they were. The species
+decides the marks, and in two genera it makes a tint of the belly more likely; nothing else depends
+on it. Parameters were chosen by trial trainings, in which a small network erred on every fifth to
+tenth picture after 24 to 32 training pictures of each species.
 
-Units are hundredths of the picture's width; y points down. Colours are hue (degrees), saturation
-and value until they are painted.
+The size changes only how finely a picture is drawn: a network at 96 pixels and a participant at 384
+see the same bird in the same light. Only the grain is drawn for the pixels of each size.
+
+Units are hundredths of the picture's width, y down; the bird itself is in its own units, facing
+right, the origin in its body. Colours are hue (degrees), saturation and value until they are
+painted. Parts are numbered in the order in which they are painted: of two parts at a pixel, the one
+with the higher number is visible. A mark that a bird does not have, such as a crest, is still made
+without colour, because it has a place that a leaf can hide.
 """
 
 from __future__ import annotations
@@ -279,28 +268,30 @@ def bird(
         species=species,
         marks=marks,
         strength=(s[0], s[1], s[2], s[3], s[4], s[5]),
-        pose=_pose(draws),
+        pose=Pose(
+            x=draws.uniform(45, 55),
+            y=draws.uniform(47, 57),
+            degrees=draws.normal(0, 10),
+            scale=draws.uniform(0.78, 1.02),
+            aspect=draws.uniform(0.9, 1.1),
+            mirrored=draws.chance(0.5),
+            head=(20 + draws.normal(0, 1.2), -18 + draws.normal(0, 1.8)),
+            wing_degrees=draws.normal(-4, 7),
+            tail_length=0.875 * draws.uniform(0.85, 1.2),
+            beak_length=draws.uniform(0.9, 1.15),
+            crest_height=draws.uniform(9.5, 15),
+        ),
         plumage=_plumage(draws, species),
-        light=_light(draws),
+        light=Light(
+            gain=draws.uniform(0.7, 1.1),
+            cast=(draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11)),
+            shading=draws.uniform(0, 0.45),
+            degrees=draws.uniform(0, 360),
+            noise=draws.uniform(0.01, 0.04),
+        ),
         ground=_ground(draws),
         leaves=_leaves(draws, occlusion),
         noise_seed=(*entropy, 1),
-    )
-
-
-def _pose(draws: Draws) -> Pose:
-    return Pose(
-        x=draws.uniform(45, 55),
-        y=draws.uniform(47, 57),
-        degrees=draws.normal(0, 10),
-        scale=draws.uniform(0.78, 1.02),
-        aspect=draws.uniform(0.9, 1.1),
-        mirrored=draws.chance(0.5),
-        head=(20 + draws.normal(0, 1.2), -18 + draws.normal(0, 1.8)),
-        wing_degrees=draws.normal(-4, 7),
-        tail_length=0.875 * draws.uniform(0.85, 1.2),
-        beak_length=draws.uniform(0.9, 1.15),
-        crest_height=draws.uniform(9.5, 15),
     )
 
 
@@ -325,16 +316,6 @@ def _plumage(draws: Draws, species: int) -> Plumage:
     )
     beak = (draws.uniform(28, 52), draws.uniform(0.65, 0.85), draws.uniform(0.8, 0.95))
     return Plumage(body, belly, beak, draws.uniform(0, 60), tinted)
-
-
-def _light(draws: Draws) -> Light:
-    return Light(
-        gain=draws.uniform(0.7, 1.1),
-        cast=(draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11)),
-        shading=draws.uniform(0, 0.45),
-        degrees=draws.uniform(0, 360),
-        noise=draws.uniform(0.01, 0.04),
-    )
 
 
 SKY, GRASS, SAND = (195.0, 240.0), (75.0, 150.0), (15.0, 55.0)

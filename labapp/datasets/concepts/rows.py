@@ -1,17 +1,15 @@
-"""Instances with their concepts and the label of the task, divided for training and test.
+"""Tasks of concepts: instances with their concepts and the label of the task, divided for training
+and test. Chance is from uniform numbers alone, which numpy promises to keep: data must not change
+with it.
 
-Which rows of a grid of factors a task keeps, so that its factors depend on each other.
+Which rows of a grid of factors a task keeps, so that its factors depend on each other (paper 001,
+A.6): with lambda correlations, each value of factor i (i up to lambda) allows factor i + 1 only
+half of its values, drawn without replacement: from the lower three quarters of them where one
+concept of the row is 1, from the upper three quarters otherwise. Factors after lambda + 1 keep
+every other value, so that the size hardly changes with lambda.
 
-Paper 001, A.6: with lambda correlations, each value of factor i (i up to lambda) allows factor
-i + 1 only half of its values, drawn without replacement: from the lower three quarters of them
-where one concept of the row is 1, from the upper three quarters otherwise. Factors after
-lambda + 1 keep every other value, so that the size hardly changes with lambda.
-
-Chance from uniform numbers alone, which numpy promises to keep: data must not change with it.
-
-TabularToy(delta): seven numbers made from three latents, whose signs are the concepts.
-
-Paper 001, A.6, after Mahinpei et al. (2021): the latents are standard normal and every two of them
+TabularToy(delta) has seven numbers made from three latents, whose signs are the concepts. Paper
+001, A.6, after Mahinpei et al. (2021): the latents are standard normal and every two of them
 correlate with delta. The task asks whether at least two of them are positive.
 """
 
@@ -54,19 +52,15 @@ class ConceptRows:
         return len(self.labels_of)
 
     def instances(self, rows: Int64) -> Float32:
-        """Instances of the rows, float32, shape (n, *shape)."""
         return self.rows.instances(rows)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factors of the rows, float64, shape (n, k)."""
         return self.rows.factors(rows)
 
     def concepts(self, rows: Int64) -> Int64:
-        """Concepts of the rows, 0 or 1, int64, shape (n, k)."""
         return self.concepts_of[rows]
 
     def labels(self, rows: Int64) -> Int64:
-        """Labels of the rows, from 0, int64, shape (n,)."""
         return self.labels_of[rows]
 
 
@@ -107,7 +101,6 @@ class ConceptSplit:
         `rules_of`.
     class_names : id and name of each class, where they have some. `invented`: whether nobody
         knows them before.
-    classes_are : what texts call the classes.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
         3); None where a row is no picture.
     unclear : by number of a factor, the values between which people cannot tell its concept by

@@ -71,7 +71,6 @@ class Official:
         return np.ascontiguousarray(chosen, dtype=np.float32) / np.float32(255)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 6)."""
         return self.f[rows]
 
 
@@ -229,7 +228,6 @@ class RenderedRows:
         return pictures / np.float32(255)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 6)."""
         return grid_factors(self.grid_rows[rows])
 
     def _view(self, scale: int, shape: int, orientation: int) -> scene.View:
@@ -274,7 +272,6 @@ def shapes(
     seed : of the values that are allowed, and of the division.
     official : the published file 3dshapes.h5; its pictures take the place of drawn ones. It is
         read through once, about a minute.
-    reading : "text", or "released", as the released code has it.
     """
     every = np.arange(COUNT)
     indices = grid_indices(every)

@@ -114,7 +114,6 @@ def sprites(
     correlations : lambda, 0 to 4: as many factors depend on the one before.
     seed : of the values that are allowed, and of the division.
     official : the published file; its pictures take the place of drawn ones.
-    reading : "text", or "released", as the released code has it.
     """
     every = np.arange(dsprites.COUNT)
     indices = dsprites.grid_indices(every)

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from labapp import __version__
 from labapp.datasets import folder as folders
 from labapp.datasets.painter import average_blocks
-from labapp.datasets.split import Int64
+from labapp.datasets.split import Float32, Int64
 from labapp.errors import StimuliError
 from labapp.explanations.building.build import BuiltSet, Progress
-from labapp.explanations.building.pixel_score_sets import select
+from labapp.explanations.building.pixel_score_sets import confusions, select
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.data import ids_of
 from labapp.reading import files as reading
@@ -38,7 +38,6 @@ from labapp.stimuli import masking, score_files
 from labapp.stimuli.manifest import (
     Class_,
     Classifier,
-    Confusion,
     Manifest,
     MaskedOutput,
     Method,
@@ -49,7 +48,6 @@ from labapp.stimuli.pictures import png
 from labapp.training import files
 
 UInt8 = NDArray[np.uint8]
-Float32 = NDArray[np.float32]
 Predict = Callable[[UInt8], Float32]
 """Pictures, uint8 (n, channels, size, size) -> scores of the classes, float32 (n, classes)."""
 
@@ -72,12 +70,10 @@ DIGITS = 4
 class BlackBox:
     """What is to be known of a classifier besides its file.
 
-    file : the file that it came as.
     names : of the classes, in the order of its scores.
     size : width and height of the pictures it takes, in pixels.
     channels : 1 for grey, 3 for red, green and blue.
     mean, std : of each channel, of levels from 0 to 1, by which its inputs are normalised.
-    format : of the file.
     trusted : whether a file that is a program is opened though it cannot be shut in.
     """
 
@@ -92,7 +88,6 @@ class BlackBox:
 
     @property
     def sha256(self) -> str:
-        """Of the file."""
         return files.digest(files.read_bytes(self.file))
 
     def card(self, pictures: int) -> Classifier:
@@ -191,15 +186,7 @@ def build(
         correct_example=photos[-1],
         methods=tuple(ScoredMethod(id=name, name=METHODS[name]) for name in spec.methods),
         mean_level=(mean[0],) if len(mean) == 1 else (mean[0], mean[1], mean[2]),
-        pool=tuple(
-            Confusion(
-                truth=ids[truth],
-                prediction=ids[other],
-                count=int(((labels == truth) & (predicted == other)).sum()),
-            )
-            for truth in range(len(ids))
-            for other in range(len(ids))
-        ),
+        pool=confusions(ids, labels, predicted),
         seed=seed,
         made_with=f"labapp {__version__}, labapp stimuli explain --{box.format} "
         f"{box.file.name} (SHA-256 {box.sha256}) --seed {seed}",

@@ -100,7 +100,13 @@ def built_of(
         else:
             break
     photos = photos_of(classifier, rows)
-    jobs = _jobs(chosen, photos)
+    in_sets = [
+        ExplanationJob(photos.photo_id(c.row), c, example=False)
+        for dealt in chosen.sets
+        for c in dealt
+    ]
+    examples = (chosen.right_example, chosen.wrong_example)
+    jobs = in_sets + [ExplanationJob(photos.photo_id(c.row), c, example=True) for c in examples]
     explained: list[PhotoExplanation] = []
     for start in range(0, len(jobs), CHUNK):
         report("explaining", start, len(jobs))
@@ -168,16 +174,6 @@ def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFewPhotos) -> 
         f"and suit the task and {wrong} are wrong ({few}).",
         todo="Use a model that is right in 75 to 90 % of its test photos.",
     )
-
-
-def _jobs(chosen: Selection, photos: SetPhotos) -> list[ExplanationJob]:
-    in_sets = [
-        ExplanationJob(photos.photo_id(c.row), c, example=False)
-        for dealt in chosen.sets
-        for c in dealt
-    ]
-    examples = (chosen.right_example, chosen.wrong_example)
-    return in_sets + [ExplanationJob(photos.photo_id(c.row), c, example=True) for c in examples]
 
 
 def _assembled(

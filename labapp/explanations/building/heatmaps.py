@@ -32,13 +32,10 @@ GRADCAM_PX, BAGNET_PX = 24, 48
 class ClassMaps:
     """Heatmaps of all classes of some photos.
 
-    maps : float32 array
-        As the method has them, shape (n, classes, rows, columns).
-    shown : float32 array
-        From 0, black, to 1, white, on one scale for all classes of a photo; of the same shape, but
-        for rows and columns, which may be more.
-    strengths : float32 array
-        How much each shows, as somebody would read it who follows it, shape (n, classes).
+    maps : as the method has them, shape (n, classes, rows, columns).
+    shown : from 0, black, to 1, white, on one scale for all classes of a photo; of the same shape,
+        but for rows and columns, which may be more.
+    strengths : how much each shows, as somebody would read it who follows it, shape (n, classes).
     """
 
     maps: Float32
@@ -53,10 +50,8 @@ class HeatmapExplainer(ABC):
     def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
         """The heatmaps of pictures.
 
-        pictures : uint8 array
-            Shape (n, 3, size, size).
-        scores : float32 array
-            What the model says of them, shape (n, classes).
+        pictures : shape (n, 3, size, size).
+        scores : what the model says of them, shape (n, classes).
         """
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
@@ -123,12 +118,10 @@ class EvidenceExplainer(HeatmapExplainer):
 
 
 def by_gradcam(spec: Spec) -> GradcamExplainer:
-    """The explainer of a set's photos."""
     return GradcamExplainer()
 
 
 def by_bagnet(spec: Spec) -> EvidenceExplainer:
-    """The explainer of a set's photos."""
     return EvidenceExplainer()
 
 

@@ -28,7 +28,7 @@ from labapp.explanations.building.sets import Candidate, Spec, class_id, ref_of
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
 from labapp.explanations.prototree import network
-from labapp.explanations.prototree.network import DecisionTree, FinalTwo, PathStep, TreeExplanation
+from labapp.explanations.prototree.network import DecisionTree, PathStep, TreeExplanation
 from labapp.stimuli.manifest import Prototype
 from labapp.stimuli.pictures import paint_bird
 
@@ -81,7 +81,15 @@ class PathExplainer:
                 fields["first_wrong"] = wrong
             if self.distinction and job.candidate.right:
                 final = finals[n]
-                fields["final"] = _final(explanation, final)
+                first, absent, present = (
+                    _row(s) for s in explanation.steps(final.picture, final.nodes)
+                )
+                fields["final"] = {
+                    "first": first,
+                    "absent": absent,
+                    "present": present,
+                    "classes": tuple(class_id(species) for species in final.species),
+                }
                 if not job.example:
                     fields["rows"] = tuple(steps[:-2])
             explained.append(PhotoExplanation(fields))
@@ -121,18 +129,7 @@ def _row(step: PathStep) -> dict[str, Any]:
     }
 
 
-def _final(explanation: TreeExplanation, final: FinalTwo) -> dict[str, Any]:
-    first, absent, present = (_row(s) for s in explanation.steps(final.picture, final.nodes))
-    return {
-        "first": first,
-        "absent": absent,
-        "present": present,
-        "classes": tuple(class_id(species) for species in final.species),
-    }
-
-
 def by_paths(spec: Spec) -> PathExplainer:
-    """The explainer of a set's photos."""
     return PathExplainer(spec.distinction)
 
 

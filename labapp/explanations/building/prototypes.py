@@ -98,5 +98,4 @@ def _ranked(
 
 
 def by_prototypes(spec: Spec) -> PrototypeExplainer:
-    """The explainer of a set's photos."""
     return PrototypeExplainer(spec.distinction)

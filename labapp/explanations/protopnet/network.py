@@ -1,10 +1,8 @@
-"""ProtoPNet: similarities of patches to learned prototypes, and the classes.
+"""ProtoPNet: similarities of patches to learned prototypes, and the classes; and its explanations.
 
 After Chen et al. 2019, "This looks like that": squared L2 distances between the backbone's map and
 prototypes of one cell, the smallest over the places, a similarity that falls with the distance's
 logarithm, and a linear layer without bias over the similarities.
-
-Explanations of a ProtoPNet: its prototypes, and their similarity to the patches of a picture.
 """
 
 from __future__ import annotations
@@ -140,8 +138,7 @@ class ClassExplanation:
     @property
     def predicted(self) -> Int64:
         """Species predicted, from 0: int64, shape (n,)."""
-        species: Int64 = self.scores.argmax(1).astype(np.int64)
-        return species
+        return self.scores.argmax(1).astype(np.int64)
 
     def boxes(self, picture: int, prototypes: Int64) -> Float64:
         """Where in a picture these prototypes are found: float64, shape (k, 4), see `regions`."""

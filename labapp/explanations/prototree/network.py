@@ -1,16 +1,13 @@
-"""A soft decision tree over prototypes: every leaf is reached, some more probably than others.
+"""A soft decision tree over prototypes: every leaf is reached, some more probably than others. And
+its explanations: the tree, and the path of a picture along the likelier answers.
 
 After Nauta et al. 2021, "Neural prototype trees for interpretable fine-grained image recognition",
 section 3: the probability that a prototype is present is exp(-d), d its L2 distance (not squared)
 to the nearest patch; a leaf's share is the product along its way, and the prediction the mean of
 the leaves' class distributions weighted with their shares.
 
-The shape of a decision tree, without its weights: children of nodes, and paths to leaves.
-
 Inner nodes ask for a prototype; "absent" goes to the first child, "present" to the second. Nodes
 are numbered from the root, parents before children.
-
-Explanations of a ProtoTree: its tree, and the path of a picture along the likelier answers.
 """
 
 from __future__ import annotations
@@ -357,8 +354,7 @@ class TreeExplanation:
     @property
     def leaf_species(self) -> Int64:
         """The species each leaf says, int64, shape (L,)."""
-        species: Int64 = self.distributions.argmax(1).astype(np.int64)
-        return species
+        return self.distributions.argmax(1).astype(np.int64)
 
     @property
     def predicted(self) -> Int64:
@@ -418,7 +414,6 @@ def final_two(model: Classifier, pictures: UInt8) -> list[FinalTwo]:
 
 
 def of_network(network: ProtoTree, pictures: UInt8) -> TreeExplanation:
-    """See `explain`."""
     left = network.pruned()
     places, least = [], []
     shape = (0, 0)

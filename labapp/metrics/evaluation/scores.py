@@ -1,8 +1,5 @@
-"""One metric or all of them, on the same codes and factors.
-
-Codes and factors from files: .npy as numpy saves it, or .csv with or without a line of names.
-Metrics in a terminal: progress while they are computed, and tables of their scores.
-"""
+"""One metric or all of them, on codes and factors from files (.npy as numpy saves it, or .csv with
+or without a line of names), shown in a terminal."""
 
 from __future__ import annotations
 
@@ -23,6 +20,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRe
 from rich.table import Table
 
 from labapp.console import marked, shown
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError, UsageError
 from labapp.metrics.correlations import Correlations
 from labapp.metrics.inputs import Score, check_vectors
@@ -30,7 +28,6 @@ from labapp.metrics.registry import METRICS, Metric
 from labapp.reading import arrays, files, tables
 from labapp.reading.tables import TableError, TextTable
 
-Float64 = NDArray[np.float64]
 Say = Callable[[str, float | None], None]
 """Called with the name of each metric and None before it is computed; for metrics that may take
 minutes, also with the share that is done, 0 to 1."""
@@ -349,7 +346,8 @@ def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
     except TableError as error:
         raise _refuse(path, error.what, error.todo) from error
     values = np.array(read, dtype=np.float64).reshape(-1, len(names))
-    if has_names and not names[0] and _counts(values[:, 0]):
+    counts = len(values) > 0 and values[0, 0] in (0, 1) and (np.diff(values[:, 0]) == 1).all()
+    if has_names and not names[0] and counts:
         raise _refuse(
             path,
             "its first column has no name and counts the rows, as pandas and R write it",
@@ -357,13 +355,6 @@ def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
         )
     named = tuple(name or f"{letter}{at}" for at, name in enumerate(names, 1))
     return NumberTable(values, named if has_names else default_names(letter, len(names)))
-
-
-def _counts(column: NDArray[np.float64]) -> bool:
-    """Whether a column counts from 0 or 1."""
-    if not len(column):
-        return False
-    return column[0] in (0, 1) and bool((np.diff(column) == 1).all())
 
 
 def _is_number(cell: str) -> bool:

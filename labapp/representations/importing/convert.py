@@ -50,9 +50,7 @@ TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.e
 class Conversion:
     """A graph, and what the file itself makes of latents.
 
-    graph : ONNX.
-    decoded : ndarray
-        Of the latents that were given, shape (n, ...), float32.
+    decoded : of the latents that were given, shape (n, ...), float32.
     operators : of the file, such as `aten::relu`.
     torch : the version that opened it.
     """
@@ -76,8 +74,7 @@ def convert(
     cannot be opened apart, or holds what is not converted, with its operators.
 
     path : for messages.
-    latents : ndarray
-        Or what else it takes, shape (n, ...).
+    latents : or what else it takes, shape (n, ...).
     trusted : open it without shutting the process in.
     todo : what to look at where it fails on them.
     """
@@ -182,8 +179,7 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
     ModelError: it takes more memory than it may, or does not answer within `SECONDS`.
 
     name : for messages.
-    inputs : ndarray
-        Each of them is computed alone, and all together; shape (n, ...).
+    inputs : each of them is computed alone, and all together; shape (n, ...).
     """
     key = sha256(content).hexdigest(), inputs.shape[1:]
     if key in _TRIED:

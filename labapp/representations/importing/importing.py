@@ -45,12 +45,8 @@ _SAFE = "Nothing was written."
 
 @dataclass(frozen=True)
 class Imported:
-    """A package that was made.
-
-    folder : Path
-    card : ModelCard
-    notes : what is to be known of it, such as how long a decode takes.
-    """
+    """A package that was made. `notes`: what is to be known of it, such as how long a decode
+    takes."""
 
     folder: Path
     card: ModelCard
@@ -63,10 +59,8 @@ class _Opened:
 
     name : for messages.
     run : latents -> instances of the layout's shape.
-    how : Layout
     graph : ONNX; none of a function in Python.
-    expected : ndarray or None
-        What a converted file made itself of the latents that it is tried on.
+    expected : what a converted file made itself of the latents that it is tried on.
     files : name -> SHA-256.
     package, versions : see `Origin`.
     """
@@ -106,8 +100,8 @@ def import_decoder(
     distance : how two instances are compared; see `labapp.representations.distance`. By default the
         mean squared error. A usual one gets the scale of the model, unless the name says it.
     limits : YAML with `dials`, see `latents.Dials`.
-    dataset : str or None
-        Of which the model is, for its card; by default what stands before the stroke of its id.
+    dataset : of which the model is, for its card; by default what stands before the stroke of its
+        id.
     trusted : open a TorchScript file though it cannot be shut in.
     out : the folder to write; by default the user's models, where studies find the model by its id.
     """
@@ -115,7 +109,14 @@ def import_decoder(
     folder = resources.user_models() / model_id if out is None else out
     package.refuse_existing(folder)
     if distance is not None:
-        _check_distance(distance)
+        try:
+            named(distance)
+        except ValueError as error:
+            raise ModelError(
+                f"{distance!r} is no distance; it is {error}.",
+                safe=_SAFE,
+                todo="Correct --distance.",
+            ) from error
     rows = rows_of.read(latents)
     dials = rows_of.dials(rows, latents, limits)
     space = LatentSpace.from_json([dial.model_dump() for dial in dials])
@@ -335,12 +336,3 @@ def _check_id(model_id: str) -> None:
             safe=_SAFE,
             todo="An id is DATASET/NAME: lower case, digits and hyphens, such as digits8/pca5.",
         )
-
-
-def _check_distance(distance: str) -> None:
-    try:
-        named(distance)
-    except ValueError as error:
-        raise ModelError(
-            f"{distance!r} is no distance; it is {error}.", safe=_SAFE, todo="Correct --distance."
-        ) from error

@@ -39,8 +39,7 @@ class Tried:
     """What a decoder made of the latents that it was tried on.
 
     low, high : the least and the greatest value.
-    instances : list of ndarray
-        The first of them.
+    instances : the first of them.
     apart : how far a converted graph is from its file at most.
     """
 
