@@ -3,6 +3,7 @@ encodings beside the true factors to the metrics."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,14 +79,19 @@ def held_out_data(card: ModelCard, folder: Path | None) -> Split:
             todo="Evaluate a model of a data set.",
         )
     data = card.data.load(folder)
+    _same_files(card, data.files)
+    return data
+
+
+def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
+    """Refuse other files than those that the model learned from, where its card says which."""
     stated = card.data_sha256 or {}
-    if others := [name for name, sha256 in stated.items() if data.files.get(name) != sha256]:
+    if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
         raise DatasetError(
             f"{', '.join(others)}: not the file that {card.id} learned from.",
             safe="Nothing was changed.",
             todo="Take a fresh copy of the data; the hashes are on the model's card.",
         )
-    return data
 
 
 def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
