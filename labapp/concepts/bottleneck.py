@@ -15,7 +15,7 @@ from labapp.concepts import networks
 from labapp.concepts.learner import PERCENTILES, Batch, ConceptLearner, Phase, Setup, adam, detached
 from labapp.concepts.settings import BottleneckSettings
 from labapp.datasets.split import Float64
-from labapp.metrics.roc import outputs_of
+from labapp.metrics.inputs import outputs_of
 from labapp.training.loop import Losses
 
 

@@ -76,8 +76,7 @@ def _package(name: str, root: Path | None) -> dict[str, Any]:
 
 
 def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
-    """A model's card, or the recipe of one that is not trained, as plain values. Raises
-    ModelError."""
+    """A model's card, or the recipe of an untrained one, as plain values. Raises ModelError."""
     known = package.list_packages(root)
     if str(model) not in known and not (Path(model) / cards.CARD).is_file():
         untrained = recipe.shipped()

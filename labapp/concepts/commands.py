@@ -114,8 +114,7 @@ class BuiltSet:
 
 
 def counts_of(text: str) -> dict[str, int]:
-    """The numbers in a text such as `repair=20,control=20,natural=12`; types that it leaves out
-    have none. Raises UsageError."""
+    """The numbers in a text such as `repair=20,natural=12`, else 0. Raises UsageError."""
     counts = dict.fromkeys(COUNTS, 0)
     for part in text.split(","):
         name, _, number = part.partition("=")
@@ -231,8 +230,7 @@ def _png(draw: Callable[[Float64, int], UInt8], factors: tuple[float, ...], pixe
 
 
 def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
-    """The classes, with invented names where they have none, and what makes each, also in the
-    languages of the concepts."""
+    """The classes, with invented names where they have none, and what makes each, by language."""
     languages = sorted({language for words in split.words for language in words.translations})
     named = split.class_names or tuple((f"c{n}", NAMES[n]) for n in range(split.classes))
     return tuple(
@@ -251,8 +249,7 @@ def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
 
 
 def _marks(rule: Mapping[int, int], concepts: Sequence[ConceptWords], language: str) -> str:
-    """What makes a class, in a line: the words of its concepts; with their names where another
-    concept has the same words."""
+    """What makes a class, in a line; with names where concepts have the same words."""
     every = [concept.in_language(language) for concept in concepts]
     shared = Counter(word for words in every for word in words[1:])
     marks = []

@@ -147,8 +147,7 @@ class ShapesData(PictureData):
 
 
 class BirdsData(Part):
-    """Painted birds, six marks; `train` and `test` of each of sixteen species. The rest is as in
-    `PictureData`."""
+    """Painted birds, six marks; `train` and `test` of each of sixteen species. See `PictureData`."""
 
     channels: ClassVar[int] = 3
 

@@ -26,7 +26,7 @@ from labapp.concepts.learner import (
 )
 from labapp.concepts.settings import Ccd
 from labapp.datasets.split import chunks
-from labapp.metrics.roc import outputs_of
+from labapp.metrics.inputs import outputs_of
 from labapp.training.loop import Losses
 
 THRESHOLD = 0.0
@@ -73,7 +73,8 @@ class Directions(nn.Module):
 
     def forward(self, codes: Tensor) -> Tensor:
         """Codes (n, width) as they come back from their scores."""
-        return self.back(self.scores(codes))
+        back: Tensor = self.back(self.scores(codes))
+        return back
 
 
 def nearest(rows: int, classes: int) -> int:

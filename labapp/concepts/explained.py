@@ -34,8 +34,7 @@ HIDDEN = 64
 
 
 class Relevances(nn.Module):
-    """theta: relevances (n, classes, k) of inputs flattened to (n, inputs), a network of two hidden
-    layers."""
+    """theta: relevances (n, classes, k) of inputs (n, inputs), with two hidden layers."""
 
     def __init__(self, inputs: int, classes: int, concepts: int) -> None:
         super().__init__()
@@ -143,14 +142,16 @@ class Explained(ConceptLearner):
             return concepts
         relevances, _ = self._relevances(x.flatten(1), concepts)
         predicted = logits_of(relevances, concepts).argmax(dim=1)
-        return relevances[torch.arange(len(x)), predicted]
+        of_predicted: Tensor = relevances[torch.arange(len(x)), predicted]
+        return of_predicted
 
     def task_logits(self, x: Tensor) -> Tensor:
         concepts = self._concepts(x)
         return logits_of(self._relevances(x.flatten(1), concepts)[0], concepts)
 
     def _concepts(self, x: Tensor) -> Tensor:
-        return self.networks["encoder"](x)[:, : self._units]
+        concepts: Tensor = self.networks["encoder"](x)[:, : self._units]
+        return concepts
 
     def _error(self, code: Tensor, x: Tensor) -> Tensor:
         return networks.rebuilding_error(x, self.networks["decoder"](code))
@@ -297,8 +298,7 @@ class Variational(ConceptLearner):
         return detached({"loss": loss, "reconstruction": error, "kl": kl})
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
-        """Means of the posteriors; as published, a sample of each, whose noise is the same for the
-        same rows in the same order."""
+        """Means of the posteriors; as published, a sample of each, the same for the same rows."""
         mean, log_variance = self._posterior(x)
         if not as_published:
             return mean

@@ -52,8 +52,7 @@ class Setup:
 
     @property
     def published(self) -> bool:
-        """Whether batch, kernels and dropout are those of the released code; always of
-        TabularToy."""
+        """Whether batch, kernels and dropout are the released code's; always of TabularToy."""
         return self.tabular or self.size.published
 
     @property
@@ -230,4 +229,5 @@ def build(settings: Settings, setup: Setup) -> ConceptLearner:
             safe="Nothing was trained.",
             todo=f"Ask for {setup.concepts} or more, or leave the number out.",
         )
-    return load(settings.learner)(settings, setup)
+    learner: ConceptLearner = load(settings.learner)(settings, setup)
+    return learner

@@ -124,8 +124,7 @@ def complete(
 def curves(
     model: ConceptModel, rows: ConceptRows, score: TaskScore = class_accuracy
 ) -> dict[str, Float32]:
-    """What interventions do to a score of the task, see `intervention.Interventions`; and the
-    values that codes are set to."""
+    """What interventions do to a score, see `Interventions`; and the values that codes are set to."""
     ready = interventions(model, rows)
     arrays = {
         "values": ready.values,
@@ -165,19 +164,17 @@ class Interventions:
         return len(self.values)
 
     def logits(self, chosen: Bool) -> Float64:
-        """Class logits, shape (n, classes), after the chosen concepts, bool (n, k) or (k,), were
-        set to what is true."""
+        """Class logits (n, classes) after chosen concepts, bool (n, k) or (k,), were set to the
+        truth."""
         truth = self.values[np.arange(self.count), self.concepts]
         return self.predict(np.where(chosen, truth, self.codes))
 
     def fixed(self, score: TaskScore = class_accuracy) -> Float64:
-        """The score after the first 0 to k concepts were set, as in the released code: shape (k +
-        1,)."""
+        """The score after the first 0 to k concepts were set, as in the released code: (k + 1,)."""
         return self._each(score, (np.arange(self.count) < m for m in range(self.count + 1)))
 
     def subsets(self, score: TaskScore = class_accuracy) -> Float64:
-        """The mean score over all choices of 0 to k concepts, shape (k + 1,): the paper's random
-        order, without a draw."""
+        """The mean score over all choices of 0 to k concepts: the paper's random order, undrawn."""
         means = []
         for m in range(self.count + 1):
             sets = combinations(range(self.count), m)

@@ -21,8 +21,7 @@ ROWS = 1_000
 
 
 class Answering(Protocol):
-    """What a model is asked for: a `learner.ConceptLearner` in evaluation mode, or a lab's own; see
-    there."""
+    """What a model is asked for: a `learner.ConceptLearner` in evaluation mode, or a lab's own."""
 
     @property
     def aligned(self) -> bool: ...
@@ -79,13 +78,11 @@ class ConceptModel:
         return codes
 
     def maps(self, rows: ConceptRows) -> Float64 | None:
-        """The maps that codes sum up, float64, shape (n, k, height, width); None where there are
-        none."""
+        """The maps that codes sum up, float64 (n, k, height, width); None where there are none."""
         return self._over(rows, self._learner.maps)
 
     def beliefs(self, rows: ConceptRows) -> Float64 | None:
-        """How probable each concept is, float64, shape (n, k); None where codes are of no known
-        concept."""
+        """How probable each concept is, float64 (n, k); None where no concept is known."""
         return self._over(rows, self._learner.beliefs)
 
     def task_logits(self, rows: ConceptRows) -> Float64 | None:

@@ -33,8 +33,7 @@ def normalisation(maps: int) -> nn.BatchNorm2d:
 def blocks(
     channels: int, kernels: Sequence[int], *, maps: Sequence[int] = MAPS, normalised: bool = True
 ) -> list[nn.Module]:
-    """Blocks of a convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each number of
-    maps: each halves the picture."""
+    """Blocks of convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each in `maps`."""
     layers: list[nn.Module] = []
     # As the pictures, see `learner.TrainingRows`.
     last = torch.channels_last
@@ -122,8 +121,7 @@ def initialise(network: nn.Module, seed: int, weights: InitialWeights | None) ->
 
 
 def laid_out(x: Tensor) -> Tensor:
-    """Pictures with their channels last in memory, for which convolutions on a CPU take half of the
-    time; numbers as they are."""
+    """Pictures with channels last in memory, for which CPUs convolve twice as fast."""
     return x if x.ndim != 4 or x.is_cuda else x.contiguous(memory_format=torch.channels_last)
 
 

@@ -29,8 +29,7 @@ SEEDS = 2**63
 
 
 class ConceptRecipe(Part):
-    """A concept learner to train: the same recipe with the same number of CPU threads gives the
-    same weights."""
+    """A concept learner to train: recipe and number of CPU threads decide the weights."""
 
     id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
@@ -145,8 +144,7 @@ def shipped() -> dict[str, ConceptRecipe]:
 
 
 def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
-    """The recipes in a file, or the shipped one of that id. Raises ModelError: the file is refused,
-    or there is neither."""
+    """The recipes in a file, or the shipped one of that id. Raises ModelError."""
     if Path(reference).is_file():
         if {"encoder", "predictor"} <= document.keys(Path(reference)):
             raise ModelError(
@@ -166,6 +164,5 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
 
 
 def is_concept_recipe(path: Path) -> bool:
-    """Whether the recipe in `path` is a concept learner's, right or wrong, by the keys that only
-    those have."""
+    """Whether a recipe is a concept learner's, right or wrong, by a key that only those have."""
     return "learner" in document.keys(path)

@@ -30,7 +30,7 @@ from labapp.concepts.learner import (
 )
 from labapp.concepts.settings import Cw, Windows
 from labapp.datasets.split import Float64
-from labapp.metrics.roc import outputs_of
+from labapp.metrics.inputs import outputs_of
 from labapp.training.loop import Losses
 
 EPSILON = 1e-5
@@ -260,10 +260,12 @@ class Whitened(ConceptLearner):
 
     def _channels(self, x: Tensor) -> Tensor:
         """Of the concepts: maps (n, k, height, width), of numbers (n, k)."""
-        return self._layer(self.networks["encoder"](x))[:, : self.setup.concepts]
+        channels: Tensor = self._layer(self.networks["encoder"](x))[:, : self.setup.concepts]
+        return channels
 
     def _outputs(self, x: Tensor) -> Tensor:
-        return self.networks["predictor"](self._layer(self.networks["encoder"](x)))
+        outputs: Tensor = self.networks["predictor"](self._layer(self.networks["encoder"](x)))
+        return outputs
 
     def _loss(self, batch: Batch) -> Tensor:
         return networks.class_loss(self._outputs(batch.x), batch.labels)

@@ -71,8 +71,7 @@ def extents(shapes: Sequence[Shape], size: int, *, margin: float = 0.0) -> NDArr
 def _flat(
     marked: Sequence[tuple[Outline, int]], size: int, margin: float, together: bool
 ) -> NDArray[np.int32]:
-    """Outlines filled with numbers below 2**24, without antialiasing: the last one counts, or all
-    by OR."""
+    """Outlines filled with numbers below 2**24, not antialiased: the last counts, or all by OR."""
     from PySide6.QtGui import QColor, QPainter
 
     image = _canvas(size)
@@ -146,4 +145,5 @@ def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
         edges[:-1, None], np.arange(side)
     )
     share = over.clip(0) * (size / side)
-    return np.rint(share @ pictures @ share.T).astype(np.uint8)
+    whole: NDArray[np.uint8] = np.rint(share @ pictures @ share.T).astype(np.uint8)
+    return whole

@@ -22,8 +22,8 @@ NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 
 def begin(build: Callable[[], NetworkT], seed: int) -> NetworkT:
-    """Build a network with initial weights drawn by a seed, in the memory layout in which CPUs
-    convolve fastest."""
+    """Build a network with weights drawn by a seed, in the memory layout that CPUs convolve
+    fastest."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build()
@@ -55,7 +55,8 @@ class ResidualBackbone(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """The last map, after its ReLU: shape (n, 128, size / 8, size / 8)."""
-        return self.blocks(self.stem(normalised(pictures)))
+        features: Tensor = self.blocks(self.stem(normalised(pictures)))
+        return features
 
 
 class ResidualBlock(nn.Module):
@@ -70,7 +71,8 @@ class ResidualBlock(nn.Module):
         self.relu = nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.relu(self.body(x) + self.shortcut(x))
+        out: Tensor = self.relu(self.body(x) + self.shortcut(x))
+        return out
 
 
 class BagBackbone(nn.Module):
@@ -98,7 +100,8 @@ class BagBackbone(nn.Module):
         return self.of_normalised(normalised(pictures))
 
     def of_normalised(self, x: Tensor) -> Tensor:
-        return self.blocks(self.stem(x))
+        features: Tensor = self.blocks(self.stem(x))
+        return features
 
 
 class Bottleneck(nn.Module):
@@ -117,7 +120,8 @@ class Bottleneck(nn.Module):
         self.relu = nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.relu(self.body(x) + self.shortcut(x))
+        out: Tensor = self.relu(self.body(x) + self.shortcut(x))
+        return out
 
 
 class PooledClassifier(nn.Module):
@@ -138,7 +142,8 @@ class PooledClassifier(nn.Module):
 
     def judged(self, features: Tensor) -> Tensor:
         """Scores of a last map: shape (n, classes)."""
-        return self.head(features.mean((2, 3)))
+        scores: Tensor = self.head(features.mean((2, 3)))
+        return scores
 
 
 def _convolved(inside: int, outside: int, kernel: int, stride: int = 1) -> list[nn.Module]:

@@ -177,8 +177,7 @@ class FolderData(Part):
         return rows
 
     def known(self, folder: Folder) -> FolderData:
-        """The same data with the classes and the hash of the folder that was read; of its path, the
-        name alone is left."""
+        """The same data with the classes, hash and bare name of the folder that was read."""
         return self.model_copy(
             update={
                 "folder": PurePath(self.folder).name or self.folder,
@@ -542,7 +541,6 @@ def read(path: Path) -> ClassifierRecipe:
 
 
 def is_classifier_recipe(path: Path) -> bool:
-    """Whether the recipe in `path` is a classifier's, right or wrong, by the keys that only those
-    have."""
+    """Whether a recipe is a classifier's, right or wrong, by the keys that only those have."""
     own = ClassifierRecipe.model_fields.keys() - Recipe.model_fields.keys()
     return not own.isdisjoint(document.keys(path))

@@ -42,15 +42,11 @@ TOLERANCE = 3
 def evaluate(
     model: str | Path, root: Path | None = None, *, data_folder: Path | None = None
 ) -> dict[str, Any]:
-    """Classify the whole test part again.
-
-    data_folder : of the pictures of a classifier that was trained on a folder.
-
-    Returns model; pictures; "computed" and "card", each what the card says under `test` without its
-    pictures and hits; "agrees": whether no more pictures are judged otherwise than rounding
-    explains (`TOLERANCE`). Raises ModelError: the package is refused, or it was trained on a folder
-    and none is given. Raises DatasetError: the folder's pictures are not those it was trained on.
-    """
+    """Classify the whole test part again; `data_folder`: of the pictures of a classifier that was
+    trained on a folder. Returns "computed" and "card", what the card says under `test` without
+    pictures and hits, and "agrees": whether no more pictures are judged otherwise than rounding
+    explains (`TOLERANCE`). Raises ModelError and DatasetError: the package, or the folder, is
+    refused."""
     classifier = package.load(model, root=root)
     photos = load_photos(classifier.card.recipe.data.load(data_folder).test)
     predicted = classifier.predicted(photos.pictures)

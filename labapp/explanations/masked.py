@@ -155,4 +155,5 @@ def model_input(picture: UInt8, classifier: Classifier) -> UInt8:
     planes = picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1)
     if len(planes) < channels:
         planes = planes.repeat(channels, 0)
-    return average_blocks(planes[None], size)[0]
+    seen: UInt8 = average_blocks(planes[None], size)[0]
+    return seen

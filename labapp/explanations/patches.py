@@ -53,7 +53,8 @@ class PrototypeNetwork(nn.Module):
 
     def latent(self, pictures: Tensor) -> Tensor:
         """The map that is compared with prototypes, (n, D, h, w), of pictures (n, 3, s, s)."""
-        return self.add_on(self.backbone(pictures))
+        latent: Tensor = self.add_on(self.backbone(pictures))
+        return latent
 
     def squared_distances(self, pictures: Tensor) -> Tensor:
         """Squared distance of every position to every prototype, (n, P, h, w).

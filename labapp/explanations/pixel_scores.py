@@ -109,7 +109,8 @@ def of_network(
             copied = copy.deepcopy(network)
             _set_rules(copied)
             maps = LRP(copied).attribute(fresh, target)
-    return maps.detach()
+    scored: Tensor = maps.detach()
+    return scored
 
 
 def _set_rules(network: nn.Sequential) -> None:

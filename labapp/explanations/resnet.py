@@ -66,12 +66,12 @@ def scaled(maps: Float32) -> Float32:
     """Each picture's maps, (n, 20, h, w), from 0 to 1 over all its species together."""
     low = maps.min((1, 2, 3), keepdims=True)
     span = maps.max((1, 2, 3), keepdims=True) - low
-    return (maps - low) / np.where(span > 0, span, 1)
+    result: Float32 = (maps - low) / np.where(span > 0, span, 1)
+    return result
 
 
 class _Classification(nn.Module):
-    """The network behind its last map, which is its input: the map is computed once for all species
-    rather than once for each."""
+    """The network behind its last map, which is thus computed once for all species."""
 
     def __init__(self, network: PooledClassifier) -> None:
         super().__init__()

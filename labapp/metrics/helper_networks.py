@@ -23,8 +23,8 @@ from torch.nn import functional
 from labapp.datasets.split import Float64, Int64
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision
-from labapp.metrics.inputs import check_count
-from labapp.metrics.roc import class_auc, outputs_of
+from labapp.metrics.inputs import check_count, outputs_of
+from labapp.metrics.roc import class_auc
 
 HIDDEN = 32
 EPOCHS = 25
@@ -287,8 +287,7 @@ def initial_maps(
 
 
 def logits_of_maps(weights: MapWeights, values: Tensor) -> Tensor:
-    """Of float32 values (C, n, d), square maps row by row, from every helper of their code: float32
-    (C, K, n, m)."""
+    """Of float32 values (C, n, d), square maps row by row, from every helper: (C, K, n, m)."""
     codes, rows, d = values.shape
     helpers = weights.first.shape[1]
     side = math.isqrt(d)

@@ -51,8 +51,7 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
 
 
 def labels(factor: Float64, bins: int = BINS, binning: Binning = "equal-width") -> Int64:
-    """The class of every value, int64 from 0: its own, or its bin where there are more than `bins`
-    distinct values."""
+    """The class of every value, int64 from 0: its own, or its bin if there are more than `bins`."""
     values, place = np.unique(factor, return_inverse=True)
     return place.astype(np.int64) if len(values) <= bins else discretise(factor, bins, binning)
 
@@ -172,8 +171,7 @@ def _entropy(a: Int64) -> float:
 
 
 def shared_in_bins(a: Int64, b: Int64) -> float:
-    """Mutual information of two columns of bins or classes, int64 (n,) from 0: nats, never
-    negative."""
+    """Mutual information of two columns of bins or classes, int64 from 0: nats, from 0."""
     n, width = len(a), int(b.max()) + 1
     joint = np.bincount(a * width + b, minlength=(int(a.max()) + 1) * width).reshape(-1, width)
     rows, columns = np.nonzero(joint)

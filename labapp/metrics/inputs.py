@@ -81,8 +81,7 @@ def check_labels(labels: ArrayLike, rows: int) -> Float64:
 
 
 def check_rows(rows: int, least: int) -> None:
-    """Refuse fewer rows than can be divided into training and test rows. Raises MetricError: fewer
-    than `least`."""
+    """Raises MetricError: fewer rows than can be divided into training and test rows."""
     if rows < least:
         raise _refuse(
             f"there are {rows} rows, too few to learn from some and score the others",
@@ -91,21 +90,19 @@ def check_rows(rows: int, least: int) -> None:
 
 
 def check_count(name: str, value: int, least: int) -> None:
-    """Refuse a number that is below its least value. Raises MetricError: a number below `least`."""
+    """Raises MetricError: a number below `least`."""
     if value < least:
         raise _refuse(f"{name} is {value}", f"Give at least {least}.")
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that numpy, torch or scikit-learn would not take. Raises MetricError: a seed
-    outside 0 to 2^32 - 1."""
+    """Raises MetricError: a seed that numpy, torch or scikit-learn would not take."""
     if not 0 <= seed < SEEDS:
         raise _refuse(f"the seed is {seed}", "Give a whole number from 0 to 2^32 - 1.")
 
 
 def generator(seed: int) -> np.random.Generator:
-    """A random generator for a metric; equal seeds give equal numbers. Raises MetricError: as
-    `check_seed`."""
+    """The random generator of a seed. Raises MetricError: as `check_seed`."""
     check_seed(seed)
     return np.random.default_rng(seed)
 
@@ -149,6 +146,11 @@ def _table(name: str, values: ArrayLike, axes: int) -> Float64:
             "Leave the row out or put it right.",
         )
     return table
+
+
+def outputs_of(classes: int) -> int:
+    """How many outputs tell so many classes: one logit tells two."""
+    return 1 if classes == 2 else classes
 
 
 def refusal(subject: str, what: str, todo: str) -> MetricError:

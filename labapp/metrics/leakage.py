@@ -152,8 +152,7 @@ def _paired(
 
 
 def _columns(codes: Float64, estimator: Estimator) -> list[Column]:
-    """Codes of whole numbers, or of one value, as classes; others as they are, or as the bins they
-    fall into."""
+    """Codes of whole numbers, or of one value, as classes; others as they are, or as their bins."""
     columns: list[Column] = []
     for column in codes.T:
         if (column == np.rint(column)).all() or column.min() == column.max():
@@ -190,8 +189,8 @@ def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared
 
 
 def _between(columns: list[Column], shared: Shared) -> Float64:
-    """Mutual information of pairs over the root of their entropies' product, (K, K); 0 of a column
-    that has none."""
+    """Mutual information of pairs over the root of their entropies' product, (K, K); 0 where that
+    is 0."""
     count = len(columns)
     mutual = np.zeros((count, count))
     for i in range(count):

@@ -21,8 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from labapp.datasets.split import Float64
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows
-from labapp.metrics.inputs import Score, check_count, generator, join_vectors, refusal
-from labapp.metrics.roc import outputs_of, roc_auc
+from labapp.metrics.inputs import Score, check_count, generator, join_vectors, outputs_of, refusal
+from labapp.metrics.roc import roc_auc
 
 _refuse = partial(refusal, "NIS cannot be computed")
 

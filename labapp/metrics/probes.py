@@ -26,7 +26,7 @@ from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import EPSILON, RATE, check_size, cross_entropy, one_thread
 from labapp.metrics.inputs import JSON, SEEDS, Score, check_count, generator, join_vectors
-from labapp.metrics.roc import class_accuracy, class_auc, outputs_of
+from labapp.metrics.roc import class_accuracy, class_auc
 
 HIDDEN = 64
 EPOCHS = 100
@@ -69,7 +69,7 @@ def probed(
         columns = np.flatnonzero(np.array(targets.classes) == classes)
         labels = torch.from_numpy(targets.labels[:, columns].T.copy())
         generator = torch.Generator().manual_seed(seed)
-        widths = (values.shape[1], *hidden, outputs_of(classes))
+        widths = (values.shape[1], *hidden, 1 if classes == 2 else classes)
         layers = _initial(len(columns), widths, generator)
 
         def report(share: float, before: int = place) -> None:

@@ -55,7 +55,8 @@ class Metric:
         MetricError for what it cannot score. Its further keyword arguments with defaults are what
         `--set` can change; with `progress` it has an argument of that name, see `metrics.r4`.
         """
-        return load(self.where or f"labapp.metrics.{self.name}:{self.name}")
+        function: Function = load(self.where or f"labapp.metrics.{self.name}:{self.name}")
+        return function
 
 
 _ALL = (

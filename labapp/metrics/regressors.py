@@ -28,8 +28,7 @@ matters to no prediction: they are left as they then are."""
 
 @dataclass(frozen=True, slots=True)
 class FittedRegressor:
-    """`importance`, float64 of shape (inputs,), not negative; `predict` maps float64 (n, inputs) to
-    (n,)."""
+    """`importance`, float64 (inputs,), not negative; `predict` maps (n, inputs) to (n,)."""
 
     importance: Float64
     predict: Callable[[Float64], Float64]

@@ -27,11 +27,6 @@ def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
     return np.where(pairs > 0, higher / np.maximum(pairs, 1), np.nan)
 
 
-def outputs_of(classes: int) -> int:
-    """How many outputs tell so many classes: one logit tells two."""
-    return 1 if classes == 2 else classes
-
-
 def class_auc(logits: Float64, labels: Int64) -> Float64:
     """How well logits tell classes, float64 of shape (...).
 

@@ -30,8 +30,8 @@ class Sampler(Protocol):
         """The factors of n instances drawn at random, shape (n, K)."""
 
     def codes(self, factors: Float64, rng: np.random.Generator) -> Float64:
-        """Codes (n, C) of instances that have these factors (n, K). Where encoding is random, a
-        draw for each row."""
+        """Codes (n, C) of instances with these factors (n, K); a draw each where encoding is
+        random."""
 
 
 class InstanceSource(Protocol):
@@ -49,8 +49,8 @@ class InstanceSource(Protocol):
         of both, each of shape (len(fixed), batch, C)."""
 
     def batches(self, fixed: Int64, batch: int, rng: np.random.Generator) -> Float64:
-        """For each entry k of `fixed`, a batch of instances that all share factor k: their codes,
-        shape (len(fixed), batch, C)."""
+        """For each k of `fixed`, codes of instances that all share factor k: (len(fixed), batch,
+        C)."""
 
 
 def instance_source(

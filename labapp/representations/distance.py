@@ -98,8 +98,7 @@ NAMES = (*PUBLISHED, *USUAL)
 
 @lru_cache(maxsize=64)
 def named(name: str) -> Distance:
-    """The distance of a name, such as `mnist`, `mse` or `mse/0.04`. Raises ValueError with the
-    names there are."""
+    """The distance of a name, such as `mnist` or `mse/0.04`. Raises ValueError with all names."""
     kind, stroke, scale = name.partition("/")
     if kind in PUBLISHED and not stroke:
         return PUBLISHED[kind]

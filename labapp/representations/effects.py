@@ -94,9 +94,8 @@ Measure = Callable[[Float32, Float32], float]
 def _compared(
     decoder: LoadedDecoder, rows: Float32, number: int, measure: Measure | None
 ) -> list[_Means]:
-    """What turning one dial changes, of a slider between its ends and of a choice between each pair
-    of its values: means over instances of the distance, the absolute and the squared
-    differences."""
+    """What turning one dial changes, between each pair of its ends or values: means over instances
+    of the distance, the absolute and the squared differences."""
     dial = decoder.space.dimensions[number]
     if isinstance(dial, Continuous):
         ends = [float(decoder.percentiles[at][number]) for at in (LOW, HIGH)]
@@ -119,8 +118,7 @@ def _compared(
 
 
 def _differences(values: Float32, other: Float32, measure: Measure | None) -> Float64:
-    """Of each instance the distance (0 without one), the absolute and the squared differences,
-    float64 (3, n)."""
+    """Per instance the distance (or 0), absolute and squared differences, float64 (3, n)."""
     difference = (values.astype(np.float64) - other).reshape(len(values), -1)
     far = [measure(a, b) if measure else 0.0 for a, b in zip(values, other, strict=True)]
     return np.array([far, np.abs(difference).sum(axis=1), np.square(difference).sum(axis=1)])
@@ -163,8 +161,7 @@ class WarmUp:
 
 
 def warm_up(decoder: LoadedDecoder, n: int = 50) -> WarmUp:
-    """Decode `n` random dial states, one by one, and time them. Raises ValueError when n is below
-    1."""
+    """Decode `n` random dial states, one by one, and time them. Raises ValueError: n below 1."""
     if n < 1:
         raise ValueError(f"n must be 1 or more, found {n}")
     states = list(random_states(decoder.space, FIRST + n)[:, None])
@@ -191,10 +188,9 @@ def _any_value(dimension: Dimension, generator: np.random.Generator) -> float:
 
 
 def bench(decoder: LoadedDecoder, n: int = 1_000) -> dict[str, Any]:
-    """Single decodes and the batches of the sheets, timed here and now. Returns model, device,
-    threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and budget_share, the part
-    of it that the median takes; batch_24_ms and batch_35_ms, medians; backend with its version;
-    arithmetic, in words."""
+    """Single decodes and the batches of the sheets, timed here and now, in milliseconds: the fields
+    of a `WarmUp`, the median's share of a frame, the medians of batches, backend with its version,
+    and the arithmetic in words."""
     times = warm_up(decoder, n)
     forward = decoder.forward
     return {

@@ -111,8 +111,7 @@ def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledEncodings:
-    """Held-out rows of a model: `codes`, float64 (n, C), and `factors`, float64 (n, K), with the
-    names of their columns."""
+    """Held-out rows of a model: `codes`, float64 (n, C), and `factors`, float64 (n, K)."""
 
     codes: Float64
     factors: Float64

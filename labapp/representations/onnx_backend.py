@@ -198,8 +198,7 @@ _WATCHER = _Watcher()
 def computed(
     session: InferenceSession, wanted: Sequence[str] | None, feeds: dict[str, Float32], name: str
 ) -> Float32:
-    """The first output of a graph. Raises ModelError where it is not there in time, and whatever
-    ONNX Runtime raises."""
+    """The first output of a graph. Raises ModelError: not in time; and what the runtime raises."""
     with _WATCHER.watching() as options:
         try:
             output: Float32 = session.run(wanted, feeds, options)[0]

@@ -324,8 +324,7 @@ def _brought(folder: Path) -> bool:
 
 
 def _trial(card: ModelCard, latents: Float32) -> Float32:
-    """Encoded states that a graph of somebody else is tried on: the ends of the dials, and some of
-    its latents."""
+    """Encoded states to try a stranger's graph on: the ends of the dials, and some latents."""
     dials = card.space.dimensions
     ends = [
         [(d.low, d.high)[end] if isinstance(d, Continuous) else (0, d.k - 1)[end] for d in dials]

@@ -276,8 +276,7 @@ def _fails(name: str, what: str, error: BaseException) -> ModelError:
 
 
 def require(card: ModelCard) -> Code:
-    """The package of a card, which is the one that the model was imported with. Raises
-    ModelError."""
+    """The package of a card, the same as at the import. Raises ModelError."""
     assert card.origin is not None
     stated = card.origin.package or {}
     code = locate(stated.get("function", ""))

@@ -133,7 +133,8 @@ def _smaller(x: Float32) -> Float32:
     blocks = x[:, : rows * times, : columns * times].reshape(
         len(x), rows, times, columns, times, *x.shape[3:]
     )
-    return blocks.mean(axis=(2, 4), dtype=np.float32)
+    means: Float32 = blocks.mean(axis=(2, 4), dtype=np.float32)
+    return means
 
 
 def limits(dimension: Dimension) -> str:
@@ -187,8 +188,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SheetLayout:
-    """Where everything on a sheet is. `states`: number of states that fit. labels : top edge of
-    each row."""
+    """Where everything on a sheet is. `states` fit; `labels` are at the top edge of each row."""
 
     states: int
     width: float

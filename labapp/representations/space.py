@@ -116,8 +116,7 @@ class LatentSpace:
         return out
 
     def encode_rows(self, rows: Float32) -> Float32:
-        """The decoder's inputs of many dial states. Returns float32, shape (n, width). `rows`:
-        float32, shape (n, dimensions)."""
+        """The decoder's inputs (n, width) of many dial states (n, dimensions), both float32."""
         parts = [
             np.eye(dimension.k, dtype=np.float32)[column.astype(np.int64)]
             if isinstance(dimension, Discrete)
@@ -185,8 +184,7 @@ a picture of red, green and blue, (rows, columns, 3)."""
 
 
 class Chart(NamedTuple):
-    """The limits of the y axis on which a series is drawn; by default the published ones (paper
-    000, 4.3)."""
+    """The limits of the y axis of a series; by default the published ones (paper 000, 4.3)."""
 
     low: float = -10.0
     high: float = 10.0

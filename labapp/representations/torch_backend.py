@@ -184,8 +184,7 @@ def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bo
 
 
 def _tensor(values: NDArray[np.floating]) -> Tensor:
-    """The array's memory as torch takes it: float32, in row order and writable, copied only where
-    it is not."""
+    """The array's memory as torch takes it, float32; copied only where it is not so."""
     return torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
 
 

@@ -19,8 +19,7 @@ ROUNDED = 0.01
 
 
 def read(folder: Path, ref: str) -> Answers:
-    """The answers in a file of a set, not to be written to. Raises StimuliError: it is missing, or
-    not what `decode` takes."""
+    """The answers in a file of a set, read-only. Raises StimuliError."""
     return _read(folder, ref, pictures.file_stamp(folder, ref, ANSWERS))
 
 

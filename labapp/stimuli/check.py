@@ -29,8 +29,7 @@ MOST_ROWS = 10
 
 @dataclass
 class CheckResult:
-    """The faults and warnings of a set; and if it has no faults, its manifest and the bytes of its
-    pictures by name (`files`)."""
+    """The faults and warnings of a set; without faults, its manifest and its `files` by name."""
 
     manifest: Manifest | None = None
     faults: list[str] = field(default_factory=list)
@@ -39,8 +38,7 @@ class CheckResult:
 
 
 def check(source: SetSource) -> CheckResult:
-    """Check a set. Photos and prototypes that the schema refuses are reported, and then left out of
-    the other checks."""
+    """Check a set. What the schema refuses is reported, and left out of the other checks."""
     out = CheckResult(faults=list(source.faults))
     if source.value is None:
         return out

@@ -50,8 +50,8 @@ def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, CheckRe
 
 
 def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
-    """Write a set into a new folder, whole or not at all. Raises StimuliError where the folder
-    exists or cannot be written."""
+    """Write a set into a new folder, whole or not at all. Raises StimuliError: it exists, or cannot
+    be."""
     with library.new_folder(folder) as draft:
         for name, content in {**files, MANIFEST: manifest_text(manifest)}.items():
             path = draft / name

@@ -236,8 +236,7 @@ def refuse_shipped(set_id: str) -> None:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A draft of a new folder, see `leftovers.drafted`. Raises StimuliError: the folder exists or
-    cannot be written."""
+    """A draft of a new folder, see `leftovers.drafted`. Raises StimuliError."""
     if folder.exists():
         raise StimuliError(
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."

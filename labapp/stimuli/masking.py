@@ -130,8 +130,7 @@ def pixels(percent: float, size: int) -> int:
 
 
 def first(ranked: Int64, percent: float, shape: tuple[int, ...]) -> Bool:
-    """The first pixels of a ranking: bool, of that shape. Of many percentages of one picture, where
-    it is ranked but once."""
+    """The first pixels of a ranking: bool, of that shape."""
     chosen = np.zeros(ranked.size, np.bool_)
     chosen[ranked[: pixels(percent, ranked.size)]] = True
     return chosen.reshape(shape)
@@ -228,7 +227,8 @@ def _along(values: Float32, pixels: int, axis: int) -> Float32:
     shape[axis] = pixels
     share = (at - low).astype(np.float32).reshape(shape)
     here, next_ = values.take(low, axis), values.take(np.minimum(low + 1, cells - 1), axis)
-    return (1 - share) * here + share * next_
+    out: Float32 = (1 - share) * here + share * next_
+    return out
 
 
 def edges(photo: UInt8) -> Float32:
@@ -253,14 +253,16 @@ def edges(photo: UInt8) -> Float32:
     full = max(strong, 2 * grain)
     if full <= 0:
         return np.zeros_like(strength)
-    return ((strength - grain) / (full - grain)).clip(0, 1)
+    out: Float32 = ((strength - grain) / (full - grain)).clip(0, 1)
+    return out
 
 
 def _smoothed(grey: Float32) -> Float32:
     """Each pixel with its neighbours, 1 : 2 : 1 both ways."""
     padded = np.pad(grey, 1, mode="edge")
     across = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
-    return (across[:-2] + 2 * across[1:-1] + across[2:]) / 16
+    out: Float32 = (across[:-2] + 2 * across[1:-1] + across[2:]) / 16
+    return out
 
 
 def _as_bytes(values: Float32) -> UInt8:

@@ -76,8 +76,8 @@ def paint_bird(ref: str, size: int | None = None) -> UInt8:
 
 
 def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
-    """The file of a picture, or of `what` else. Raises StimuliError where its name leads out of the
-    folder, by `..` or by a link."""
+    """The file of a picture, or of `what` else. Raises StimuliError: its name leads out of the
+    folder."""
     parts = PurePosixPath(ref).parts
     path = folder.joinpath(*parts)
     if not parts or ref.startswith("/") or ".." in parts or "\\" in ref:
@@ -94,8 +94,7 @@ def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
 
 
 def content_of(folder: Path, ref: str, what: str = PICTURE) -> bytes:
-    """The bytes of a picture's file, or of `what` else. Raises StimuliError where it is missing or
-    far too large."""
+    """The bytes of a picture's file. Raises StimuliError: it is missing or far too large."""
     path = path_of(folder, ref, what)
     try:
         return files.content(path, LARGEST_BYTES, follow=False)
@@ -110,8 +109,7 @@ def identity_of(folder: Path, ref: str) -> str:
 
 
 def file_stamp(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
-    """What changes when a file is written again: its time in ns and its bytes. Raises StimuliError
-    where it is missing."""
+    """What changes when a file is written again: its time in ns and its bytes. Raises StimuliError."""
     try:
         status = path_of(folder, ref, what).stat()
     except (OSError, ValueError) as error:
@@ -146,8 +144,7 @@ def decode_picture(content: bytes, ref: str) -> UInt8:
 
 
 def native(content: bytes, ref: str) -> UInt8:
-    """The pixels of a PNG or JPEG file, grey where the file is: uint8, shape (height, width) or
-    (height, width, 3)."""
+    """The pixels of a PNG or JPEG file, grey where it is: uint8, (height, width) or (…, 3)."""
     image = open_image(content, ref)
     grey = image.mode in ("1", "L") and not _transparent(image)
     return np.array(image.convert("L"), np.uint8) if grey else decode_picture(content, ref)

@@ -23,8 +23,7 @@ LARGEST_SIDE = 4096
 
 
 def read(folder: Path, ref: str) -> Scores:
-    """The scores in a file of a set: float64, shape (rows, columns), not to be written to. Raises
-    StimuliError: it is missing, or not what `decode_scores` takes."""
+    """The scores in a file of a set: float64, (rows, columns), read-only. Raises StimuliError."""
     return _read(folder, ref, pictures.file_stamp(folder, ref, SCORES))
 
 

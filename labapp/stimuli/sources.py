@@ -98,8 +98,7 @@ class SetSource:
 
 
 def read(folder: Path) -> SetSource:
-    """The set in a folder. Raises StimuliError where there is none at all; what is wrong in its
-    files is listed in the result."""
+    """The set in a folder, and what is wrong in its files. Raises StimuliError: there is none."""
     if (folder / MANIFEST).is_file():
         source = SetSource(folder)
         source.value = _json(source, MANIFEST)

@@ -103,8 +103,7 @@ class Provenance:
 
 
 def save(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
-    """Write the run's state; a crash in between leaves the previous one. Raises ModelError when the
-    disk refuses."""
+    """Write the run's state; a crash in between leaves the last one. Raises ModelError."""
     about = {
         **asdict(provenance),
         "iteration": run.iteration,

@@ -256,8 +256,7 @@ _GAP = TINTED * 0.5 / math.sqrt(_SHARE * (1 - _SHARE))
 def bird(
     seed: int, part: PartName, species: int, number: int, *, occlusion: float = OCCLUSION
 ) -> Bird:
-    """The parameters of one picture. Raises ValueError where there is no such species or part, or a
-    number is negative."""
+    """The parameters of one picture. Raises ValueError: no such species, part or number."""
     marks = marks_of(species)
     if part not in PARTS:
         raise ValueError(f"part must be one of {PARTS}, found {part!r}")
@@ -462,8 +461,7 @@ visibility does not depend on the size of the picture."""
 
 
 def picture(bird: Bird, size: int) -> Float32:
-    """The bird in its light: float32 0 to 1, shape (3, size, size). Raises ValueError where `size`
-    is not positive."""
+    """The bird in its light: float32 0 to 1, shape (3, size, size). Raises ValueError: no size."""
     scene = list(_blots(bird)) + _scene(bird)
     return _lit(paint(scene, _gradient(bird), size), bird.light, bird.noise_seed)
 

@@ -251,8 +251,7 @@ def labels(c: Int64) -> Int64:
 
 
 def released_labels(c: Int64) -> Int64:
-    """Of concepts, shape (n, 6), as the released code has them: [c1 c2] where c5 is 0, else 4 + [c3
-    c4 c6]; int64, (n,)."""
+    """As the released code has them: [c1 c2] where c5 is 0, else 4 + [c3 c4 c6]; int64, (n,)."""
     c1, c2, c3, c4, c5, c6 = c.T
     return np.where(c5 == 0, binary(c1, c2), 4 + binary(c3, c4, c6))
 

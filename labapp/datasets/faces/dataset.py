@@ -44,8 +44,7 @@ APART = 0.16
 def face(
     seed: int, part: PartName, label: int, number: int, *, noise: float = NOISE, cue: float = CUE
 ) -> Face:
-    """The parameters of one picture. Raises ValueError where there is no such class or part, or a
-    number is negative."""
+    """The parameters of one picture. Raises ValueError: no such class, part or number."""
     if not 0 <= label < len(CLASSES):
         raise ValueError(f"class must lie between 0 and {len(CLASSES) - 1}, found {label}")
     if part not in PARTS:

@@ -33,8 +33,7 @@ COARSE = (12, 30)
 
 
 def picture(face: Face, size: int = SIZE) -> Float32:
-    """The face in its light: float32 0 to 1, shape (size, size). Raises ValueError where `size` is
-    not positive."""
+    """The face in its light: float32 0 to 1, shape (size, size). Raises ValueError: no size."""
     from scipy import ndimage
 
     move = placement(face)
@@ -68,7 +67,8 @@ def placement(face: Face) -> Affine:
 
 def _painted(shapes: list[Shape], move: Affine, ground: Gradient, size: int) -> Float32:
     moved = [Shape(move.outline(s.outline), s.colour, s.label, s.alpha) for s in shapes]
-    return paint(moved, ground, size)[0]
+    grey_of: Float32 = paint(moved, ground, size)[0]
+    return grey_of
 
 
 def _shadows(face: Face) -> list[Shape]:

@@ -197,8 +197,7 @@ def build(
 def explain(
     predict: Predict, picture: UInt8, class_: int, mean: Sequence[float], cells: int, seed: int
 ) -> dict[str, NDArray[np.float64]]:
-    """How much each cell of a picture speaks for a class, by every method: float64, shape (cells,
-    cells). See `explain_classes`."""
+    """The maps of `explain_classes` for one class, by method: (cells, cells)."""
     made = explain_classes(predict, picture, mean, cells, seed)
     return {method: maps[class_] for method, maps in made.items()}
 

@@ -104,8 +104,7 @@ class GradcamExplainer(HeatmapExplainer):
 
 
 class EvidenceExplainer(HeatmapExplainer):
-    """BagNet's evidence: -1 to 1, symmetric about no evidence, at the 99th percentile over all
-    classes."""
+    """BagNet's evidence: -1 to 1 about no evidence, at the 99th percentile over all classes."""
 
     def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
         # The authors show the evidence of the patch around every pixel, but the model uses few of

@@ -345,8 +345,7 @@ class SetPhotos:
         return tuple(Class_(id=i, name=name) for i, name in zip(self.ids, self.names, strict=True))
 
     def most_of_a_class(self, size: int) -> int:
-        """How many photos of a class a set of this size has at most; of few classes twice their
-        share."""
+        """Most photos of a class in a set of this size; of few classes twice their share."""
         return max(MOST_OF_A_CLASS, ceil(2 * size / len(self.names)))
 
     def truth(self, row: int) -> int:
@@ -383,8 +382,7 @@ class SetPhotos:
         return {}
 
     def wider(self, most: int) -> PictureRows | None:
-        """More rows to choose from, of which these are the first; None where there are none. most:
-        of a class."""
+        """More rows, these first, with at most `most` of a class; None where there are none."""
         return None
 
 
@@ -405,8 +403,7 @@ class FacePhotos(SetPhotos):
         return as_bytes(whole.instances(rows))
 
     def facts(self, candidate: Candidate) -> dict[str, float]:
-        """`expression`, how far its actions go towards its class in the mean, and the cues that
-        mislead the model."""
+        """`expression`, how far its actions go towards its class, and misleading cues."""
         face = self.rows.face(candidate.row)
         e = face.expression
         actions = np.array([e.brows, e.lids, e.cheeks, e.corners, e.lips])
@@ -476,8 +473,7 @@ class BirdPhotos(SetPhotos):
 
 
 def photos_of(model: Classifier, rows: PictureRows) -> SetPhotos:
-    """What the data set of a model says of the pictures of some rows. Raises ModelError where
-    manifests cannot name them."""
+    """What the model's data set says of rows. Raises ModelError: manifests cannot name them."""
     data = model.card.recipe.data
     if isinstance(rows, BirdRows) and rows.occlusion != OCCLUSION:
         raise ModelError(

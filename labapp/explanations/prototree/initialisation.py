@@ -93,4 +93,5 @@ def _entropy(counts: Float64) -> Float64:
     total = counts.sum(-1, keepdims=True)
     share = counts / np.maximum(total, 1)
     logs = np.log(share, out=np.zeros_like(share), where=share > 0)
-    return -(counts * logs).sum(-1)
+    left: Float64 = -(counts * logs).sum(-1)
+    return left

@@ -354,7 +354,8 @@ class TreeExplanation:
     @property
     def leaf_species(self) -> Int64:
         """The species each leaf says, int64, shape (L,)."""
-        return self.distributions.argmax(1).astype(np.int64)
+        species: Int64 = self.distributions.argmax(1).astype(np.int64)
+        return species
 
     @property
     def predicted(self) -> Int64:
@@ -403,8 +404,7 @@ def prototypes(model: Classifier) -> list[NodePrototype]:
 
 
 def explain(model: Classifier, pictures: UInt8) -> TreeExplanation:
-    """The ways of pictures, uint8 (n, 3, size, size), through the tree. Raises ModelError: the
-    model is of another method."""
+    """The ways of pictures, uint8 (n, 3, size, size), through the tree. Raises ModelError."""
     return of_network(network_of(model, "prototree", ProtoTree), pictures)
 
 

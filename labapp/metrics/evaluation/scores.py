@@ -249,8 +249,7 @@ def parse_all_settings(texts: Sequence[str]) -> dict[str, dict[str, object]]:
 
 
 def _kind(parameter: inspect.Parameter) -> type | None:
-    """The type of a plain setting, None of any other. One of None by default is told by its
-    annotation, a text."""
+    """The type of a plain setting, by its default or its annotation; None of any other."""
     kinds = {"bool": bool, "int": int, "float": float, "str": str}
     if parameter.default is None:
         return kinds.get(str(parameter.annotation).removesuffix(" | None"))

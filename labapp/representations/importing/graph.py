@@ -52,14 +52,12 @@ def needed() -> Any:
 
 
 def read(path: Path | str, content: bytes) -> ModelProto:
-    """The graph of a decoder in a file, if it is one that is imported. Raises ModelError with all
-    faults."""
+    """The graph of a decoder in a file. Raises ModelError with all faults."""
     return _checked(path, content, latents=True)
 
 
 def check(path: Path | str, content: bytes) -> None:
-    """Raises ModelError with all faults of a graph of any one input and output, whose shapes are
-    tried later."""
+    """Raises ModelError with all faults of a graph of any one input and output."""
     _checked(path, content, latents=False)
 
 
@@ -190,8 +188,7 @@ class Runner:
     """A graph in onnxruntime, on one thread of the processor."""
 
     def __init__(self, path: Path | str, content: bytes, trial: Float32 | None = None) -> None:
-        """trial: latents that it is tried on before, in a process of its own; None for a graph that
-        was made of one that was."""
+        """trial: latents to try it on before, in a process of its own; None where that was done."""
         import onnxruntime
 
         if trial is not None:

@@ -45,8 +45,7 @@ _SAFE = "Nothing was written."
 
 @dataclass(frozen=True)
 class Imported:
-    """A package that was made. `notes`: what is to be known of it, such as how long a decode
-    takes."""
+    """A package that was made. `notes`: what is to be known of it, such as its pace."""
 
     folder: Path
     card: ModelCard
@@ -277,8 +276,7 @@ def _python(
     trial: Float32,
     shape: tuple[int, ...] | None,
 ) -> _Opened:
-    """What a function of a package is: a torch module, which becomes a graph, or a function of
-    latents, which stays one."""
+    """A function of a package: a torch module becomes a graph, a function of latents stays one."""
     code = python_backend.locate(function)
     before = set(sys.modules)
     value = python_backend.call(code)

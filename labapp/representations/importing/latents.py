@@ -80,8 +80,7 @@ def read(path: Path) -> Float32:
 
 
 def dials(rows: Float32, latents: Path, limits: Path | None) -> list[Dial]:
-    """Those of the file, or sliders over the range of each column, in steps of a half to a
-    twentieth of a percent of it."""
+    """Those of the file, or sliders over each column's range, of 200 to 2,000 steps."""
     if limits is None:
         made: list[Dial] = []
         for index, column in enumerate(rows.T, start=1):

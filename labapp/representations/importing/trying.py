@@ -195,8 +195,7 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
 
 
 def scaled(name: str, instances: Sequence[Float32]) -> tuple[str, list[str]]:
-    """The distance with the scale of the model, where it is a usual one without: the median of
-    pairs of its pictures."""
+    """A usual distance without a scale gets the model's: the median of pairs of its pictures."""
     if name not in USUAL:
         return name, []
     apart = [USUAL[name](instances[a], instances[b]) for a, b in _pairs(instances)]
