@@ -147,7 +147,7 @@ class ShapesData(PictureData):
 
 
 class BirdsData(Part):
-    """Painted birds, six marks; `train` and `test` of each of sixteen species. See `PictureData`."""
+    """Painted birds, six marks; `train` and `test` of each of 16 species. See `PictureData`."""
 
     channels: ClassVar[int] = 3
 

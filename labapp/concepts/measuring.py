@@ -174,7 +174,7 @@ class Interventions:
         return self._each(score, (np.arange(self.count) < m for m in range(self.count + 1)))
 
     def subsets(self, score: TaskScore = class_accuracy) -> Float64:
-        """The mean score over all choices of 0 to k concepts: the paper's random order, undrawn."""
+        """The mean score over all choices of 0 to k concepts: the paper's order by chance."""
         means = []
         for m in range(self.count + 1):
             sets = combinations(range(self.count), m)

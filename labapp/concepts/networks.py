@@ -33,7 +33,7 @@ def normalisation(maps: int) -> nn.BatchNorm2d:
 def blocks(
     channels: int, kernels: Sequence[int], *, maps: Sequence[int] = MAPS, normalised: bool = True
 ) -> list[nn.Module]:
-    """Blocks of convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each in `maps`."""
+    """Blocks of convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each map."""
     layers: list[nn.Module] = []
     # As the pictures, see `learner.TrainingRows`.
     last = torch.channels_last

@@ -203,8 +203,10 @@ def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> U
     values = enlarged(grey.astype(np.float32), height, width)
     colours: UInt8 = table(colour_map).take(_as_bytes(values), axis=0)
     if scale == "positive":
+        # Half and half, rounded to the even number.
         total = photo.astype(np.uint16) + colours
-        return ((total >> 1) + ((total & 3) == 3)).astype(np.uint8)
+        half: UInt8 = ((total >> 1) + ((total & 3) == 3)).astype(np.uint8)
+        return half
     alpha = EDGE_ALPHA * edges(photo)[..., None]
     return _as_bytes((1 - alpha) * colours)
 

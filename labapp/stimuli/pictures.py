@@ -144,7 +144,7 @@ def decode_picture(content: bytes, ref: str) -> UInt8:
 
 
 def native(content: bytes, ref: str) -> UInt8:
-    """The pixels of a PNG or JPEG file, grey where it is: uint8, (height, width) or (…, 3)."""
+    """The pixels of a PNG or JPEG file: uint8, (height, width) where it is grey, else (…, 3)."""
     image = open_image(content, ref)
     grey = image.mode in ("1", "L") and not _transparent(image)
     return np.array(image.convert("L"), np.uint8) if grey else decode_picture(content, ref)
