@@ -109,7 +109,7 @@ def identity_of(folder: Path, ref: str) -> str:
 
 
 def file_stamp(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
-    """What changes when a file is written again: its time in ns and its bytes. Raises StimuliError."""
+    """What changes when a file is written again: its ns and its bytes. Raises StimuliError."""
     try:
         status = path_of(folder, ref, what).stat()
     except (OSError, ValueError) as error:
