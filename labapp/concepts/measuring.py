@@ -124,7 +124,7 @@ def complete(
 def curves(
     model: ConceptModel, rows: ConceptRows, score: TaskScore = class_accuracy
 ) -> dict[str, Float32]:
-    """What interventions do to a score, see `Interventions`; and the values of codes that are set."""
+    """What interventions do to a score, see `Interventions`; and the values that are set."""
     ready = interventions(model, rows)
     arrays = {
         "values": ready.values,
