@@ -24,7 +24,6 @@ CODES = "codes.npz"
 INTERVENTION = "intervention.npz"
 ENCODER, PREDICTOR = "encoder.onnx", "predictor.onnx"
 """Of a lab's own model, in place of weights."""
-
 Share = Annotated[float, Field(ge=0, le=1)]
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 

@@ -38,7 +38,6 @@ HIDDEN = 500
 SALIENCE, APARTNESS = 0.1, 0.1
 """Weights of both regularisers: that a direction has near examples, and that no two are alike."""
 
-
 EPOCHS = 50
 """Of learning the directions: the network's codes are computed once, so that they are short."""
 LENGTH = 0.5

@@ -159,7 +159,6 @@ class Explained(ConceptLearner):
 
 _PAIRS, _SAMPLE = 11, 12
 """Streams of the learner's seed: the pairs, and the samples that are codes as published."""
-
 Averaging = Literal["gvae", "mlvae"]
 Posterior = tuple[Tensor, Tensor]
 """Means and log variances, each (n, dimensions)."""

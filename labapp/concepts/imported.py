@@ -51,10 +51,8 @@ _TODO = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graphs:
-    """The two functions of a lab's own model, as a learner that is ready.
-
-    encode, predict : float32 (n, ...) -> float32 (n, k), and of these (n, classes).
-    """
+    """The two functions of a lab's own model, as a learner that is ready. `encode`, `predict`:
+    float32 (n, ...) -> float32 (n, k), and of these (n, classes)."""
 
     encode: Callable[[Float32], Float32]
     predict: Callable[[Float32], Float32]

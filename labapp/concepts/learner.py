@@ -34,11 +34,8 @@ _CYCLE = one_cycle(0.3)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a learner is made for.
-
-    shape : of an instance: (channels, pixels, pixels), or (features,).
-    concepts, classes : how many there are.
-    """
+    """What a learner is made for. `shape`: of an instance: (channels, pixels, pixels), or
+    (features,). `concepts`, `classes`: how many there are."""
 
     shape: tuple[int, ...]
     concepts: int
@@ -163,11 +160,8 @@ class ConceptLearner(ABC):
     @abstractmethod
     def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
         """Take a step of the current phase. The networks are in training mode. Returns losses by
-        name, detached; "loss" is the one that is minimised.
-
-        draws : the only source of chance; torch's own was set by it.
-        done : share of the phase's steps that is done, 0 to 1.
-        """
+        name, detached; "loss" is the one that is minimised. `draws`: the only source of chance;
+        torch's own was set by it. `done`: share of the phase's steps that is done, 0 to 1."""
 
     @abstractmethod
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:

@@ -52,7 +52,6 @@ EVERY, BATCHES = 20, 20
 turns it (the loop of the released code makes 21)."""
 FEWER = 5
 """Batches where pictures are not learned from as published; 20 take longer than all else."""
-
 MAPS, WHITENED = (8, 16, 32), 64
 """Maps of the blocks before the layer, and of the convolution that it normalises."""
 HIDDEN = (64, 64, 64, 64)

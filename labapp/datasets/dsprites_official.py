@@ -28,7 +28,6 @@ NAME = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
 _BLOCK = 4096
 """Pictures unpacked at a time: 16 MB."""
-
 _NO_HEADER = (KeyError, TypeError, ValueError, SyntaxError, TokenError, MemoryError, RecursionError)
 """What numpy and the parser that it leans on raise at a header that is none."""
 

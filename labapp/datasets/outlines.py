@@ -14,7 +14,6 @@ from typing import NamedTuple
 Outline = tuple[tuple[float, ...], ...]
 Colour = tuple[float, float, float]
 """Red, green and blue, each from 0 to 1."""
-
 KAPPA = 4 * (math.sqrt(2) - 1) / 3
 """Length of the control arms with which four cubic curves make a circle of radius 1."""
 

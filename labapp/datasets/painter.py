@@ -131,11 +131,8 @@ def _path(outline: Outline) -> QPainterPath:
 def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     """Reduce square pictures to fewer pixels by averaging areas. Returns uint8, shape (n, channels,
     size, size), rounded as a picture file holds it. Raises ValueError: `size` is not positive, or
-    larger than the pictures.
-
-    pictures : uint8, shape (n, channels, side, side).
-    size : pixels of a side of what comes out, at most `side`.
-    """
+    larger than the pictures. `pictures`: uint8, shape (n, channels, side, side). `size`: pixels of
+    a side of what comes out, at most `side`."""
     side = pictures.shape[-1]
     if not 0 < size <= side:
         raise ValueError(f"size must lie between 1 and {side}, found {size}")

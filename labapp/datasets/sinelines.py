@@ -19,7 +19,6 @@ TIMES: Float64 = (np.arange(POINTS) - 32) / 10.0
 NAMES = ("slope", "intercept", "amplitude", "frequency", "phase")
 LIMITS = ((-1.0, 1.0), (-4.0, 4.0), (0.0, 10.0), (0.0, 10.0), (0.0, 6.28))
 """The dials' ranges of the ground-truth model: draws of the prior are clamped to these."""
-
 STEP = 0.01
 
 

@@ -57,13 +57,10 @@ class ArrayRows:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A data set, divided.
-
-    generative : whether the instances are a function of the factors, so that representations can be
-        measured against them; the digits of MNIST are labels only.
-    files : SHA-256 of the files that were read, by their published names; empty if the data set is
-        computed.
-    """
+    """A data set, divided. `generative`: whether the instances are a function of the factors, so
+    that representations can be measured against them; the digits of MNIST are labels only. `files`:
+    SHA-256 of the files that were read, by their published names; empty if the data set is
+    computed."""
 
     train: Rows
     held: Rows

@@ -14,9 +14,7 @@ from torch import Tensor, nn
 
 CHANNELS = 128
 """Channels of the last map of both networks."""
-
 MEAN, SD = 0.43, 0.15
-
 
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
 

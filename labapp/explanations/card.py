@@ -24,7 +24,6 @@ VISIBLE = 0.6
 """Least share of a mark's area that must be seen for the mark to count as visible."""
 HUNDRED = 100
 """Number of successive test pictures over which the card counts hits."""
-
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -76,10 +76,8 @@ def _model_of(stimulus_set: StimulusSet) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What the logits depend on: a key of the cache, and the set.
-
-    files, written : when the files that are masked, and the model, were last written.
-    """
+    """What the logits depend on: a key of the cache, and the set. `files`, `written`: when the
+    files that are masked, and the model, were last written."""
 
     manifest_sha256: str
     files: tuple[object, ...]
@@ -155,5 +153,4 @@ def model_input(picture: UInt8, classifier: Classifier) -> UInt8:
     planes = picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1)
     if len(planes) < channels:
         planes = planes.repeat(channels, 0)
-    seen: UInt8 = average_blocks(planes[None], size)[0]
-    return seen
+    return np.asarray(average_blocks(planes[None], size)[0])

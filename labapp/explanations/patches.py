@@ -76,11 +76,8 @@ def in_chunks(network: Callable[[Tensor], Tensor], photos: Photos[Any]) -> Itera
 
 def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
     """Squared L2 distance of every cell to every prototype, by expanding the square. Returns (n, P,
-    h, w), never negative.
-
-    latent : (n, D, h, w). float64 where distances near 0 must be told apart.
-    prototypes : (P, D), of the same type.
-    """
+    h, w), never negative. `latent`: (n, D, h, w). float64 where distances near 0 must be told
+    apart. `prototypes`: (P, D), of the same type."""
     cross = torch.einsum("ndhw,pd->nphw", latent, prototypes)
     square = latent.square().sum(1, keepdim=True)
     own = prototypes.square().sum(1)[None, :, None, None]
@@ -91,8 +88,8 @@ def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
 class Patches:
     """The nearest patch for each of P prototypes.
 
-    rows : training rows, (P,); cells : row and column in the map, (P, 2); vectors : the patches
-    themselves, (P, D), float64; distances : squared, from the prototypes before, (P,).
+    rows : training rows, (P,); `cells`: row and column in the map, (P, 2); `vectors`: the patches
+    themselves, (P, D), float64; `distances`: squared, from the prototypes before, (P,).
     """
 
     rows: Int64
@@ -146,7 +143,7 @@ def nearest_patches(
 def strongest(features: Tensor, head: Tensor, labels: Tensor) -> Tensor:
     """The positions that speak most for a picture's own class.
 
-    features : the map that `head` averages, (n, C, h, w); head : its weights, (classes, C).
+    features : the map that `head` averages, (n, C, h, w); `head`: its weights, (classes, C).
     Returns numbers of positions, h * w in a row, int64, shape (n, a tenth of h * w).
     """
     evidence = torch.einsum("nc,nchw->nhw", head[labels], features).flatten(1)
@@ -158,7 +155,7 @@ def first_prototypes(
 ) -> Tensor:
     """Centres of the clusters that the chosen patches of each class fall into.
 
-    latent : (n, D, h, w), what prototypes are compared with; chosen : (n, k) positions.
+    latent : (n, D, h, w), what prototypes are compared with; `chosen`: (n, k) positions.
     Returns (classes * each, D), those of a class together.
     """
     from sklearn.cluster import KMeans  # a second to import, and only learning needs it

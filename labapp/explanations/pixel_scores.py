@@ -47,11 +47,8 @@ CHUNK = 50
 def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: Int64) -> Float32:
     """Scores of the pixels of pictures, the channels summed. Returns float32, shape (n, size,
     size). Signed: what is above 0 speaks for the class. Raises ModelError: the three methods cannot
-    be applied to the network.
-
-    pictures : uint8, shape (n, channels, size, size).
-    classes : which class of each picture is explained, from 0; int64, shape (n,).
-    """
+    be applied to the network. `pictures`: uint8, shape (n, channels, size, size). `classes`: which
+    class of each picture is explained, from 0; int64, shape (n,)."""
     network = sequential(classifier)
     parts = []
     for start in range(0, len(pictures), CHUNK):
@@ -94,7 +91,7 @@ def of_network(
     network: nn.Sequential, method: Scoring, inputs: Tensor, classes: Sequence[int]
 ) -> Tensor:
     """Scores of every value of the inputs: shape and dtype of `inputs`. `inputs`: float from 0 to
-    1, shape (n, channels, size, size); classes : one a picture."""
+    1, shape (n, channels, size, size); `classes`: one a picture."""
     fresh = inputs.detach().clone().requires_grad_()
     target = list(classes)
     match method:

@@ -66,8 +66,7 @@ def scaled(maps: Float32) -> Float32:
     """Each picture's maps, (n, 20, h, w), from 0 to 1 over all its species together."""
     low = maps.min((1, 2, 3), keepdims=True)
     span = maps.max((1, 2, 3), keepdims=True) - low
-    result: Float32 = (maps - low) / np.where(span > 0, span, 1)
-    return result
+    return np.asarray((maps - low) / np.where(span > 0, span, 1))
 
 
 class _Classification(nn.Module):

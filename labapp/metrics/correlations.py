@@ -24,12 +24,9 @@ TOP = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Correlations:
-    """Of the chosen factors, those that tell most of the label first.
-
-    chosen : int64, shape (top,), their numbers, from 0.
-    mutual_information : float64, shape (top,), with the label, nats.
-    matrix : float64, shape (top, top), absolute Pearson correlations; 1 on the diagonal.
-    """
+    """Of the chosen factors, those that tell most of the label first. `chosen`: int64, shape
+    (top,), their numbers, from 0. `mutual_information`: float64, shape (top,), with the label,
+    nats. `matrix`: float64, shape (top, top), absolute Pearson correlations; 1 on the diagonal."""
 
     chosen: Int64
     mutual_information: Float64

@@ -160,7 +160,6 @@ def refusal(subject: str, what: str, todo: str) -> MetricError:
 
 _refuse = partial(refusal, "The representation cannot be scored")
 
-
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
 

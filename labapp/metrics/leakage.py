@@ -35,7 +35,6 @@ _refuse = partial(refusal, "Leakage cannot be computed")
 Estimator = Literal["neighbours", "bins"]
 NEIGHBOURS = 3
 """As in the released code."""
-
 Column = Int64 | Float64
 """Values of one code or concept, shape (n,): classes, int64, or measurements, float64."""
 Shared = Callable[[Column, Column], float]

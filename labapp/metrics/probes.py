@@ -316,10 +316,7 @@ def completeness(
 def completeness_of(accuracy: float, network_accuracy: float, chance: float) -> float:
     """The accuracy of a task from concepts, less chance, over that of the network, less chance.
     Raises MetricError: a network that is no better than chance, or always right and more: there is
-    nothing to be complete in.
-
-    accuracy, network_accuracy, chance : shares of rows, 0 to 1.
-    """
+    nothing to be complete in. `accuracy`, `network_accuracy`, `chance`: shares of rows, 0 to 1."""
     if not chance < network_accuracy <= 1:
         raise MetricError(
             f"Completeness cannot be computed: the network's accuracy is {network_accuracy:g}, and "

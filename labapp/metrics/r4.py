@@ -22,7 +22,6 @@ from labapp.parallel.processes import cores
 
 Division = tuple[Int64, Int64]
 """Numbers of training and of test rows."""
-
 SPLITS = 5
 TEST_SHARE = 0.25
 LEAST_ROWS = 8

@@ -19,7 +19,6 @@ Float32 = NDArray[np.float32]
 
 PERCENTILES = (1, 5, 48, 52, 95, 99)
 """Low, Medium and High of a continuous dimension lie between these, pairwise."""
-
 AT_ONCE = 1 << 21
 """Values, 8 MiB of them, that one decode gives where many instances are wanted: large pictures are
 decoded a few at a time."""

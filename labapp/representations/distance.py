@@ -20,7 +20,6 @@ Distance = Callable[[Array, Array], float]
 
 TOLERANCE = 0.5
 """Sinelines: points that differ by more than this disagree (A.2.1)."""
-
 ALIGNMENT_SLACK = 0.001
 """A target is reached when alignment >= target - 0.001 (the published application)."""
 
@@ -121,7 +120,6 @@ def known(name: str) -> str:
 
 
 DistanceName = Annotated[str, AfterValidator(known)]
-
 
 TOLERANT = frozenset({"sinelines"})
 """Distances that count points which differ by more than `TOLERANCE`."""

@@ -138,10 +138,8 @@ FIRST = 5
 """Decodes before the clock starts: the first ones allocate memory and choose kernels."""
 FRAME_BUDGET_MS = 16.7
 """A frame at 60 Hz: the dial's event, the decode and the painting share it."""
-
 BATCHES = (24, 35)
 """Sheets are decoded at once: 24 exemplars (4 x 6), a traversal of 5 dials (5 x 7)."""
-
 REPEATS = 20
 
 

@@ -21,10 +21,8 @@ from labapp.representations.recipe import ClosedForm, InfoGan, PublishedScores
 
 TOLERANCE = 0.001
 """Relative difference from the card that rounding on another device or build explains."""
-
 TREES_TOLERANCE = 0.02
 """Absolute difference of DCI that another release of scikit-learn explains."""
-
 AGREEMENT_TOLERANCE = 0.01
 """Absolute difference of the codes' agreement that rounding explains: 20 of 2,000 pictures."""
 

@@ -48,7 +48,6 @@ PRIOR_SAMPLE = 5_000
 PRIOR_SEED = 0
 """Size and seed of the sample in `LoadedDecoder.latents` of a model whose states are drawn from a
 prior."""
-
 KINDS = {
     cards.CARD: "a decoder with dials",
     "classifier.yaml": "a classifier, without dials",
@@ -64,7 +63,6 @@ MAKING = {
 """How one comes to be there, by the same."""
 MANY = 12
 """Ids that a message lists at most."""
-
 _SAFE = "No model was loaded."
 
 

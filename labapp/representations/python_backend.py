@@ -297,11 +297,8 @@ def require(card: ModelCard) -> Code:
 
 def build(card: ModelCard, latents: Float32, pictures: Float32) -> Forward:
     """The decoder of a card as a function of float32 z. Raises ModelError: the package is not there
-    or another, or makes other pictures.
-
-    latents : some of z, shape (k, width).
-    pictures : what it made of them at the import, shape (k, *shape).
-    """
+    or another, or makes other pictures. `latents`: some of z, shape (k, width). `pictures`: what it
+    made of them at the import, shape (k, *shape)."""
     code = require(card)
     shape = card.made_by.output_shape
     run = runner(call(code), card.id)

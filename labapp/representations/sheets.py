@@ -27,12 +27,10 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """One row of a sheet: a dial turned from end to end, at one state after another.
-
-    values : what the dial is set to, column by column; indices of a discrete one.
-    instances : float32, shape (states, len(values), *shape of an instance); pictures of more than
-        `MOST_PIXELS` a side are made smaller.
-    """
+    """One row of a sheet: a dial turned from end to end, at one state after another. `values`: what
+    the dial is set to, column by column; indices of a discrete one. `instances`: float32, shape
+    (states, len(values), *shape of an instance); pictures of more than `MOST_PIXELS` a side are
+    made smaller."""
 
     dimension: Dimension
     values: tuple[float, ...]
@@ -133,8 +131,7 @@ def _smaller(x: Float32) -> Float32:
     blocks = x[:, : rows * times, : columns * times].reshape(
         len(x), rows, times, columns, times, *x.shape[3:]
     )
-    means: Float32 = blocks.mean(axis=(2, 4), dtype=np.float32)
-    return means
+    return np.asarray(blocks.mean(axis=(2, 4), dtype=np.float32))
 
 
 def limits(dimension: Dimension) -> str:

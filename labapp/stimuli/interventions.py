@@ -19,7 +19,6 @@ Answers = NDArray[np.float16]
 """Probabilities of the classes, shape (photos, 3^k, classes), or without the first."""
 State = tuple[int, ...]
 """Of each concept one of `AS_IT_IS`, `OFF` and `ON`."""
-
 AS_IT_IS, OFF, ON = 0, 1, 2
 MOST_CONCEPTS = 8
 """Of a set: a photo then has 3^8 = 6,561 answers, and the plan of a session has them all."""

@@ -31,7 +31,6 @@ Bool = NDArray[np.bool_]
 PREFIX = "masked:"
 TIES = 20180801
 """Seed of the order among pixels of equal score, the same for all pictures of a size."""
-
 FILLS: dict[str, Fill] = {fill: fill for fill in ("mean", "black", "grey", "white")}
 SIGNS: dict[str, Sign] = {sign: sign for sign in ("signed", "absolute")}
 """By what they are called."""
@@ -149,8 +148,8 @@ def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
 def masked(picture: UInt8, mask: Bool, fill: UInt8) -> UInt8:
     """A picture with all but the pixels of a mask filled: uint8, shape as `picture`.
 
-    picture : (height, width) or (height, width, 3); mask : (rows, columns), of which height and
-    width are whole multiples (ValueError); fill : see `level`.
+    picture : (height, width) or (height, width, 3); `mask`: (rows, columns), of which height and
+    width are whole multiples (ValueError); `fill`: see `level`.
     """
     rows, columns = mask.shape
     height, width = picture.shape[:2]
@@ -205,8 +204,7 @@ def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> U
     if scale == "positive":
         # Half and half, rounded to the even number.
         total = photo.astype(np.uint16) + colours
-        half: UInt8 = ((total >> 1) + ((total & 3) == 3)).astype(np.uint8)
-        return half
+        return np.asarray(((total >> 1) + ((total & 3) == 3)).astype(np.uint8))
     alpha = EDGE_ALPHA * edges(photo)[..., None]
     return _as_bytes((1 - alpha) * colours)
 
@@ -229,8 +227,7 @@ def _along(values: Float32, pixels: int, axis: int) -> Float32:
     shape[axis] = pixels
     share = (at - low).astype(np.float32).reshape(shape)
     here, next_ = values.take(low, axis), values.take(np.minimum(low + 1, cells - 1), axis)
-    out: Float32 = (1 - share) * here + share * next_
-    return out
+    return np.asarray((1 - share) * here + share * next_)
 
 
 def edges(photo: UInt8) -> Float32:
@@ -255,16 +252,14 @@ def edges(photo: UInt8) -> Float32:
     full = max(strong, 2 * grain)
     if full <= 0:
         return np.zeros_like(strength)
-    out: Float32 = ((strength - grain) / (full - grain)).clip(0, 1)
-    return out
+    return np.asarray(((strength - grain) / (full - grain)).clip(0, 1))
 
 
 def _smoothed(grey: Float32) -> Float32:
     """Each pixel with its neighbours, 1 : 2 : 1 both ways."""
     padded = np.pad(grey, 1, mode="edge")
     across = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
-    out: Float32 = (across[:-2] + 2 * across[1:-1] + across[2:]) / 16
-    return out
+    return np.asarray((across[:-2] + 2 * across[1:-1] + across[2:]) / 16)
 
 
 def _as_bytes(values: Float32) -> UInt8:

@@ -25,20 +25,15 @@ from labapp.training.checkpoint import LearnerT, Provenance, Run
 
 REPORT_S = 0.2
 """Seconds between two calls of the progress callback."""
-
 Losses = Mapping[str, Tensor | float]
 """The losses of a step by name: "loss" is the one that is minimised; the others are reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come.
-
-    phase : the part of the training that is running, in words.
-    step, steps : steps done, and of how many.
-    elapsed_s, remaining_s : seconds spent, over all restarts, and left, as estimated from the pace
-        of this process.
-    """
+    """How far a run has come. `phase`: the part of the training that is running, in words. `step`,
+    `steps`: steps done, and of how many. `elapsed_s`, `remaining_s`: seconds spent, over all
+    restarts, and left, as estimated from the pace of this process."""
 
     phase: str
     step: int
@@ -50,12 +45,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What came of a step.
-
-    losses : see `Losses`.
-    place : where the step stands in the run, for error texts.
-    ends : whether a part of the run ends with it: then progress is reported and a checkpoint saved.
-    """
+    """What came of a step. `losses`: see `Losses`. `place`: where the step stands in the run, for
+    error texts. `ends`: whether a part of the run ends with it: then progress is reported and a
+    checkpoint saved."""
 
     losses: Losses
     phase: str

@@ -59,7 +59,6 @@ STATES: dict[FieldMark, tuple[str, str]] = {
     FieldMark.BAND: ("no breast band", "breast band"),
 }
 """What the two ways are called."""
-
 Marks = tuple[int, int, int, int, int, int]
 """The ways of all six marks, by `FieldMark`."""
 
@@ -369,7 +368,6 @@ def _leaves(draws: Draws, occlusion: float) -> tuple[Leaf, ...]:
 
 SIZE = 96
 """Width and height of what a network sees, in pixels."""
-
 FACTORS: tuple[str, ...] = (
     "species",
     "genus",
@@ -597,7 +595,6 @@ SITES: dict[FieldMark, BodyPart] = {
     FieldMark.BAND: BodyPart.BAND,
 }
 """The part that shows each mark."""
-
 DARK: Colour = (0.07, 0.06, 0.07)
 WHITE: Colour = (0.97, 0.96, 0.93)
 FEET = 28.0

@@ -249,12 +249,9 @@ class CorrelationRule:
     steps: tuple[int, ...]
 
     def keeps(self, indices: Int64, decides: Int64) -> Bool:
-        """Which rows the task has: bool, shape (n,).
-
-        indices : numbers of the factors' values, from 0, shape (n, k).
-        decides : the deciding concept of each row, 0 or 1, shape (n,); or of shape (n, k), whose
-            column i decides which values of factor i + 1 are allowed.
-        """
+        """Which rows the task has: bool, shape (n,). `indices`: numbers of the factors' values,
+        from 0, shape (n, k). `decides`: the deciding concept of each row, 0 or 1, shape (n,); or of
+        shape (n, k), whose column i decides which values of factor i + 1 are allowed."""
         mask: Bool = (indices % np.array(self.steps) == 0).all(axis=1)
         for i, table in enumerate(self.allowed):
             deciding = decides if decides.ndim == 1 else decides[:, i]
@@ -356,11 +353,8 @@ def tabular_toy(
     delta: float, *, seed: int = 0, train: int = TRAIN, test: int = TEST
 ) -> ConceptSplit:
     """Freshly drawn rows; factors are the latents. Raises ValueError: delta outside 0 to 1, or a
-    part without a row.
-
-    delta : correlation of every two latents, 0 to 1.
-    train, test : numbers of rows; the paper's by default.
-    """
+    part without a row. `delta`: correlation of every two latents, 0 to 1. `train`, `test`: numbers
+    of rows; the paper's by default."""
     if train < 1 or test < 1:
         raise ValueError(f"both parts need a row, found {train} and {test}")
     z = equicorrelated(generator(seed), train + test, len(LATENTS), delta)

@@ -50,7 +50,6 @@ from labapp.reading import files
 NAME = "3dshapes.h5"
 SIZE = 64
 
-
 _BLOCK = 2_000
 """Pictures unpacked at a time: 25 MB."""
 
@@ -168,7 +167,6 @@ MOST = len(BELOW) - 1
 """The most correlations there can be."""
 DECIDES = 4
 """The concept, from 0, that decides from which values a factor's are drawn: the shape's."""
-
 RELEASED_STEPS = (
     (2, 2, 2, 1, 1, 4), (1, 2, 2, 1, 1, 4), (1, 1, 2, 1, 1, 4),
     (1, 1, 1, 1, 1, 4), (1, 1, 1, 1, 1, 2), (1, 1, 1, 1, 1, 1),
@@ -177,7 +175,6 @@ RELEASED_STEPS = (
 RELEASED_HALVES = (None, None, None, None, None, (9, 7))
 """Of each factor: of how many lower or upper values how many are allowed, where that is not half of
 three quarters."""
-
 _HUES = np.array([colorsys.hsv_to_rgb(i / 10, 1.0, 1.0) for i in range(10)], dtype=np.float32)
 VALUES = (
     *(np.arange(10) / 10,) * 3,

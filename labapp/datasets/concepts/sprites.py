@@ -46,7 +46,6 @@ CONCEPTS = ("square or ellipse", "small", "turned by less than half", "left", "t
 CLASSES = 8
 MOST = len(BELOW) - 1
 """The most correlations there can be."""
-
 RELEASED_STEPS = (
     (1, 2, 4, 2, 2), (1, 1, 4, 2, 2), (1, 1, 2, 2, 2), (1, 1, 2, 1, 2), (1, 1, 2, 1, 1),
 )  # fmt: skip

@@ -33,7 +33,6 @@ CUE = 0.65
 """Share of angry training faces with glasses, and with dark hair; of happy ones it is 1 - CUE. In
 the other parts, both shares are a half."""
 
-
 CLEAR = 0.3
 """Least mean of the five actions towards the class, and least action of the corners of the mouth,
 which people look at first."""

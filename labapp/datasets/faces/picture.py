@@ -67,8 +67,7 @@ def placement(face: Face) -> Affine:
 
 def _painted(shapes: list[Shape], move: Affine, ground: Gradient, size: int) -> Float32:
     moved = [Shape(move.outline(s.outline), s.colour, s.label, s.alpha) for s in shapes]
-    grey_of: Float32 = paint(moved, ground, size)[0]
-    return grey_of
+    return np.asarray(paint(moved, ground, size)[0])
 
 
 def _shadows(face: Face) -> list[Shape]:

@@ -50,7 +50,6 @@ from labapp.training import files
 UInt8 = NDArray[np.uint8]
 Predict = Callable[[UInt8], Float32]
 """Pictures, uint8 (n, channels, size, size) -> scores of the classes, float32 (n, classes)."""
-
 LEAST_SIDE = 512
 """Pictures are shown with so many pixels a side where they have them, rounded up to a whole
 multiple of the model's."""

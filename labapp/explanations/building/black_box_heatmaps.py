@@ -49,11 +49,8 @@ def build(
 ) -> BuiltSet:
     """Build a set of heatmaps from pictures in folders that are called as the classes. Raises
     ModelError: the classifier cannot be used. Raises DatasetError: the pictures cannot be read.
-    Raises StimuliError: too few are predicted right, or wrong.
-
-    method : "occlusion" or "rise".
-    wanted : photos in a set that are predicted right and wrong, and the number of sets.
-    """
+    Raises StimuliError: too few are predicted right, or wrong. `method`: "occlusion" or "rise".
+    `wanted`: photos in a set that are predicted right and wrong, and the number of sets."""
     predict = box.predictor()
     shown, labels = black_box.pictures(box, images, progress)
     seen = average_blocks(shown, box.size)

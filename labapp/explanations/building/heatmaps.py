@@ -48,11 +48,8 @@ class HeatmapExplainer(ABC):
 
     @abstractmethod
     def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
-        """The heatmaps of pictures.
-
-        pictures : shape (n, 3, size, size).
-        scores : what the model says of them, shape (n, classes).
-        """
+        """The heatmaps of pictures. `pictures`: shape (n, 3, size, size). `scores`: what the model
+        says of them, shape (n, classes)."""
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
         return model.predicted(pictures)

@@ -138,8 +138,7 @@ class ClassExplanation:
     @property
     def predicted(self) -> Int64:
         """Species predicted, from 0: int64, shape (n,)."""
-        species: Int64 = self.scores.argmax(1).astype(np.int64)
-        return species
+        return np.asarray(self.scores.argmax(1).astype(np.int64))
 
     def boxes(self, picture: int, prototypes: Int64) -> Float64:
         """Where in a picture these prototypes are found: float64, shape (k, 4), see `regions`."""

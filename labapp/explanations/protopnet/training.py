@@ -42,7 +42,6 @@ from labapp.training.loop import Losses
 
 FALL = 0.1
 """Factor of the learning rate after each push."""
-
 MOMENTS: tuple[Literal["before", "pushed", "weighed", "pruned"], ...] = (
     "before",
     "pushed",

@@ -36,12 +36,9 @@ class DecisionKey:
 
 
 def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> DecisionKey:
-    """A decision tree in at most `depth` questions, the last two between species.
-
-    distances : smallest distance of each picture to each candidate, (n, candidates).
-    species, genus : of each picture, from 0, (n,).
-    depth : 2 or more.
-    """
+    """A decision tree in at most `depth` questions, the last two between species. `distances`:
+    smallest distance of each picture to each candidate, (n, candidates). `species`, `genus`: of
+    each picture, from 0, (n,). `depth`: 2 or more."""
     inner, classes = 2**depth - 1, int(species.max()) + 1
     result = DecisionKey(
         np.zeros(inner, np.int64),
@@ -93,5 +90,4 @@ def _entropy(counts: Float64) -> Float64:
     total = counts.sum(-1, keepdims=True)
     share = counts / np.maximum(total, 1)
     logs = np.log(share, out=np.zeros_like(share), where=share > 0)
-    left: Float64 = -(counts * logs).sum(-1)
-    return left
+    return np.asarray(-(counts * logs).sum(-1))

@@ -44,7 +44,7 @@ class ProtoTree(PrototypeNetwork):
     (leaves, inner), 1 where a way passes a node so, skip nodes that are gone. `sources` (inner, 3)
     are the training row, map row and map column of each prototype, -1 before they are known.
 
-    depth : questions on every way before pruning; classes : how many there are.
+    depth : questions on every way before pruning; `classes`: how many there are.
     width : D, channels of the map that prototypes are compared with.
     field : pixels that a position of the map sees.
     """
@@ -150,10 +150,8 @@ def leaf_shares(distance: Tensor, absent: Tensor, present: Tensor) -> Tensor:
 
 
 def greedy(distance: Tensor, absent: Tensor, present: Tensor, telling: Tensor) -> Tensor:
-    """The leaf at the end of the likelier answers, (n,).
-
-    distance, absent, present : as for `leaf_shares`; telling : (leaves,), 0 for one that is gone.
-    """
+    """The leaf at the end of the likelier answers, (n,). `distance`, `absent`, `present`: as for
+    `leaf_shares`; `telling`: (leaves,), 0 for one that is gone."""
     there = (distance < HALF).to(absent.dtype)
     # The leaf whose way no answer contradicts; of leaves that are gone none is one.
     against = there @ absent.T + (1 - there) @ present.T + (1 - telling)
@@ -281,7 +279,6 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
 
 CHUNK = 50
 """Pictures at a time."""
-
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in shares of the picture."""
 
@@ -354,8 +351,7 @@ class TreeExplanation:
     @property
     def leaf_species(self) -> Int64:
         """The species each leaf says, int64, shape (L,)."""
-        species: Int64 = self.distributions.argmax(1).astype(np.int64)
-        return species
+        return np.asarray(self.distributions.argmax(1).astype(np.int64))
 
     @property
     def predicted(self) -> Int64:

@@ -45,7 +45,6 @@ EPS = 1e-7
 """Epsilon of the optimiser, as published."""
 TINY = 1e-12
 """Least probability whose logarithm is taken."""
-
 MOMENTS: tuple[Literal["grown", "pruned", "projected"], ...] = ("grown", "pruned", "projected")
 """When the tree is measured: rows of `effects`."""
 

@@ -31,7 +31,6 @@ from labapp.reading.tables import TableError, TextTable
 Say = Callable[[str, float | None], None]
 """Called with the name of each metric and None before it is computed; for metrics that may take
 minutes, also with the share that is done, 0 to 1."""
-
 OF_CONCEPTS = ("oracle", "deviation", "leakage", "between_codes", "between_concepts")
 """Parts of shape (K, K), whose rows are concepts and not codes."""
 LEARNT_WITHOUT_CONCEPTS = {"ois": {"align": True}, "ctl": {"align": True}, "icl": {"align": True}}

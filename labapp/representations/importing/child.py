@@ -351,7 +351,6 @@ _ARGUMENT = 16
 """Where it finds the lower half of the first argument of a call."""
 _X32: Final = 0x40000000
 """From here on calls of x86-64 are those of another set with the same effects."""
-
 _FORBIDDEN = {
     "x86_64": (
         0xC000003E,

@@ -48,12 +48,9 @@ TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.e
 
 @dataclass(frozen=True)
 class Conversion:
-    """A graph, and what the file itself makes of latents.
-
-    decoded : of the latents that were given, shape (n, ...), float32.
-    operators : of the file, such as `aten::relu`.
-    torch : the version that opened it.
-    """
+    """A graph, and what the file itself makes of latents. `decoded`: of the latents that were
+    given, shape (n, ...), float32. `operators`: of the file, such as `aten::relu`. `torch`: the
+    version that opened it."""
 
     graph: bytes
     decoded: Float32
@@ -176,11 +173,8 @@ _TRIED: set[tuple[str, tuple[int, ...]]] = set()
 
 def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
     """Compute an ONNX graph in a process of its own, before this process opens it. Raises
-    ModelError: it takes more memory than it may, or does not answer within `SECONDS`.
-
-    name : for messages.
-    inputs : each of them is computed alone, and all together; shape (n, ...).
-    """
+    ModelError: it takes more memory than it may, or does not answer within `SECONDS`. `name`: for
+    messages. `inputs`: each of them is computed alone, and all together; shape (n, ...)."""
     key = sha256(content).hexdigest(), inputs.shape[1:]
     if key in _TRIED:
         return

@@ -199,7 +199,6 @@ def percentiles(config: Config, sample: Float32) -> Float32:
 
 WEB = "decoder_web"
 """The folder inside a published package that holds manifest and shards."""
-
 _CONFIG = TypeAdapter(Config)
 
 
@@ -327,7 +326,6 @@ def _checked(model_id: str) -> str:
 
 Shape = tuple[int | None, ...]
 """None stands for the width of z."""
-
 EPSILON = 1e-5
 """What torch's batch normalisation adds to a variance."""
 
@@ -727,10 +725,8 @@ def _join(folder: Path, number: int, group: TensorGroup, hashes: dict[str, str])
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of a JSON file. The largest published one has a tenth of a megabyte."""
-
 SHOWN = 4
 """Problems that are spelt out; the rest are counted."""
-
 Value = TypeVar("Value")
 
 
