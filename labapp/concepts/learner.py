@@ -123,8 +123,6 @@ def in_memory(rows: ConceptRows) -> TrainingRows:
 class ConceptLearner(ABC):
     """A learner of concepts. Subclasses set `networks`, `optimizers` and `phases`.
 
-    Attributes
-    ----------
     aligned : whether OIS aligns its codes: they were learned without concepts.
     networks : all that weights.safetensors holds.
     optimizers : in a fixed order.

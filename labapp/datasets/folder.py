@@ -259,8 +259,8 @@ def divide_rows(
     those of a size by chance. Where every picture is a group of its own, the shares are kept to the
     picture; else as nearly as the groups allow.
 
-    labels : class of each picture, from 0. groups : whose pictures they are. names : of the
-        classes. source : where they come from, for the message.
+    `labels`: class of each picture, from 0. `groups`: whose pictures they are. `names`: of the
+    classes. `source`: where they come from, for the message.
 
     Raises DatasetError: a class would be missing from a part.
     """

@@ -109,9 +109,7 @@ def nearest_patches(
     prototypes : (P, D).
     allowed : (P, classes), true where a prototype may take a patch of a picture of the class.
 
-    Returns
-    -------
-    The patches. Of equally near ones the first, by row and cell.
+    Of equally near patches the first counts, by row and cell.
     """
     known = prototypes.double()
     count, width = known.shape

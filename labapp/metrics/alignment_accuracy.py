@@ -46,9 +46,7 @@ def alignment_accuracy(
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike; no published number is known.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         accuracy : (C, K), of predicting concept j from code i, on the test rows.
         per_factor : (K,), the greatest of each column; the score is their mean.
         best_code : (K,), the code that has it, counted from 0; the first of equal ones.

@@ -56,9 +56,7 @@ def dci(
         how well factors explain codes. Codes that mix factors without sharing any lower the
         default score and not this one.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         disentanglement : the score again: mean of `per_code`, weighted by the codes' shares of P.
         completeness : plain mean of `per_factor`.
         informativeness_train, informativeness_test : mean R^2 over the factors, on training and

@@ -41,9 +41,7 @@ def dcimig(
     as_published : taken so that all metrics are called alike; the authors released no code, and
         this is the paper's definition either way.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         per_code : each code's gap over the entropy of the factor that it knows best, (C,).
         per_factor : what each factor is credited with over its entropy, (K,). The score is their
             mean, weighted by the entropies.

@@ -46,9 +46,7 @@ def explicitness(
         but draws its two sets of rows from the data set's generator and takes every distinct value
         of a factor for a class.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         per_factor : each factor's mean area over its classes, (K,). A class without a row in the
             scored half has no curve and is left out; of a class without one in the other half
             nothing was learnt, and its area is 0.5. NaN where the factor does not vary in the

@@ -27,8 +27,6 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
     """The bin of every value, int64 from 0 to bins - 1. Raises MetricError: fewer than 2 bins, or
     an unknown method.
 
-    Parameters
-    ----------
     column : float64, shape (n,), finite.
     method :
         "equal-width" cuts the range from the least to the greatest value into equal lengths; a

@@ -78,9 +78,7 @@ def nis(
         0.475 by chance; and the network's random state is always 1. Two classes only. Correlations
         of vectors are absolute here too: that path of the released code does not run.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         niching : (C, K), the nicher: the largest |Pearson correlation| of a code's d numbers with a
             concept among the training rows.
         betas : (B,), the thresholds 0, 0.05, ..., 1: a niche is the codes above.

@@ -84,9 +84,7 @@ def ois(
         that concepts given as codes score above 0), and, where codes are aligned, no division by
         K / 2. It draws other random numbers than the released code.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         purity : (C, K), the area under the ROC curve when concept j is predicted from code i.
         oracle : (K, K), the same from concept i; 1 on the diagonal by definition, not estimated.
         deviation : (K, K), the purity of the codes in the concepts' order less the oracle.

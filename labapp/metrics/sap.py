@@ -54,9 +54,7 @@ def sap(
         is learnt from and the rest scored; correlations are those of that fifth alone. The seed is
         not used.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         per_factor : each factor's gap, (K,).
         predictability : accuracy, or squared correlation, of each code and factor, (C, K).
         chance : what a code that knows nothing scores, (K,): 0 for a squared correlation.

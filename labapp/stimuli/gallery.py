@@ -48,9 +48,7 @@ def keep(
 
     stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
 
-    Returns
-    -------
-    What `stimuli.kept` says, one a set; painted birds stand with the first.
+    Returns what `stimuli.kept` says, one a set; painted birds stand with the first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     leftovers.clear(folder, leftovers.DRAFT)
@@ -195,10 +193,6 @@ class RecordedGallery(Gallery):
 
     Simulated sessions store none, for nobody saw them.
 
-    Parameters
-    ----------
-    folder, files
-        As of a gallery.
     sets : as they were when the session was planned.
     missing : ids of those that are not here as they were.
     """

@@ -77,7 +77,7 @@ def face(
 
 
 def _identity(draws: Draws, cued: float) -> Identity:
-    """The identity of a face. cued : probability of glasses, and of dark hair."""
+    """The identity of a face. `cued`: probability of glasses, and of dark hair."""
     dark = draws.chance(cued)
     hair = Hair(min(int(draws.uniform(0, len(Hair))), len(Hair) - 1))
     skin = draws.uniform(0.48, 0.84)

@@ -319,8 +319,6 @@ def spec(name: str) -> Spec:
 class SetPhotos:
     """Pictures of any data set: their classes and what is in them, for sets.
 
-    Attributes
-    ----------
     rows : the part of the data that photos come from.
     classes_are, invented : see `labapp.stimuli.manifest.Manifest`.
     """

@@ -243,7 +243,7 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     """Remove every subtree none of whose leaves says a class with more than `threshold`.
 
     What remains of a node that loses one child takes the node's place. After Nauta et al. 2021,
-    section 3.4. distributions : (leaves, classes). Raises ValueError where nothing would remain.
+    section 3.4. `distributions`: (leaves, classes). Raises ValueError where nothing would remain.
     """
     telling = distributions.max(1) > threshold
     if not telling.any():
