@@ -15,6 +15,7 @@ from labapp.concepts import networks
 from labapp.concepts.learner import PERCENTILES, Batch, ConceptLearner, Phase, Setup, adam, detached
 from labapp.concepts.settings import BottleneckSettings
 from labapp.datasets.split import Float64
+from labapp.metrics.inputs import outputs_of
 from labapp.training.loop import Losses
 
 
@@ -34,7 +35,7 @@ class Bottleneck(ConceptLearner):
             dropout=settings.dropout if pictures and setup.published else 0.0,
             hidden=networks.HIDDEN if pictures else settings.encoder,
         )
-        outputs = networks.outputs_of(setup.classes)
+        outputs = outputs_of(setup.classes)
         predict = nn.Sequential(*networks.dense(setup.concepts, *settings.predictor, outputs))
         self.networks = nn.ModuleDict({"encoder": encode, "predictor": predict})
         networks.initialise(self.networks, setup.seed, settings.initial_weights)

@@ -24,7 +24,6 @@ CODES = "codes.npz"
 INTERVENTION = "intervention.npz"
 ENCODER, PREDICTOR = "encoder.onnx", "predictor.onnx"
 """Of a lab's own model, in place of weights."""
-
 Share = Annotated[float, Field(ge=0, le=1)]
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 
@@ -118,7 +117,6 @@ class ConceptCard(Part):
 
     @property
     def learner(self) -> str:
-        """What it was learned by."""
         return self.recipe.learner.name
 
     @property
@@ -127,7 +125,6 @@ class ConceptCard(Part):
 
     @property
     def size(self) -> str | None:
-        """Of the training."""
         return self.recipe.size
 
 

@@ -1,7 +1,6 @@
-"""What `labapp concepts stimuli` does: load the model and its task, build the set, write it.
-
-Stimulus sets of the kind `interventions`: test pictures of a concept model with its answers in
-every state of the concepts, so that a session needs no model.
+"""What `labapp concepts stimuli` does: build and write a stimulus set of the kind `interventions`,
+test pictures of a concept model with its answers in every state of the concepts, so that a session
+needs no model.
 
 Pictures are chosen by what corrections do to them (`labapp.stimuli.interventions.item_type`), and
 some at their natural frequency; of those only whose concepts people can tell by eye, unless all are
@@ -68,8 +67,6 @@ _STREAM = 6
 class Pool:
     """What a set is chosen from: pictures, and what a model makes of them.
 
-    Attributes
-    ----------
     answers : shape (n, 3^k, classes).
     beliefs : float64, shape (n, k), rounded as the manifest has them.
     concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
@@ -106,8 +103,8 @@ class Pool:
 @dataclass(frozen=True, slots=True)
 class BuiltSet:
     """A set that was built. `shares`: of all pictures that it was chosen from, those of each type;
-    `chosen`: how many the set has of each, and of those that were drawn whatever they are;
-    `there`: how many of each there are among all test pictures, chosen from or not."""
+    `chosen`: how many the set has of each, and of those that were drawn whatever they are; `there`:
+    how many of each there are among all test pictures, chosen from or not."""
 
     manifest: Manifest
     files: dict[str, bytes]
@@ -117,8 +114,7 @@ class BuiltSet:
 
 
 def counts_of(text: str) -> dict[str, int]:
-    """The numbers in a text such as `repair=20,control=20,natural=12`; types that it leaves out
-    have none. Raises UsageError."""
+    """The numbers in a text such as `repair=20,natural=12`, else 0. Raises UsageError."""
     counts = dict.fromkeys(COUNTS, 0)
     for part in text.split(","):
         name, _, number = part.partition("=")
@@ -144,21 +140,16 @@ def build(
     every: bool = False,
     options: str = "",
 ) -> BuiltSet:
-    """Build a set of test pictures of the task that a model learned.
+    """Build a set of test pictures of the task that a model learned. Raises ModelError: no concept
+    of the model can be set. StimuliError: people can see nothing of the task, or there are too few
+    pictures.
 
-    Parameters
-    ----------
     split : the task. People see its pictures drawn `pixels` wide, without the noise and the coarse
         pixels that the model saw.
     counts : how many pictures of each type there are to be, and how many `natural` ones, which are
         drawn whatever they are.
     every : choose from all test pictures, and not from the clear ones alone.
     options : of the command besides these, for `made_with`.
-
-    Raises
-    ------
-    ModelError : no concept of the model can be set. StimuliError : people can see nothing of the
-        task, or there are too few pictures.
     """
     card = model.card
     ready = interventions(model, split.test)
@@ -186,10 +177,8 @@ def pool_of(
     *,
     every: bool = False,
 ) -> Pool:
-    """All test pictures of a task, of which the clear ones may be chosen, or `every` one.
-
-    Raises StimuliError: people can see nothing of it.
-    """
+    """All test pictures of a task, of which the clear ones may be chosen, or `every` one. Raises
+    StimuliError: people can see nothing of it."""
     if (split.draw is None and split.reference is None) or not split.words:
         raise StimuliError(
             f"{split.name} has no pictures that people could look at.",
@@ -241,8 +230,7 @@ def _png(draw: Callable[[Float64, int], UInt8], factors: tuple[float, ...], pixe
 
 
 def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
-    """The classes, with invented names where they have none, and what makes each, also in the
-    languages of the concepts."""
+    """The classes, with invented names where they have none, and what makes each, by language."""
     languages = sorted({language for words in split.words for language in words.translations})
     named = split.class_names or tuple((f"c{n}", NAMES[n]) for n in range(split.classes))
     return tuple(
@@ -261,8 +249,7 @@ def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
 
 
 def _marks(rule: Mapping[int, int], concepts: Sequence[ConceptWords], language: str) -> str:
-    """What makes a class, in a line: the words of its concepts; with their names where another
-    concept has the same words."""
+    """What makes a class, in a line; with names where concepts have the same words."""
     every = [concept.in_language(language) for concept in concepts]
     shared = Counter(word for words in every for word in words[1:])
     marks = []
@@ -331,9 +318,8 @@ def choose(
     """Choose the pictures and write down the set. options: of the command, besides these.
 
     Natural pictures come first in the order of the seed; then those of each type, in the same
-    order, without a picture twice.
-
-    Raises StimuliError: there is no picture, or no study could show the set.
+    order, without a picture twice. Raises StimuliError: there is no picture, or no study could show
+    the set.
     """
     items = [pool.item(row) for row in range(len(pool.labels))]
     everywhere = order(generator(seed, _STREAM), len(items)).tolist()
@@ -478,14 +464,10 @@ def build_stimuli(
     data_folder: Path | None = None,
 ) -> WrittenSet:
     """Build a set of a model and write it. items: see `stimulus_sets.counts_of`; every: choose from
-    all test pictures, and not only from those that people can tell by eye.
-
-    Raises
-    ------
-    UsageError : the id is none, or `items` says nothing known.
-    ModelError, StimuliError, DatasetError : see `stimulus_sets.build`; the folder exists, or a
-        shipped set has the id and `out` names no folder.
-    """
+    all test pictures, and not only from those that people can tell by eye. Raises UsageError: the
+    id is none, or `items` says nothing known. Raises ModelError, StimuliError, DatasetError: see
+    `stimulus_sets.build`; the folder exists, or a shipped set has the id and `out` names no
+    folder."""
     counts = dict(COUNTS) if items is None else counts_of(items)
     loaded = package.load(model)
     name = loaded.card.id.rpartition("/")[2] if set_id is None else set_id

@@ -36,13 +36,8 @@ _NOISE = 5
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptData:
     """A task as a learner sees it: pictures of shape (channels, pixels, pixels) in steps of 1/255,
-    or rows of numbers.
-
-    Attributes
-    ----------
-    split : rows to train on and to test on. `validation`: rows kept from training besides.
-    shape : of an instance.
-    """
+    or rows of numbers. `split`: rows to train on and to test on. `validation`: rows kept from
+    training besides."""
 
     split: ConceptSplit
     validation: ConceptRows | None
@@ -61,7 +56,6 @@ class ToyData(Part):
     seed: int = Field(default=0, ge=0)
 
     def shape(self, size: Size) -> tuple[int, ...]:
-        """Of an instance."""
         return (7,)
 
     def load(self, size: Size, folder: Path | None = None) -> ConceptData:
@@ -94,7 +88,6 @@ class PictureData(Part):
     held_back: float = Field(default=0.1, gt=0, lt=0.5)
 
     def shape(self, size: Size) -> tuple[int, int, int]:
-        """Of an instance."""
         pixels = min(self.pixels, size.pixels)
         return self.channels, pixels, pixels
 
@@ -154,8 +147,7 @@ class ShapesData(PictureData):
 
 
 class BirdsData(Part):
-    """Painted birds, six marks; `train` and `test` of each of sixteen species. The rest is as in
-    `PictureData`."""
+    """Painted birds, six marks; `train` and `test` of each of 16 species. See `PictureData`."""
 
     channels: ClassVar[int] = 3
 
@@ -168,7 +160,6 @@ class BirdsData(Part):
     held_back: float = Field(default=0.1, gt=0, lt=0.5)
 
     def shape(self, size: Size) -> tuple[int, int, int]:
-        """Of an instance."""
         pixels = min(self.pixels, size.pixels)
         return self.channels, pixels, pixels
 

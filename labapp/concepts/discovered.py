@@ -26,6 +26,7 @@ from labapp.concepts.learner import (
 )
 from labapp.concepts.settings import Ccd
 from labapp.datasets.split import chunks
+from labapp.metrics.inputs import outputs_of
 from labapp.training.loop import Losses
 
 THRESHOLD = 0.0
@@ -37,7 +38,6 @@ HIDDEN = 500
 SALIENCE, APARTNESS = 0.1, 0.1
 """Weights of both regularisers: that a direction has near examples, and that no two are alike."""
 
-
 EPOCHS = 50
 """Of learning the directions: the network's codes are computed once, so that they are short."""
 LENGTH = 0.5
@@ -47,8 +47,6 @@ LENGTH = 0.5
 class Directions(nn.Module):
     """Concepts as directions in codes, and the map from their scores back to codes.
 
-    Parameters
-    ----------
     width : numbers of a code.
     count : directions.
     """
@@ -109,7 +107,7 @@ class Discovered(ConceptLearner):
             dropout=settings.dropout if setup.published and not setup.tabular else 0.0,
             hidden=hidden,
         )
-        outputs = networks.outputs_of(setup.classes)
+        outputs = outputs_of(setup.classes)
         predict = nn.Sequential(*networks.dense(settings.width, *hidden, outputs))
         self._directions = Directions(settings.width, settings.codes or setup.concepts)
         self.networks = nn.ModuleDict(

@@ -1,12 +1,8 @@
 """SENN, self-explaining neural networks (Alvarez-Melis and Jaakkola 2018; paper 001, A.6): class
-logits are sums of concepts h(x), each times a relevance theta(x) that changes slowly with x.
-
-Variational autoencoders: VAE, beta-VAE, and Ada-GVAE and Ada-MLVAE, which learn from pairs of
-pictures that share some of their factors.
-
-Kingma and Welling 2014; Higgins et al. 2017; Locatello et al. 2020, "Weakly-supervised
-disentanglement without compromises"; paper 001, A.6.
-"""
+logits are sums of concepts h(x), each times a relevance theta(x) that changes slowly with x. And
+variational autoencoders: VAE, beta-VAE, and Ada-GVAE and Ada-MLVAE, which learn from pairs of
+pictures that share some of their factors (Kingma and Welling 2014; Higgins et al. 2017; Locatello
+et al. 2020, "Weakly-supervised disentanglement without compromises")."""
 
 from __future__ import annotations
 
@@ -38,8 +34,7 @@ HIDDEN = 64
 
 
 class Relevances(nn.Module):
-    """theta: relevances (n, classes, k) of inputs flattened to (n, inputs), a network of two hidden
-    layers."""
+    """theta: relevances (n, classes, k) of inputs (n, inputs), with two hidden layers."""
 
     def __init__(self, inputs: int, classes: int, concepts: int) -> None:
         super().__init__()
@@ -57,8 +52,6 @@ class Relevances(nn.Module):
         needed. That sum is taken back through the layers of theta as they are, and its length in
         x from the first layer's products with itself, which are few where x is long.
 
-        Parameters
-        ----------
         x : (n, inputs).
         concepts : (n, k), h of the same inputs. Gradients reach it.
         """
@@ -166,7 +159,6 @@ class Explained(ConceptLearner):
 
 _PAIRS, _SAMPLE = 11, 12
 """Streams of the learner's seed: the pairs, and the samples that are codes as published."""
-
 Averaging = Literal["gvae", "mlvae"]
 Posterior = tuple[Tensor, Tensor]
 """Means and log variances, each (n, dimensions)."""
@@ -226,13 +218,9 @@ def pairs(concepts: Int64, count: int, draws: np.random.Generator) -> Int64:
 
     Pairs are drawn with equal chances from all that there are, and may be drawn again.
 
-    Parameters
-    ----------
     concepts : 0 or 1, int64, shape (n, k).
 
-    Raises
-    ------
-    DatasetError : there is no such pair.
+    Raises DatasetError: there is no such pair.
     """
     kinds, kind_of, counts = np.unique(concepts, axis=0, return_inverse=True, return_counts=True)
     alike = (kinds[:, None] == kinds[None]).sum(axis=2)
@@ -309,8 +297,7 @@ class Variational(ConceptLearner):
         return detached({"loss": loss, "reconstruction": error, "kl": kl})
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
-        """Means of the posteriors; as published, a sample of each, whose noise is the same for the
-        same rows in the same order."""
+        """Means of the posteriors; as published, a sample of each, the same for the same rows."""
         mean, log_variance = self._posterior(x)
         if not as_published:
             return mean

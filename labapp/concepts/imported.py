@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labapp import leftovers, resources
+from labapp import resources
 from labapp.concepts import measuring, own_pictures, package
 from labapp.concepts.card import (
     CARD,
@@ -29,9 +29,10 @@ from labapp.datasets.concepts.rows import ConceptRows, part
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import ModelError
 from labapp.metrics.ois import ois
-from labapp.representations import document, onnx_backend
+from labapp.representations import onnx_backend
 from labapp.representations.importing.latents import content_of
 from labapp.representations.importing.running import graph_of
+from labapp.representations.package import write_whole
 from labapp.training import files
 
 TRIED = 100
@@ -50,12 +51,8 @@ _TODO = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graphs:
-    """The two functions of a lab's own model, as a learner that is ready.
-
-    Attributes
-    ----------
-    encode, predict : float32 (n, ...) -> float32 (n, k), and of these (n, classes).
-    """
+    """The two functions of a lab's own model, as a learner that is ready. `encode`, `predict`:
+    float32 (n, ...) -> float32 (n, k), and of these (n, classes)."""
 
     encode: Callable[[Float32], Float32]
     predict: Callable[[Float32], Float32]
@@ -69,36 +66,28 @@ class Graphs:
         """None: whether codes sum up maps is not known."""
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
-        """The codes of pictures, shape (n, k)."""
         pictures = x.contiguous().numpy()
         return torch.from_numpy(self.encode((pictures - self.mean) / self.std))
 
     def beliefs(self, x: Tensor) -> Tensor:
-        """How probable each concept is, shape (n, k)."""
         codes = self.codes(x)
         return torch.sigmoid(codes) if self.logits else codes
 
     def task_logits(self, x: Tensor) -> Tensor:
-        """A logit for each class, shape (n, classes)."""
         return self.predict_from(self.codes(x))
 
     def predict_from(self, codes: Tensor) -> Tensor:
-        """The same from codes."""
         return torch.from_numpy(self.predict(codes.numpy()))
 
     def values(self, codes: Float64) -> Float64:
-        """What a code becomes when its concept is set off and on, shape (k, 2)."""
         if not self.logits:
             return np.tile([0.0, 1.0], (codes.shape[1], 1))
         return np.percentile(codes, PERCENTILES, axis=0).T.copy()
 
 
 def graphs(encoder: bytes, predictor: bytes, description: Description, name: str) -> Graphs:
-    """The functions of two ONNX graphs. name: for messages.
-
-    Raises ModelError: ONNX Runtime is missing, or a graph does not take or give what the
-    description says.
-    """
+    """The functions of two ONNX graphs. name: for messages. Raises ModelError: ONNX Runtime is
+    missing, or a graph does not take or give what the description says."""
     shape = (description.channels, description.size, description.size)
     codes, classes = (len(description.concepts),), (len(description.classes),)
     mean, std = (
@@ -125,21 +114,13 @@ def load(folder: Path, card: ImportedCard, values: Float64) -> ConceptModel:
 def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) -> Path:
     """Bring in the model that a description names, try it on its test pictures and write a package.
 
-    Parameters
-    ----------
     out : where `<id>/` is written; the user's models folder by default.
     trusted : open files that are programs though they cannot be shut in.
 
-    Returns
-    -------
-    The package's folder. The pictures stay where they are; commands that need them are given the
-    description again.
-
-    Raises
-    ------
-    ModelError : the description or a file is refused, codes that are called probabilities are none,
-        or the package exists.
-    DatasetError : the pictures are refused.
+    Returns the package's folder. The pictures stay where they are; commands that need them are
+    given the description again. Raises ModelError: the description or a file is refused, codes that
+    are called probabilities are none, or the package exists. Raises DatasetError: the pictures are
+    refused.
     """
     description = own_pictures.read(path)
     folder = (resources.user_models() if out is None else out) / description.id
@@ -198,11 +179,7 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         codes_sha256=files.digest(contents[CODES]),
         intervention_sha256=files.digest(contents[INTERVENTION]),
     )
-    with files.writing(folder), leftovers.drafted(folder) as draft:
-        for name, content in contents.items():
-            (draft / name).write_bytes(content)
-        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
-    return folder
+    return write_whole(folder, contents, CARD, card)
 
 
 def _try_all_states(model: ConceptModel, rows: ConceptRows) -> None:

@@ -34,13 +34,8 @@ _CYCLE = one_cycle(0.3)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a learner is made for.
-
-    Attributes
-    ----------
-    shape : of an instance: (channels, pixels, pixels), or (features,).
-    concepts, classes : how many there are.
-    """
+    """What a learner is made for. `shape`: of an instance: (channels, pixels, pixels), or
+    (features,). `concepts`, `classes`: how many there are."""
 
     shape: tuple[int, ...]
     concepts: int
@@ -54,8 +49,7 @@ class Setup:
 
     @property
     def published(self) -> bool:
-        """Whether batch, kernels and dropout are those of the released code; always of
-        TabularToy."""
+        """Whether batch, kernels and dropout are the released code's; always of TabularToy."""
         return self.tabular or self.size.published
 
     @property
@@ -129,12 +123,9 @@ def in_memory(rows: ConceptRows) -> TrainingRows:
 class ConceptLearner(ABC):
     """A learner of concepts. Subclasses set `networks`, `optimizers` and `phases`.
 
-    Attributes
-    ----------
     aligned : whether OIS aligns its codes: they were learned without concepts.
     networks : all that weights.safetensors holds.
     optimizers : in a fixed order.
-    phases : in order.
     batch : rows of a step.
     """
 
@@ -153,34 +144,22 @@ class ConceptLearner(ABC):
         return self.aligned
 
     def epoch(self, rows: TrainingRows, draws: np.random.Generator) -> Int64:
-        """The numbers of the rows of an epoch, in the order in which they are learned: int64,
-        shape (n,); or (n, 2) where a step takes pairs. Always as many."""
+        """The numbers of the rows of an epoch, in the order in which they are learned: int64, shape
+        (n,); or (n, 2) where a step takes pairs. Always as many."""
         return draws.permutation(len(rows))
 
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         """Make ready for a phase, whose number counts from 0. Called before its first step, and
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
-        set back.
-
-        Returns
-        -------
-        As many rows, which the phase learns from in their place; the same ones by default.
-        """
+        set back. Returns as many rows, which the phase learns from in their place; the same ones by
+        default."""
         return rows
 
     @abstractmethod
     def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
-        """Take a step of the current phase. The networks are in training mode.
-
-        Parameters
-        ----------
-        draws : the only source of chance; torch's own was set by it.
-        done : share of the phase's steps that is done, 0 to 1.
-
-        Returns
-        -------
-        Losses by name, detached; "loss" is the one that is minimised.
-        """
+        """Take a step of the current phase. The networks are in training mode. Returns losses by
+        name, detached; "loss" is the one that is minimised. `draws`: the only source of chance;
+        torch's own was set by it. `done`: share of the phase's steps that is done, 0 to 1."""
 
     @abstractmethod
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
@@ -233,10 +212,8 @@ def detached(losses: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def build(settings: Settings, setup: Setup) -> ConceptLearner:
-    """An untrained learner: the same for the same settings and setup.
-
-    Raises ModelError: it has fewer codes than there are concepts, so that some would have none.
-    """
+    """An untrained learner: the same for the same settings and setup. Raises ModelError: it has
+    fewer codes than there are concepts, so that some would have none."""
     if settings.codes is not None and settings.codes < setup.concepts:
         raise ModelError(
             f"The recipe asks {settings.name} for {settings.codes} codes, and there are "

@@ -1,7 +1,5 @@
 """What a card says of a concept model: how often it is right, how pure its codes are, and what
-interventions do.
-
-What a concept model answers after concepts were set (paper 001, 4.1 and Figure 5).
+interventions do (paper 001, 4.1 and Figure 5).
 
 A concept that is set off or on gets the model's value for that in place of its code: 0 or 1 where
 codes are probabilities, the 5th or 95th percentile of the training codes where they are logits.
@@ -126,8 +124,7 @@ def complete(
 def curves(
     model: ConceptModel, rows: ConceptRows, score: TaskScore = class_accuracy
 ) -> dict[str, Float32]:
-    """What interventions do to a score of the task, see `intervention.Interventions`; and the
-    values that codes are set to."""
+    """What interventions do to a score, see `Interventions`; and the values that are set."""
     ready = interventions(model, rows)
     arrays = {
         "values": ready.values,
@@ -148,8 +145,6 @@ TaskScore = Callable[[Float64, Int64], Float64]
 class Interventions:
     """Rows, ready to have concepts set.
 
-    Attributes
-    ----------
     codes : float64, shape (n, k). `concepts`: what is true, int64 0 or 1, shape (n, k).
         `labels`: int64, shape (n,).
     wrong : where the model believes a concept wrongly, bool, shape (n, k).
@@ -166,23 +161,20 @@ class Interventions:
 
     @property
     def count(self) -> int:
-        """How many concepts there are."""
         return len(self.values)
 
     def logits(self, chosen: Bool) -> Float64:
-        """Class logits, shape (n, classes), after the chosen concepts, bool (n, k) or (k,), were
-        set to what is true."""
+        """Class logits (n, classes) after chosen concepts, bool (n, k) or (k,), were set to the
+        truth."""
         truth = self.values[np.arange(self.count), self.concepts]
         return self.predict(np.where(chosen, truth, self.codes))
 
     def fixed(self, score: TaskScore = class_accuracy) -> Float64:
-        """The score after the first 0 to k concepts were set, as in the released code: shape
-        (k + 1,)."""
+        """The score after the first 0 to k concepts were set, as in the released code: (k + 1,)."""
         return self._each(score, (np.arange(self.count) < m for m in range(self.count + 1)))
 
     def subsets(self, score: TaskScore = class_accuracy) -> Float64:
-        """The mean score over all choices of 0 to k concepts, shape (k + 1,): the paper's random
-        order, without a draw."""
+        """The mean score over all choices of 0 to k concepts: the paper's order by chance."""
         means = []
         for m in range(self.count + 1):
             sets = combinations(range(self.count), m)
@@ -228,10 +220,7 @@ def probabilities(logits: Float64) -> Float64:
 
 
 def interventions(model: ConceptModel, rows: ConceptRows) -> Interventions:
-    """Ready the rows for interventions.
-
-    Raises ModelError: no concept of the model can be set.
-    """
+    """Ready the rows for interventions. Raises ModelError: no concept of the model can be set."""
     values, beliefs = settable(model), model.beliefs(rows)
     assert beliefs is not None
 
@@ -250,12 +239,8 @@ def intervene(
     model: ConceptModel, rows: ConceptRows, concepts: Iterable[int], values: Float64 | None = None
 ) -> Float64:
     """Class logits, float64, shape (n, classes), after some concepts, by number from 0, were set to
-    what is true of each row.
-
-    values : what codes become, off and on, float64 (k, 2), in place of the model's own.
-
-    Raises ModelError: no concept of the model can be set.
-    """
+    what is true of each row. Raises ModelError: no concept of the model can be set. `values`: what
+    codes become, off and on, float64 (k, 2), in place of the model's own."""
     ready = interventions(model, rows)
     if values is not None:
         ready = Interventions(

@@ -21,8 +21,7 @@ ROWS = 1_000
 
 
 class Answering(Protocol):
-    """What a model is asked for: a `learner.ConceptLearner` in evaluation mode, or a lab's own; see
-    there."""
+    """What a model is asked for: a `learner.ConceptLearner` in evaluation mode, or a lab's own."""
 
     @property
     def aligned(self) -> bool: ...
@@ -38,8 +37,6 @@ class Answering(Protocol):
 class ConceptModel:
     """What a model makes of rows of its task, which are prepared as those it learned from.
 
-    Attributes
-    ----------
     values : what a code becomes when its concept is set off and on, float64, shape (k, 2); None
         where no concept can be set.
     card : of its package; None while it is measured.
@@ -79,13 +76,11 @@ class ConceptModel:
         return codes
 
     def maps(self, rows: ConceptRows) -> Float64 | None:
-        """The maps that codes sum up, float64, shape (n, k, height, width); None where there are
-        none."""
+        """The maps that codes sum up, float64 (n, k, height, width); None where there are none."""
         return self._over(rows, self._learner.maps)
 
     def beliefs(self, rows: ConceptRows) -> Float64 | None:
-        """How probable each concept is, float64, shape (n, k); None where codes are of no known
-        concept."""
+        """How probable each concept is, float64 (n, k); None where no concept is known."""
         return self._over(rows, self._learner.beliefs)
 
     def task_logits(self, rows: ConceptRows) -> Float64 | None:
@@ -106,10 +101,8 @@ class ConceptModel:
 
     def intervened(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
         """Class logits of all rows after some concepts, by their number from 0, were set to 0 or 1:
-        float64, shape (n, classes).
-
-        Raises ModelError: no concept of this model can be set, or there is none of that number.
-        """
+        float64, shape (n, classes). Raises ModelError: no concept of this model can be set, or
+        there is none of that number."""
         codes = self.codes(rows)
         values = settable(self)
         for concept, value in setting.items():

@@ -33,8 +33,7 @@ def normalisation(maps: int) -> nn.BatchNorm2d:
 def blocks(
     channels: int, kernels: Sequence[int], *, maps: Sequence[int] = MAPS, normalised: bool = True
 ) -> list[nn.Module]:
-    """Blocks of a convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each number of
-    maps: each halves the picture."""
+    """Blocks of convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each map."""
     layers: list[nn.Module] = []
     # As the pictures, see `learner.TrainingRows`.
     last = torch.channels_last
@@ -65,14 +64,9 @@ def encoder(
     hidden: Sequence[int] = HIDDEN,
     normalised: bool = True,
 ) -> nn.Sequential:
-    """A network from instances to numbers.
-
-    Parameters
-    ----------
-    shape : of an instance: (channels, pixels, pixels), or (features,).
-    hidden : units of the dense layers before the outputs; all layers there are for features.
-    dropout : share of units left out after the blocks.
-    """
+    """A network from instances to numbers. `shape`: of an instance: (channels, pixels, pixels), or
+    (features,). `hidden`: units of the dense layers before the outputs; all layers there are for
+    features. `dropout`: share of units left out after the blocks."""
     if len(shape) == 1:
         return nn.Sequential(*dense(shape[0], *hidden, outputs))
     channels, pixels, _ = shape
@@ -124,22 +118,16 @@ def initialise(network: nn.Module, seed: int, weights: InitialWeights | None) ->
 
 
 def laid_out(x: Tensor) -> Tensor:
-    """Pictures with their channels last in memory, for which convolutions on a CPU take half of the
-    time; numbers as they are."""
+    """Pictures with channels last in memory, for which CPUs convolve twice as fast."""
     return x if x.ndim != 4 or x.is_cuda else x.contiguous(memory_format=torch.channels_last)
 
 
 def rebuilding_error(x: Tensor, rebuilt: Tensor) -> Tensor:
-    """The mean over rows of what a decoder misses: the cross-entropy of a picture's pixels with
-    the logits `rebuilt`, in nats, or the squared error of numbers, each summed, as released."""
+    """The mean over rows of what a decoder misses: the cross-entropy of a picture's pixels with the
+    logits `rebuilt`, in nats, or the squared error of numbers, each summed, as released."""
     if x.ndim == 2:
         return objectives.squared_error(x, rebuilt).mean()
     return objectives.cross_entropy(x, rebuilt).mean()
-
-
-def outputs_of(classes: int) -> int:
-    """How many outputs tell so many classes: one logit tells two."""
-    return 1 if classes == 2 else classes
 
 
 def class_loss(outputs: Tensor, labels: Tensor) -> Tensor:

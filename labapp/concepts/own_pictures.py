@@ -140,13 +140,8 @@ class OwnRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnPictures:
-    """The test pictures of a lab's own model.
-
-    Attributes
-    ----------
-    sha256 : over the files and what is true of them.
-    remarks : what is to be known of them, for people.
-    """
+    """The test pictures of a lab's own model. `sha256`: over the files and what is true of them.
+    `remarks`: what is to be known of them, for people."""
 
     data: ConceptData
     sha256: str
@@ -154,11 +149,9 @@ class OwnPictures:
 
 
 def pictures(description: Description, path: Path) -> OwnPictures:
-    """Read the test pictures that a description names; path: of the description.
-
-    Raises DatasetError: the table or a picture cannot be read, a row says something else than 1 or
-    0 of a concept or names no class, two rows have the same picture, or there are too few.
-    """
+    """Read the test pictures that a description names; path: of the description. Raises
+    DatasetError: the table or a picture cannot be read, a row says something else than 1 or 0 of a
+    concept or names no class, two rows have the same picture, or there are too few."""
     table = path.parent / description.pictures
     rows = _rows(table, description)
     total = hashlib.sha256()
@@ -246,9 +239,8 @@ def _file(table: Path, line: int, name: str) -> Path:
 
 
 def _large(file: Path, description: Description, place: str) -> tuple[bytes, UInt8]:
-    """A file's content, and its picture as people see it: the largest whole multiple of the
-    model's size that it has.
-    place: the line that names it, for messages."""
+    """A file's content, and its picture as people see it: the largest whole multiple of the model's
+    size that it has. place: the line that names it, for messages."""
     # How many times: the first is known to fit, and above the second none does.
     fits, most = 0, max(1, SHOWN // description.size)
     large, why, tried = None, None, most

@@ -17,14 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp import leftovers
 from labapp.concepts import card as cards
 from labapp.concepts import own_pictures, recipe
 from labapp.concepts.card import CARD, CODES, INTERVENTION, WEIGHTS, Card, ConceptCard, ImportedCard
 from labapp.concepts.data import ConceptData
 from labapp.datasets.split import Float32, Float64
 from labapp.errors import DatasetError, ModelError
-from labapp.representations import document, package
+from labapp.representations import package
 from labapp.representations.recipe import ID_PATTERN
 from labapp.training import files
 
@@ -33,10 +32,8 @@ if TYPE_CHECKING:
 
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
-    """The folder of a package, by id or path; see `representations.package.find`.
-
-    Raises ModelError, also where labapp has the recipe alone.
-    """
+    """The folder of a package, by id or path; see `representations.package.find`. Raises
+    ModelError, also where labapp has the recipe alone."""
     name = str(reference)
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
     if not there and name in recipe.shipped():
@@ -59,14 +56,9 @@ def refuse_existing(folder: Path) -> None:
 
 
 def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> ConceptModel:
-    """A concept model, checked and ready.
-
-    threads : CPU threads of torch, set for the *whole process*.
-
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
-    """
+    """A concept model, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which. `threads`: CPU threads of torch, set for the *whole
+    process*."""
     folder = find(path_or_id, root)
     card = cards.read(folder)
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
@@ -81,13 +73,12 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
         return imported.load(folder, card, _values(folder, card))
     weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
-    values = None
-    if card.intervention_sha256 is not None:
-        values = _values(folder, card)
+    values = None if card.intervention_sha256 is None else _values(folder, card)
     import torch
 
     from labapp.concepts.learner import Setup, build
     from labapp.concepts.model import ConceptModel
+    from labapp.representations.torch_backend import load_weights
 
     torch.set_num_threads(threads)
     asked = card.recipe
@@ -101,32 +92,14 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
             asked.seed,
         ),
     )
-    own = learner.networks.state_dict()
-    expected = {n: tuple(t.shape) for n, t in own.items() if t.is_floating_point()}
-    if expected != {name: array.shape for name, array in weights.items()}:
-        wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
-        raise ModelError(
-            f"{folder / WEIGHTS} does not hold the weights of its card's network: "
-            f"{', '.join(wrong[:3])}.",
-            safe="No model was loaded.",
-            todo="Take a fresh copy of the package.",
-        )
-    # What is left out are counters of batches and steps, which nothing reads after training.
-    learner.networks.load_state_dict(
-        {name: torch.from_numpy(array) for name, array in weights.items()}, strict=False
-    )
+    load_weights(learner.networks, weights, folder / WEIGHTS)
     return ConceptModel(learner, values, card)
 
 
 def task_of(card: Card, data: Path | None = None) -> ConceptData:
-    """The task of a model.
-
-    data : the folder of official files, where it learned from them; of a lab's own model, a
-        description that names its test pictures.
-
-    Raises DatasetError: they are missing, damaged, or others than the card's. ModelError: `data` is
-    no description.
-    """
+    """The task of a model. Raises DatasetError: they are missing, damaged, or others than the
+    card's. ModelError: `data` is no description. `data`: the folder of official files, where it
+    learned from them; of a lab's own model, a description that names its test pictures."""
     if isinstance(card, ConceptCard):
         return card.recipe.data.load(card.recipe.measures, data)
     if data is None or not data.is_file():
@@ -178,12 +151,8 @@ def write(
     test_codes: dict[str, Float32],
     intervention: dict[str, Float32],
 ) -> Path:
-    """Write a package, whole or not at all; the hashes are set here.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hashes are set here. Raises ModelError: `folder`
+    exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     contents = {WEIGHTS: files.pack_weights(weights), CODES: files.pack_arrays(test_codes)}
     hashes = {
@@ -194,8 +163,4 @@ def write(
         contents[INTERVENTION] = files.pack_arrays(intervention)
         hashes["intervention_sha256"] = files.digest(contents[INTERVENTION])
     card = card.model_copy(update=hashes)
-    with files.writing(folder), leftovers.drafted(folder) as draft:
-        for name, content in contents.items():
-            (draft / name).write_bytes(content)
-        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
-    return folder
+    return package.write_whole(folder, contents, CARD, card)

@@ -16,10 +16,8 @@ from labapp import resources
 from labapp.concepts.data import Data
 from labapp.concepts.settings import LearnerSettings
 from labapp.concepts.sizes import SIZES, Size, SizeName
-from labapp.documents import LARGEST, parse_yaml
-from labapp.errors import LabappError, ModelError, UsageError
+from labapp.errors import ModelError, UsageError
 from labapp.naming import NotReserved
-from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.data import Part
 from labapp.representations.recipe import ID_PATTERN
@@ -31,8 +29,7 @@ SEEDS = 2**63
 
 
 class ConceptRecipe(Part):
-    """A concept learner to train: the same recipe with the same number of CPU threads gives the
-    same weights."""
+    """A concept learner to train: recipe and number of CPU threads decide the weights."""
 
     id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
@@ -61,10 +58,8 @@ class ConceptRecipe(Part):
         return hashlib.sha256(deciding.encode()).hexdigest()
 
     def of(self, size: SizeName | None = None, seed: int | None = None) -> ConceptRecipe:
-        """The same recipe in another size or with another seed, which its id then names.
-
-        Raises UsageError: a seed outside 0 to `SEEDS` - 1.
-        """
+        """The same recipe in another size or with another seed, which its id then names. Raises
+        UsageError: a seed outside 0 to `SEEDS` - 1."""
         name = self.id
         changed: dict[str, Any] = {}
         if size is not None and size != self.size:
@@ -149,12 +144,9 @@ def shipped() -> dict[str, ConceptRecipe]:
 
 
 def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
-    """The recipes in a file, or the shipped one of that id.
-
-    Raises ModelError: the file is refused, or there is neither.
-    """
+    """The recipes in a file, or the shipped one of that id. Raises ModelError."""
     if Path(reference).is_file():
-        if {"encoder", "predictor"} <= _keys(Path(reference)):
+        if {"encoder", "predictor"} <= document.keys(Path(reference)):
             raise ModelError(
                 f"{reference} describes a model that is trained already, and is no recipe.",
                 safe="Nothing was trained.",
@@ -172,15 +164,5 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
 
 
 def is_concept_recipe(path: Path) -> bool:
-    """Whether the recipe in `path` is a concept learner's, right or wrong, by the keys that only
-    those have."""
-    return "learner" in _keys(path)
-
-
-def _keys(path: Path) -> set[str]:
-    """The keys of the document in `path`, right or wrong; none where it cannot be read."""
-    try:
-        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
-    except (OSError, LabappError):
-        return set()
-    return set(value) if isinstance(value, dict) else set()
+    """Whether a recipe is a concept learner's, right or wrong, by a key that only those have."""
+    return "learner" in document.keys(path)

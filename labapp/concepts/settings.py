@@ -179,8 +179,8 @@ class BetaVae(VaeSettings):
 
 
 class AdaGvae(VaeSettings):
-    """Learns from pairs that have some concepts alike, whose codes it averages where they are near
-    (Locatello et al. 2020)."""
+    """Learns from pairs that share concepts, and averages codes that are near (Locatello et al.
+    2020)."""
 
     name: Literal["ada-gvae"]
 

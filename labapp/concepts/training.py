@@ -51,10 +51,10 @@ def train(
     threads: int = 1,
     checkpoint_s: float = CHECKPOINT_S,
 ) -> Path:
-    """Train the recipe's learner, measure it and write its package.
+    """Train the recipe's learner, measure it and write its package. Returns the package's folder.
+    Raises ModelError: the package exists, the checkpoint does not fit, the loss is no longer
+    finite, the disk refuses. Raises DatasetError: the official files are missing or damaged.
 
-    Parameters
-    ----------
     size, seed : others than the recipe's, which the id of the package then names.
     out : where `<id>/` is written, and checkpoints under `.training/<id>/` meanwhile; the user's
         models folder by default.
@@ -63,16 +63,6 @@ def train(
     progress : called about five times a second and at the end of each phase. What it raises ends
         the run, which can then be resumed.
     threads : CPU threads of torch, process-wide; another number rounds differently.
-
-    Returns
-    -------
-    The package's folder.
-
-    Raises
-    ------
-    ModelError : the package exists, the checkpoint does not fit, the loss is no longer finite, the
-        disk refuses.
-    DatasetError : the official files are missing or damaged.
     """
     recipe = recipe.of(size, seed)
     out = resources.user_models() if out is None else out
@@ -163,11 +153,8 @@ def fit(
 ) -> float:
     """Take a learner through all its phases; its networks are in evaluation mode at the end.
 
-    Parameters and errors are those of `labapp.training.loop.run_steps`.
-
-    Returns
-    -------
-    Seconds spent, over all restarts.
+    Parameters and errors are those of `labapp.training.loop.run_steps`. Returns seconds spent, over
+    all restarts.
     """
     phases = learner.phases
     of_epoch = len(learner.epoch(rows, np.random.default_rng(0)))

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -30,9 +29,9 @@ from labapp.concepts.learner import (
     detached,
 )
 from labapp.concepts.settings import Cw, Windows
+from labapp.datasets.split import Float64
+from labapp.metrics.inputs import outputs_of
 from labapp.training.loop import Losses
-
-Float64 = NDArray[np.float64]
 
 EPSILON = 1e-5
 """Added to the diagonal of the covariance."""
@@ -53,7 +52,6 @@ EVERY, BATCHES = 20, 20
 turns it (the loop of the released code makes 21)."""
 FEWER = 5
 """Batches where pictures are not learned from as published; 20 take longer than all else."""
-
 MAPS, WHITENED = (8, 16, 32), 64
 """Maps of the blocks before the layer, and of the convolution that it normalises."""
 HIDDEN = (64, 64, 64, 64)
@@ -104,9 +102,6 @@ class ConceptWhitening(nn.Module):
 
     In training by the statistics of the batch, in evaluation by running ones.
 
-    Parameters
-    ----------
-    channels : c.
     iterations : of Newton's method.
     windows : see `Cw.windows`.
     """
@@ -135,13 +130,8 @@ class ConceptWhitening(nn.Module):
 
     @torch.no_grad()
     def turn_towards(self, examples: Sequence[Tensor]) -> None:
-        """Turn the first channels towards concepts.
-
-        Parameters
-        ----------
-        examples : of each concept, in order, maps or rows in which it is there; none leave the
-            concept's channel to the examples before.
-        """
+        """Turn the first channels towards concepts. `examples`: of each concept, in order, maps or
+        rows in which it is there; none leave the concept's channel to the examples before."""
         for channel, x in enumerate(examples):
             if len(x):
                 self.gradient[channel].lerp_(self._row(x, channel), MOMENTUM)
@@ -196,7 +186,7 @@ class Whitened(ConceptLearner):
 
     def __init__(self, settings: Cw, setup: Setup) -> None:
         super().__init__(settings, setup)
-        outputs = networks.outputs_of(setup.classes)
+        outputs = outputs_of(setup.classes)
         if setup.tabular:
             encode = networks.encoder(setup.shape, setup.concepts, hidden=networks.TOY_HIDDEN)
             encode.append(nn.Sigmoid())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Float32 = NDArray[np.float32]
+from labapp.datasets.split import Float32
 
 SIZE = 64
 CENTRE = 31
@@ -24,17 +24,9 @@ _DISTANCE = np.hypot(_OFFSET[:, None], _OFFSET[None, :])
 
 
 def pictures(z: NDArray[np.floating]) -> Float32:
-    """Pictures of the dial states z.
-
-    Parameters
-    ----------
-    z : shape (n, 2), each value in [0, 1]: radius and shade.
-
-    Returns
-    -------
-    float32, shape (n, 64, 64), rows downwards, 0 black and 1 white. A pixel belongs to the disc
-    when its centre lies strictly inside the radius.
-    """
+    """Pictures of the dial states z. Returns float32, shape (n, 64, 64), rows downwards, 0 black
+    and 1 white. A pixel belongs to the disc when its centre lies strictly inside the radius. `z`:
+    shape (n, 2), each value in [0, 1]: radius and shade."""
     values = np.asarray(z, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(f"circles need z of shape (n, 2), found {values.shape}")

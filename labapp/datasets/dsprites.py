@@ -75,22 +75,16 @@ class RenderedRows:
         return draw(self.factors(rows))
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 5)."""
         return FULL.factors(self.grid_rows[rows])
 
 
 def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
-    """The full grid, divided: `held_out` rows by the luck of `seed` are kept from training.
+    """The full grid, divided: `held_out` rows by the luck of `seed` are kept from training. Raises
+    ValueError: `held_out` leaves nothing to learn from, or nothing held out. Raises DatasetError:
+    `official` is missing, damaged, or not the published file.
 
-    Parameters
-    ----------
     official : the published file; its pictures are used in place of drawn ones. It is unpacked
         into memory at once, which takes some seconds and about 400 MB.
-
-    Raises
-    ------
-    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
-    DatasetError : `official` is missing, damaged, or not the published file.
     """
     train, held = divide(COUNT, held_out, seed)
     rows: tuple[Rows, Rows]

@@ -28,7 +28,6 @@ NAME = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
 _BLOCK = 4096
 """Pictures unpacked at a time: 16 MB."""
-
 _NO_HEADER = (KeyError, TypeError, ValueError, SyntaxError, TokenError, MemoryError, RecursionError)
 """What numpy and the parser that it leans on raise at a header that is none."""
 
@@ -53,7 +52,6 @@ class Official:
         return bits.reshape(-1, SIZE, SIZE).astype(np.float32)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 5)."""
         return self.grid.factors(self.grid_rows[rows])
 
     def part(self, rows: Int64) -> Official:
@@ -62,17 +60,12 @@ class Official:
 
 
 def read(path: Path, grid: FactorGrid = FULL) -> Official:
-    """All rows of the file, in its order.
+    """All rows of the file, in its order. Raises DatasetError: the file is missing, damaged, or
+    holds other arrays than the published one: `imgs` uint8 0 or 1, `latents_classes` and
+    `latents_values` with the colour (always the same) in front of the grid's factors, row by row in
+    the grid's order.
 
-    Parameters
-    ----------
     grid : what the file must hold; tests give a smaller grid than the published one.
-
-    Raises
-    ------
-    DatasetError : the file is missing, damaged, or holds other arrays than the published one:
-        `imgs` uint8 0 or 1, `latents_classes` and `latents_values` with the colour (always the
-        same) in front of the grid's factors, row by row in the grid's order.
     """
     if not files.is_file(path):
         raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")

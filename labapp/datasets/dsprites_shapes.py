@@ -27,36 +27,22 @@ SQUARE_HALF = 9.53
 """Half the side of the square at scale 1, in pixels, as all that follow."""
 ELLIPSE_LONG, ELLIPSE_SHORT = 12.68, 7.22
 """The semi-axes of the ellipse; the long one lies level at rotation 0."""
-
 HEART = (
     (0.0, -7.1), (2.0, -8.39), (4.8, -9.19), (6.83, -8.76), (8.48, -7.49), (9.38, -5.63),
     (9.5, -3.57), (8.96, -1.8), (8.31, -0.22), (1.81, 6.93), (0.0, 8.02),
 )  # fmt: skip
 """The right half of the heart's outline from notch to tip, convex; (right, down) of the centre."""
-
 NEAREST, TRAVEL = 15.5, 32.0
 """A shape's centre is at NEAREST + TRAVEL times its position, in pixels, along both axes."""
-
 _REACH = SQUARE_HALF * math.sqrt(2.0)
 _WINDOW = math.floor(2.0 * _REACH) + 1
 
 
 def draw(factors: NDArray[np.floating]) -> Float32:
-    """Pictures of the factors.
-
-    Parameters
-    ----------
-    factors : shape (n, 5): shape (rounded to 1, 2 or 3), scale, rotation, x, y in the units of
-        `dsprites_grid.LIMITS`, not only those of the grid.
-
-    Returns
-    -------
-    float32, shape (n, 64, 64), rows downwards, 0 black and 1 white.
-
-    Raises
-    ------
-    ValueError : another shape of array, or values outside the limits (any rotation will do).
-    """
+    """Pictures of the factors. Returns float32, shape (n, 64, 64), rows downwards, 0 black and 1
+    white. Raises ValueError: another shape of array, or values outside the limits (any rotation
+    will do). `factors`: shape (n, 5): shape (rounded to 1, 2 or 3), scale, rotation, x, y in the
+    units of `dsprites_grid.LIMITS`, not only those of the grid."""
     values = np.asarray(factors, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != 5:
         raise ValueError(f"dSprites need factors of shape (n, 5), found {values.shape}")

@@ -1,4 +1,5 @@
-"""A lab's own pictures: a folder for each class, divided so that no person is in two parts.
+"""A lab's own pictures: a folder for each class, divided class by class into training, validation
+and test so that no person is in two parts.
 
     pictures/
       anger/       S005_001_00000011.png, ...
@@ -6,8 +7,6 @@
 
 Everything is read at once: a picture that cannot be used is reported before training begins, and
 all counts and hashes are of one state of the folder.
-
-Pictures divided into training, validation and test, class by class, and groups kept whole.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ UNSEEN = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 @dataclass(frozen=True, slots=True, eq=False)
 class FolderRows:
     """Pictures of one part: `pictures` uint8 (n, channels, size, size), `classes` int64 (n,) from
-    0, `files` relative to the folder.
-    """
+    0, `files` relative to the folder."""
 
     pictures: NDArray[np.uint8]
     classes: Int64
@@ -56,12 +54,9 @@ class FolderRows:
         return len(self.classes)
 
     def instances(self, rows: Int64) -> Float32:
-        """Pictures of the rows, float32 0 to 1, shape (n, channels, size, size)."""
-        pixels: Float32 = self.pictures[rows].astype(np.float32) / np.float32(255)
-        return pixels
+        return self.pictures[rows].astype(np.float32) / np.float32(255)
 
     def labels(self, rows: Int64) -> Int64:
-        """Classes of the rows, from 0: int64, shape (n,)."""
         return self.classes[rows]
 
 
@@ -104,17 +99,13 @@ def read(
     A picture is cut to a square about its middle, made grey where `channels` is 1, and brought to
     `size` pixels by averaging areas. Crop pictures to what matters beforehand.
 
-    Parameters
-    ----------
     names : the classes that are read, in the order they are numbered; by default all folders in
         the order of the alphabet.
     by_prefix : whether a file's name up to its first `_` says whose picture it is; then nobody is
         in two parts.
 
-    Raises
-    ------
-    DatasetError : the folder is missing, has fewer than two classes, a class has too few pictures
-        or persons, or something in it is no picture that can be used; the message names it.
+    Raises DatasetError: the folder is missing, has fewer than two classes, a class has too few
+    pictures or persons, or something in it is no picture that can be used; the message names it.
     """
     files_of_class = files_of(folder, names)
     labels, files, hashes, taken = [], [], hashlib.sha256(), []
@@ -198,12 +189,9 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
     """A file's content, and its picture: uint8, shape (channels, size, size).
 
     The largest square about the middle, turned as the camera says; what is transparent is white;
-    grey is ITU-R 601 luma, and grey of 16 bits becomes 8.
-
-    Raises
-    ------
-    DatasetError : it cannot be read, is no picture of the `FORMATS`, has several pages or far too
-        many pixels, or is smaller than `size`.
+    grey is ITU-R 601 luma, and grey of 16 bits becomes 8. Raises DatasetError: it cannot be read,
+    is no picture of the `FORMATS`, has several pages or far too many pixels, or is smaller than
+    `size`.
     """
     try:
         content = reading.content(path, LARGEST_BYTES)
@@ -271,14 +259,10 @@ def divide_rows(
     those of a size by chance. Where every picture is a group of its own, the shares are kept to the
     picture; else as nearly as the groups allow.
 
-    Parameters
-    ----------
-    labels : class of each picture, from 0. groups : whose pictures they are. names : of the
-        classes. source : where they come from, for the message.
+    `labels`: class of each picture, from 0. `groups`: whose pictures they are. `names`: of the
+    classes. `source`: where they come from, for the message.
 
-    Raises
-    ------
-    DatasetError : a class would be missing from a part.
+    Raises DatasetError: a class would be missing from a part.
     """
     classes = np.asarray(labels, np.int64)
     counts = np.bincount(classes, minlength=len(names))

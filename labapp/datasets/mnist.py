@@ -51,12 +51,7 @@ class DigitRows:
 
 
 def read(folder: Path, part: Part) -> DigitRows:
-    """The digits of one part.
-
-    Raises
-    ------
-    DatasetError : a file is missing, damaged, of another format or count, or the two do not match.
-    """
+    """The digits of one part. Raises DatasetError: a file is missing, or not the published one."""
     return _read(folder, part)[0]
 
 
@@ -77,10 +72,8 @@ def _read(folder: Path, part: Part) -> tuple[DigitRows, dict[str, str]]:
 
 
 def split_test_digits(folder: Path, *, held_out: int, seed: int) -> Split:
-    """The 10,000 digits of the test files, divided; the paper trains on the other 60,000.
-
-    Raises DatasetError as `read`, ValueError when `held_out` leaves nothing on one side.
-    """
+    """The 10,000 digits of the test files, divided; the paper trains on the other 60,000. Raises
+    DatasetError as `read`, ValueError when `held_out` leaves nothing on one side."""
     digits, hashes = _read(folder, "t10k")
     train, held = divide(len(digits), held_out, seed)
     return Split(
@@ -93,10 +86,7 @@ def split_test_digits(folder: Path, *, held_out: int, seed: int) -> Split:
 
 
 def split_all(folder: Path) -> Split:
-    """The published division: 60,000 digits to train on, the 10,000 test digits held out.
-
-    Raises DatasetError as `read`.
-    """
+    """As published: 60,000 digits to train on, 10,000 held out. Raises DatasetError as `read`."""
     train, of_train = _read(folder, "train")
     held, of_held = _read(folder, "t10k")
     return Split(
@@ -107,8 +97,8 @@ def split_all(folder: Path) -> Split:
 def _idx(
     folder: Path, name: str, magic: int, shape: tuple[int, ...], hashes: dict[str, str]
 ) -> NDArray[np.uint8]:
-    """One IDX file: a big-endian header of its magic number and sizes, then unsigned bytes. Its
-    hash is put into `hashes`."""
+    """One IDX file: a big-endian header of magic number and sizes, then bytes; hashed into
+    `hashes`."""
     path = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
     if path is None:
         raise DatasetError(

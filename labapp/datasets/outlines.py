@@ -14,7 +14,6 @@ from typing import NamedTuple
 Outline = tuple[tuple[float, ...], ...]
 Colour = tuple[float, float, float]
 """Red, green and blue, each from 0 to 1."""
-
 KAPPA = 4 * (math.sqrt(2) - 1) / 3
 """Length of the control arms with which four cubic curves make a circle of radius 1."""
 
@@ -67,7 +66,6 @@ class Affine(NamedTuple):
         return self.xx * x + self.xy * y + self.x0, self.yx * x + self.yy * y + self.y0
 
     def outline(self, outline: Outline) -> Outline:
-        """The outline, moved."""
         xx, xy, yx, yy, x0, y0 = self
         moved = []
         for segment in outline:

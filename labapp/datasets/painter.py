@@ -3,8 +3,6 @@
 It is the only module outside windows and screens that imports PySide6, and it does so only when
 something is painted. A picture is 100 units wide and high, x to the right and y down, so that the
 same shapes make a picture of any size.
-
-Pictures reduced to fewer pixels, each the mean of the area that it covers.
 """
 
 from __future__ import annotations
@@ -28,10 +26,8 @@ OVERSAMPLING = 2
 
 
 def paint(shapes: Sequence[Shape], ground: Gradient, size: int) -> Float32:
-    """The shapes one over the other on a ground: float32 0 to 1, shape (3, size, size).
-
-    Raises ValueError where `size` is not positive.
-    """
+    """The shapes one over the other on a ground: float32 0 to 1, shape (3, size, size). Raises
+    ValueError where `size` is not positive."""
     from PySide6.QtCore import QPointF, Qt
     from PySide6.QtGui import QBrush, QLinearGradient, QPainter
 
@@ -75,8 +71,8 @@ def extents(shapes: Sequence[Shape], size: int, *, margin: float = 0.0) -> NDArr
 def _flat(
     marked: Sequence[tuple[Outline, int]], size: int, margin: float, together: bool
 ) -> NDArray[np.int32]:
-    """Outlines filled with numbers, without antialiasing: the last one counts, or all by OR."""
-    from PySide6.QtGui import QPainter
+    """Outlines filled with numbers below 2**24, not antialiased: the last counts, or all by OR."""
+    from PySide6.QtGui import QColor, QPainter
 
     image = _canvas(size)
     painter = QPainter(image)
@@ -86,7 +82,8 @@ def _flat(
     if together:
         painter.setCompositionMode(QPainter.CompositionMode.RasterOp_SourceOrDestination)
     for outline, value in marked:
-        painter.fillPath(_path(outline), _number(value))
+        number = QColor(value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF)
+        painter.fillPath(_path(outline), number)
     painter.end()
     return (_pixels(image) & 0xFFFFFF).astype(np.int32)
 
@@ -115,13 +112,6 @@ def _colour(colour: Colour, alpha: float = 1.0) -> QColor:
     return QColor.fromRgbF(r, g, b, alpha)
 
 
-def _number(value: int) -> QColor:
-    """The colour whose red, green and blue bytes make up a number below 2**24."""
-    from PySide6.QtGui import QColor
-
-    return QColor(value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF)
-
-
 def _path(outline: Outline) -> QPainterPath:
     from PySide6.QtGui import QPainterPath
 
@@ -139,21 +129,10 @@ def _path(outline: Outline) -> QPainterPath:
 
 
 def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Reduce square pictures to fewer pixels by averaging areas.
-
-    Parameters
-    ----------
-    pictures : uint8, shape (n, channels, side, side).
-    size : pixels of a side of what comes out, at most `side`.
-
-    Returns
-    -------
-    uint8, shape (n, channels, size, size), rounded as a picture file holds it.
-
-    Raises
-    ------
-    ValueError : `size` is not positive, or larger than the pictures.
-    """
+    """Reduce square pictures to fewer pixels by averaging areas. Returns uint8, shape (n, channels,
+    size, size), rounded as a picture file holds it. Raises ValueError: `size` is not positive, or
+    larger than the pictures. `pictures`: uint8, shape (n, channels, side, side). `size`: pixels of
+    a side of what comes out, at most `side`."""
     side = pictures.shape[-1]
     if not 0 < size <= side:
         raise ValueError(f"size must lie between 1 and {side}, found {size}")

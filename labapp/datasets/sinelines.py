@@ -11,10 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.split import ArrayRows, Split, check
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
+from labapp.datasets.split import ArrayRows, Float32, Float64, Split, check
 
 POINTS = 64
 TIMES: Float64 = (np.arange(POINTS) - 32) / 10.0
@@ -22,21 +19,12 @@ TIMES: Float64 = (np.arange(POINTS) - 32) / 10.0
 NAMES = ("slope", "intercept", "amplitude", "frequency", "phase")
 LIMITS = ((-1.0, 1.0), (-4.0, 4.0), (0.0, 10.0), (0.0, 10.0), (0.0, 6.28))
 """The dials' ranges of the ground-truth model: draws of the prior are clamped to these."""
-
 STEP = 0.01
 
 
 def series(z: NDArray[np.floating]) -> Float32:
-    """Series of the factors z.
-
-    Parameters
-    ----------
-    z : shape (n, 5): slope, intercept, amplitude, frequency, phase. Not clamped.
-
-    Returns
-    -------
-    float32, shape (n, 64), computed in float64.
-    """
+    """Series of the factors z. Returns float32, shape (n, 64), computed in float64. `z`: shape (n,
+    5): slope, intercept, amplitude, frequency, phase. Not clamped."""
     values = np.asarray(z, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(NAMES):
         raise ValueError(f"sinelines need z of shape (n, 5), found {values.shape}")
@@ -86,11 +74,8 @@ def split(*, count: int, held_out: int, seed: int) -> Split:
     """`count` series of the prior, divided.
 
     Rows are independent draws, so the last `held_out` of them are the held-out part: the same seed
-    gives the same division for ever, whatever is trained on it.
-
-    Raises
-    ------
-    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
+    gives the same division for ever, whatever is trained on it. Raises ValueError: `held_out`
+    leaves nothing to learn from, or nothing held out.
     """
     check(count, held_out)
     x, factors = generate(count, seed)

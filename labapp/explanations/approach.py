@@ -38,8 +38,7 @@ class Approach(Protocol[DataT]):
 
 def approach(name: str) -> Approach[Any]:
     """The method of that name; see `methods.METHODS`."""
-    module: Approach[Any] = import_module(METHODS[name].approach)
-    return module
+    return import_module(METHODS[name].approach)
 
 
 def classification_phase(
@@ -51,9 +50,7 @@ def classification_phase(
     shift: int = SHIFT,
 ) -> Phase:
     """The phase that learns to classify: cross-entropy of the scores, by the recipe's schedule.
-
-    augmented, shift : see `photos.Batches`.
-    """
+    `augmented`, `shift`: see `photos.Batches`."""
     schedule = recipe.schedule
     photos = load_photos(data.train)
     batches = Batches(photos, schedule.batch, recipe.seed, augmented=augmented, shift=shift)

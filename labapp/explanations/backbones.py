@@ -14,16 +14,14 @@ from torch import Tensor, nn
 
 CHANNELS = 128
 """Channels of the last map of both networks."""
-
 MEAN, SD = 0.43, 0.15
-
 
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 
 def begin(build: Callable[[], NetworkT], seed: int) -> NetworkT:
-    """Build a network with initial weights drawn by a seed, in the memory layout in which CPUs
-    convolve fastest."""
+    """Build a network with weights drawn by a seed, in the memory layout that CPUs convolve
+    fastest."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build()

@@ -26,8 +26,6 @@ from labapp.explanations.photos import UInt8, as_input, load_photos
 
 CHUNK = 50
 """Pictures at a time."""
-POINTED = 200
-"""Test pictures on which the explanations are measured."""
 PERCENTILE = 99.0
 """Percentile of the absolute evidence beyond which all values have the strongest colour."""
 
@@ -43,19 +41,10 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
 
 
 def evidence(model: Classifier, pictures: UInt8) -> Float32:
-    """The evidence of each patch for each species.
-
-    pictures : uint8, shape (n, 3, size, size).
-
-    Returns
-    -------
-    float32, shape (n, 20, size / 4, size / 4). Position (i, j) sees the `field` pixels around pixel
-    (4 i, 4 j). The mean over positions is the score of the species, before any softmax.
-
-    Raises
-    ------
-    ModelError : the model is of another method.
-    """
+    """The evidence of each patch for each species. Returns float32, shape (n, 20, size / 4, size /
+    4). Position (i, j) sees the `field` pixels around pixel (4 i, 4 j). The mean over positions is
+    the score of the species, before any softmax. Raises ModelError: the model is of another method.
+    `pictures`: uint8, shape (n, 3, size, size)."""
     network = network_of(model, "bagnet", PooledClassifier)
     return _by_chunk(pictures, lambda inputs: _evidence(network, normalised(inputs)))
 
@@ -70,7 +59,7 @@ def symmetric_range(maps: Float32) -> Float32:
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetChecks:
     assert isinstance(network, PooledClassifier)
-    photos = load_photos(data.test, POINTED)
+    photos = load_photos(data.test, evaluation.POINTED)
     maps = _by_chunk(photos.pictures, lambda inputs: _evidence(network, normalised(inputs)))
     with torch.inference_mode():
         scores = network(as_input(photos.pictures)).numpy()
@@ -90,9 +79,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetC
 
 def seen(network: PooledClassifier, picture: UInt8) -> tuple[int, int]:
     """Height and width of the field in which a pixel changes what the middle position says.
-
-    picture : uint8, shape (1, 3, size, size). Lines of pixels are changed one at a time.
-    """
+    `picture`: uint8, shape (1, 3, size, size). Lines of pixels are changed one at a time."""
     x = normalised(as_input(picture))
     size = x.shape[-1]
     lines = torch.randn((2, size, *x.shape[1:]), generator=torch.Generator().manual_seed(0))

@@ -24,7 +24,6 @@ VISIBLE = 0.6
 """Least share of a mark's area that must be seen for the mark to count as visible."""
 HUNDRED = 100
 """Number of successive test pictures over which the card counts hits."""
-
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -150,8 +149,7 @@ class GradcamChecks(MethodChecks):
 
 class BagnetChecks(MethodChecks):
     """`field`: width and height, in pixels, of what changed one position's evidence, measured by
-    changing pixels. `map_error`: greatest difference of a score from the mean of its map.
-    """
+    changing pixels. `map_error`: greatest difference of a score from the mean of its map."""
 
     method: Literal["bagnet"]
     field: tuple[int, int]
@@ -202,8 +200,7 @@ class PrototreeChecks(MethodChecks):
     `questions`, `leaves`: of the tree at last. Over the test pictures: `mean_steps` of the ways,
     share of them answered `present`, and `eligible` pictures: right, with last two steps that
     decide between four species. `share_error`: greatest difference from 1 of the probabilities of
-    all ways together. `prototypes_on` and `on_parts` as for `ProtopnetChecks`.
-    """
+    all ways together. `prototypes_on` and `on_parts` as for `ProtopnetChecks`."""
 
     method: Literal["prototree"]
     accuracy: dict[Literal["grown", "pruned", "projected"], TreeAccuracy]
@@ -220,8 +217,8 @@ class PrototreeChecks(MethodChecks):
 
 class Cue(Part):
     """What a cue of the training pictures alone does: accuracy on the test pictures in which it
-    says the right class (`agreeing`) and on the others (`misleading`), and how many the latter are.
-    """
+    says the right class (`agreeing`) and on the others (`misleading`), and how many the latter
+    are."""
 
     agreeing: Share
     misleading: Share
@@ -230,8 +227,7 @@ class Cue(Part):
 
 class CnnChecks(MethodChecks):
     """`parameters`: how many were learned. `train_accuracy`: on the training pictures as they are.
-    `cues`: by name, where the data have some.
-    """
+    `cues`: by name, where the data have some."""
 
     method: Literal["cnn"]
     parameters: int = Field(ge=1)

@@ -16,7 +16,6 @@ from labapp.explanations.photos import UInt8, as_input
 
 CHUNK = 100
 """Pictures at a time."""
-
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 

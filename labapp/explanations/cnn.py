@@ -79,8 +79,8 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: DataParts) -> Cnn
 
 
 def _cues(network: nn.Module, test: Photos[PictureRows]) -> dict[str, Cue] | None:
-    """Accuracy with and against the cues of faces, glasses and dark hair, which go with anger in
-    the training pictures alone."""
+    """Accuracy with and against the cues, glasses and dark hair, which go with anger in training
+    alone."""
     if not isinstance(test.rows, FaceRows):
         return None
     right = scores(network, test.pictures).argmax(1) == test.labels

@@ -1,14 +1,7 @@
-"""The data that classifiers learn from, as recipes and cards state them.
-
-Nothing here needs torch.
-
-The methods of explanation: their settings in recipes, and where their code is.
+"""Recipes of classifiers, as YAML (models/recipes/birds-*.yaml, faces-cnn.yaml): the data they
+learn from, and the methods of explanation, with their settings and where their code is.
 
 Nothing here needs torch before pixels are scored.
-
-Recipes of classifiers, as YAML (models/recipes/birds-*.yaml, faces-cnn.yaml).
-
-Nothing here needs torch, so that recipes and cards are read and refused at once.
 """
 
 from __future__ import annotations
@@ -33,11 +26,9 @@ from labapp.datasets.folder import Folder, Shares
 from labapp.datasets.folder import read as read_folder
 from labapp.datasets.split import Int64
 from labapp.discovery import Catalogue, load
-from labapp.documents import LARGEST, parse_yaml
-from labapp.errors import DatasetError, LabappError, ModelError
+from labapp.errors import DatasetError, ModelError
 from labapp.naming import NotReserved
 from labapp.plugins.open_union import OpenUnion, one_of
-from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.card import SHA256_PATTERN
 from labapp.representations.data import Part
@@ -101,11 +92,9 @@ class FacesData(Part):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the classes are called, in the order of the scores."""
         return CLASSES
 
     def load(self, folder: Path | None = None) -> Faces:
-        """The three parts; pictures are painted when they are asked for, and need no folder."""
         return faces(
             seed=self.seed,
             train=self.train,
@@ -162,13 +151,8 @@ class FolderData(Part):
         return self.classes or ()
 
     def load(self, folder: Path | None = None) -> Folder:
-        """The three parts, read from `folder`.
-
-        Raises
-        ------
-        ModelError : no folder is given.
-        DatasetError : what is in it cannot be used, or is not what `sha256` was made of.
-        """
+        """The three parts, read from `folder`. Raises ModelError: no folder is given. Raises
+        DatasetError: what is in it cannot be used, or is not what `sha256` was made of."""
         if folder is None:
             raise ModelError(
                 f"The classifier was trained on a folder of pictures, {self.folder}, which is not "
@@ -193,8 +177,7 @@ class FolderData(Part):
         return rows
 
     def known(self, folder: Folder) -> FolderData:
-        """The same data with the classes and the hash of the folder that was read; of its path, the
-        name alone is left."""
+        """The same data with the classes, hash and bare name of the folder that was read."""
         return self.model_copy(
             update={
                 "folder": PurePath(self.folder).name or self.folder,
@@ -326,13 +309,11 @@ class ExplanationMethod:
     explanations alone, of the models of other methods, or scores of their pixels. A package brings
     one by an entry point of the group `labapp.explanations` that names such an object.
 
-    Attributes
-    ----------
     name : what `method: {name: ...}` in a recipe says.
-    settings : type or None
-        What a recipe says besides; derived from `MethodSettings`. None where nothing is learned.
-    birds : bool
-        Whether it learns birds, with their species, genera and marks; else pictures of any classes.
+    settings : what a recipe says besides; derived from `MethodSettings`. None where nothing is
+        learned.
+    birds : whether it learns birds, with their species, genera and marks; else pictures of any
+        classes.
     approach : where its network is and how that learns: a module as `labapp.explanations.approach`
         describes it; empty where nothing is learned.
     checks : what the card says of it, as `module:Class`, derived from `MethodChecks`; empty where
@@ -465,10 +446,8 @@ def scorings() -> tuple[str, ...]:
 def score_pixels(
     method: str, classifier: Classifier, pictures: UInt8, classes: Int64
 ) -> NDArray[np.float32]:
-    """What a method gives the pixels of pictures, see `ExplanationMethod.scores`.
-
-    Raises ModelError where it cannot explain the classifier, or gives what are no scores.
-    """
+    """What a method gives the pixels of pictures, see `ExplanationMethod.scores`. Raises ModelError
+    where it cannot explain the classifier, or gives what are no scores."""
     scores = np.asarray(load(METHODS[method].scores)(classifier, pictures, classes))
     shape = (len(pictures), *pictures.shape[-2:])
     if scores.shape != shape or scores.dtype.kind not in "fiu" or not np.isfinite(scores).all():
@@ -482,8 +461,7 @@ def score_pixels(
 
 class Schedule(Part):
     """AdamW with one cycle of the learning rate: up to `peak` for a share `warm_up` of the steps,
-    then down to nothing. The weights' decay leaves biases and normalisation alone.
-    """
+    then down to nothing. The weights' decay leaves biases and normalisation alone."""
 
     steps: int = Field(ge=1)
     batch: int = Field(default=32, ge=2)
@@ -494,9 +472,8 @@ class Schedule(Part):
 
 class ClassifierRecipe(Part):
     """A classifier to train, whole: the same recipe with the same number of CPU threads gives the
-    same weights. `schedule` is that of learning to classify; what a method learns beside, and
-    how, stands under `method`.
-    """
+    same weights. `schedule` is that of learning to classify; what a method learns beside, and how,
+    stands under `method`."""
 
     id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
     title: str = Field(min_length=1)
@@ -564,11 +541,6 @@ def read(path: Path) -> ClassifierRecipe:
 
 
 def is_classifier_recipe(path: Path) -> bool:
-    """Whether the recipe in `path` is a classifier's, right or wrong, by the keys that only those
-    have."""
-    try:
-        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
-    except (OSError, LabappError):
-        return False
+    """Whether a recipe is a classifier's, right or wrong, by the keys that only those have."""
     own = ClassifierRecipe.model_fields.keys() - Recipe.model_fields.keys()
-    return isinstance(value, dict) and not own.isdisjoint(value)
+    return not own.isdisjoint(document.keys(path))

@@ -1,7 +1,5 @@
-"""`labapp models evaluate` of a classifier: its test numbers computed again, beside the card's.
-
-How good a classifier is, and where its explanations point.
-"""
+"""`labapp models evaluate` of a classifier: its test numbers computed again, beside the card's, and
+where its explanations point."""
 
 from __future__ import annotations
 
@@ -44,23 +42,11 @@ TOLERANCE = 3
 def evaluate(
     model: str | Path, root: Path | None = None, *, data_folder: Path | None = None
 ) -> dict[str, Any]:
-    """Classify the whole test part again.
-
-    Parameters
-    ----------
-    data_folder : of the pictures of a classifier that was trained on a folder.
-
-    Returns
-    -------
-    model; pictures; "computed" and "card", each what the card says under `test` without its
-    pictures and hits; "agrees": whether no more pictures are judged otherwise than rounding
-    explains (`TOLERANCE`).
-
-    Raises
-    ------
-    ModelError : the package is refused, or it was trained on a folder and none is given.
-    DatasetError : the folder's pictures are not those it was trained on.
-    """
+    """Classify the whole test part again; `data_folder`: of the pictures of a classifier that was
+    trained on a folder. Returns "computed" and "card", what the card says under `test` without
+    pictures and hits, and "agrees": whether no more pictures are judged otherwise than rounding
+    explains (`TOLERANCE`). Raises ModelError and DatasetError: the package, or the folder, is
+    refused."""
     classifier = package.load(model, root=root)
     photos = load_photos(classifier.card.recipe.data.load(data_folder).test)
     predicted = classifier.predicted(photos.pictures)
@@ -96,7 +82,6 @@ def _plain(bird_test: BirdTest | ClassTest) -> dict[str, Any]:
 
 
 def _flat(numbers: dict[str, Any]) -> dict[str, float]:
-    """A number a line."""
     if "classes" in numbers:
         flat = {"accuracy": numbers["accuracy"], "errors": numbers["errors"]}
         for name, share in [*numbers["classes"].items(), ("average", numbers["average"])]:
@@ -121,7 +106,8 @@ def _agree(computed: BirdTest | ClassTest, stated: BirdTest | ClassTest) -> bool
             isinstance(computed, ClassTest)
             and isinstance(stated, ClassTest)
             and apart <= allowed
-            and _moved(computed.confusion, stated.confusion) <= allowed
+            # Half of all differences: a picture that moved is in two cells.
+            and np.abs(np.subtract(computed.confusion, stated.confusion)).sum() / 2 <= allowed
         )
     inside = abs(computed.usable - stated.usable)
     recalled = max(abs(a - b) for a, b in zip(computed.recall, stated.recall, strict=True))
@@ -129,11 +115,8 @@ def _agree(computed: BirdTest | ClassTest, stated: BirdTest | ClassTest) -> bool
     return apart <= allowed and inside <= allowed and recalled * in_each <= allowed + 1e-6
 
 
-def _moved(first: list[list[int]], other: list[list[int]]) -> float:
-    """Number of pictures that are in another cell of the second confusion matrix."""
-    return float(np.abs(np.subtract(first, other)).sum() / 2)
-
-
+POINTED = 200
+"""Test pictures on which the explanations of a method are measured."""
 CELL = 1 / 12
 """How near to a mark a peak must be, as a share of the picture: a cell of a 12 x 12 map."""
 
@@ -141,10 +124,8 @@ CELL = 1 / 12
 def test_result(
     photos: Photos[Any], predicted: Int64, names: Sequence[str]
 ) -> BirdTest | ClassTest:
-    """The card's numbers: of birds with genera and marks, of others by class.
-
-    names : of all classes, in the order of their numbers.
-    """
+    """The card's numbers: of birds with genera and marks, of others by class. `names`: of all
+    classes, in the order of their numbers."""
     if isinstance(photos.rows, BirdRows):
         return bird_test(photos, predicted)
     return class_test(photos.labels, predicted, names)
@@ -171,10 +152,8 @@ def bird_test(photos: Photos[BirdRows], predicted: Int64) -> BirdTest:
 
 
 def class_test(labels: Int64, predicted: Int64, names: Sequence[str]) -> ClassTest:
-    """The card's numbers of classes that are told apart by their name alone.
-
-    labels, predicted : classes from 0, shape (n,); names : of all classes, in that order.
-    """
+    """The card's numbers of classes that are told apart by their name alone. `labels`, `predicted`:
+    classes from 0, shape (n,); `names`: of all classes, in that order."""
     right = predicted == labels
     every = np.arange(len(names))
     scored = np.array(
@@ -209,13 +188,8 @@ def hits(right: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[int]:
 
 
 def pointing(peaks: Float32, birds: Sequence[Bird], size: int) -> Pointing:
-    """Where the peaks of explanations lie.
-
-    Parameters
-    ----------
-    peaks : y and x of each, in pixels of a picture of `size`: shape (n, 2).
-    birds : of the same pictures.
-    """
+    """Where the peaks of explanations lie. `peaks`: y and x of each, in pixels of a picture of
+    `size`: shape (n, 2). `birds`: of the same pictures."""
     marked, on_bird, area = _hits(peaks, birds, size)
     return Pointing(
         pictures=len(birds),

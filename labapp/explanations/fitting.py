@@ -45,8 +45,6 @@ def constant(_done: float) -> float:
 class Phase:
     """A part of learning.
 
-    Parameters
-    ----------
     loss : what one step computes. The network is in training mode when it is called, and in
         evaluation mode, without gradients, where there is no `optimiser`: such a phase is a one-off
         phase (a projection, say) that changes the network itself, usually in a single step.
@@ -88,22 +86,14 @@ def fit(
     progress: Callable[[Progress], None] | None = None,
     checkpoint_s: float = CHECKPOINT_S,
 ) -> float:
-    """Take `network` through all phases; it is in evaluation mode at the end.
+    """Take `network` through all phases; it is in evaluation mode at the end. Returns seconds
+    spent, over all restarts. Raises ModelError: the checkpoint does not fit, the loss is no longer
+    finite, the disk refuses.
 
-    Parameters
-    ----------
     provenance : what else decides the weights; a checkpoint made otherwise is refused.
     state : folder of the checkpoint, from which the run goes on where there is one. It stays.
     progress : called about five times a second and at the end of each phase. What it raises ends
         the run, which can then be resumed.
-
-    Returns
-    -------
-    Seconds spent, over all restarts.
-
-    Raises
-    ------
-    ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
     run = Run(_Learner(network, phases))
     ends = list(accumulate(phase.steps for phase in phases))

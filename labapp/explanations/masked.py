@@ -42,13 +42,9 @@ def outputs(
     classes, for each percentage of the masking.
 
     If the set names no model, or a model that is not installed, the outputs that the set itself
-    states for its masked photos, if it does.
-
-    Raises
-    ------
-    StimuliError : the model is another one than the set was made with, has other classes, or cannot
-        take the pictures; a file of the set is missing or damaged.
-    ModelError : the model's package is damaged.
+    states for its masked photos, if it does. Raises StimuliError: the model is another one than the
+    set was made with, has other classes, or cannot take the pictures; a file of the set is missing
+    or damaged. Raises ModelError: the model's package is damaged.
     """
     if (folder := _model_of(stimulus_set)) is None:
         return recorded_outputs(stimulus_set, masking, photo, method)
@@ -79,10 +75,8 @@ def _model_of(stimulus_set: StimulusSet) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What the logits depend on: a key of the cache, and the set.
-
-    files, written : when the files that are masked, and the model, were last written.
-    """
+    """What the logits depend on: a key of the cache, and the set. `files`, `written`: when the
+    files that are masked, and the model, were last written."""
 
     manifest_sha256: str
     files: tuple[object, ...]
@@ -143,13 +137,9 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
 
 
 def model_input(picture: UInt8, classifier: Classifier) -> UInt8:
-    """A picture as the model takes it: uint8, shape (channels, size, size).
-
-    picture : uint8, shape (height, width) or (height, width, 3).
-
-    Raises StimuliError: it is not square, no whole multiple of the model's size, or in colour where
-    the model sees grey.
-    """
+    """A picture as the model takes it: uint8, shape (channels, size, size). Raises StimuliError: it
+    is not square, no whole multiple of the model's size, or in colour where the model sees grey.
+    `picture`: uint8, shape (height, width) or (height, width, 3)."""
     size, channels = classifier.size, classifier.card.recipe.data.channels
     height, width = picture.shape[:2]
     if height != width or height % size or (picture.ndim == 3 and channels == 1):
@@ -162,5 +152,4 @@ def model_input(picture: UInt8, classifier: Classifier) -> UInt8:
     planes = picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1)
     if len(planes) < channels:
         planes = planes.repeat(channels, 0)
-    seen: UInt8 = average_blocks(planes[None], size)[0]
-    return seen
+    return np.asarray(average_blocks(planes[None], size)[0])

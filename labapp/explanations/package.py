@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp import leftovers
 from labapp.datasets.split import Float32
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
 from labapp.explanations.card import CARD, WEIGHTS, ClassifierCard
-from labapp.representations import document, package
+from labapp.representations import package
 from labapp.training import files
 
 if TYPE_CHECKING:
@@ -35,14 +34,9 @@ def list_packages(root: Path | None = None) -> list[str]:
 
 
 def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> Classifier:
-    """A classifier, checked and ready.
-
-    threads : CPU threads of torch, set for the *whole process*.
-
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
-    """
+    """A classifier, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which. `threads`: CPU threads of torch, set for the *whole
+    process*."""
     folder = find(path_or_id, root)
     card = cards.read(folder)
     if not Path(path_or_id).is_absolute() and folder != Path(path_or_id) and card.id != path_or_id:
@@ -56,43 +50,21 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
     from labapp.explanations.approach import approach
     from labapp.explanations.classifier import Classifier
+    from labapp.representations.torch_backend import load_weights
 
     torch.set_num_threads(threads)
     network = approach(card.recipe.method.name).network(card.recipe)
-    expected = {
-        name: tuple(value.shape)
-        for name, value in network.state_dict().items()
-        if value.is_floating_point()
-    }
-    if expected != {name: values.shape for name, values in weights.items()}:
-        wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
-        raise ModelError(
-            f"{folder / WEIGHTS} does not hold the weights of its card's network: "
-            f"{', '.join(wrong[:3])}.",
-            safe="No model was loaded.",
-            todo="Take a fresh copy of the package.",
-        )
-    # What is left out are counters of batches seen, which nothing reads once it has learned.
-    network.load_state_dict(
-        {name: torch.from_numpy(values) for name, values in weights.items()}, strict=False
-    )
+    load_weights(network, weights, folder / WEIGHTS)
     return Classifier(card, network.eval())
 
 
 def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) -> Path:
-    """Write a package, whole or not at all; the hash of the weights is set here.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hash of the weights is set here. Raises ModelError:
+    `folder` exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     content = files.pack_weights(weights)
     card = card.model_copy(update={"weights_sha256": files.digest(content)})
-    with files.writing(folder), leftovers.drafted(folder) as draft:
-        (draft / WEIGHTS).write_bytes(content)
-        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
-    return folder
+    return package.write_whole(folder, {WEIGHTS: content}, CARD, card)
 
 
 def refuse_existing(folder: Path) -> None:

@@ -1,5 +1,5 @@
 """Prototypes and the patches of pictures: how far they are from each other, which patch is nearest,
-and which patches prototypes are initialised with.
+which patches prototypes are initialised with, and where in a picture a prototype is.
 
 ProtoPNet pushes and ProtoTree projects its prototypes on the nearest patches of training pictures.
 From then on a prototype is a patch of a known picture and can be shown.
@@ -7,8 +7,6 @@ From then on a prototype is a patch of a known picture and can be shown.
 Prototypes are initialised with patches for which the plain classifier's linear head finds most
 evidence. A network that sees 49 pixels from every position can tell a bird from the grass beside
 it: of prototypes that were initialised at random and pushed, two thirds lay off the bird.
-
-Where in a picture a prototype is: boxes around a position of a map.
 
 A box is left, top, right, bottom as shares of the picture, 0 to 1, so that it fits the same bird
 painted at any size. Position i of a network's map is centred on pixel i * stride, not on the middle
@@ -27,11 +25,9 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from torch import Tensor, nn
 
-from labapp.datasets.split import Float32, Float64
+from labapp.datasets.split import Float32, Float64, Int64
 from labapp.explanations.backbones import ResidualBackbone
 from labapp.explanations.photos import Photos, as_input
-
-Int64 = NDArray[np.int64]
 
 CHUNK = 100
 """Pictures at a time."""
@@ -42,8 +38,6 @@ SHARE = 0.1
 class PrototypeNetwork(nn.Module):
     """A network that compares the positions of a map with prototypes.
 
-    Parameters
-    ----------
     backbone : gives the map.
     add_on : layers between the backbone and the prototypes.
     prototypes : their first values, (P, D).
@@ -81,17 +75,9 @@ def in_chunks(network: Callable[[Tensor], Tensor], photos: Photos[Any]) -> Itera
 
 
 def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
-    """Squared L2 distance of every cell to every prototype, by expanding the square.
-
-    Parameters
-    ----------
-    latent : (n, D, h, w). float64 where distances near 0 must be told apart.
-    prototypes : (P, D), of the same type.
-
-    Returns
-    -------
-    (n, P, h, w), never negative.
-    """
+    """Squared L2 distance of every cell to every prototype, by expanding the square. Returns (n, P,
+    h, w), never negative. `latent`: (n, D, h, w). float64 where distances near 0 must be told
+    apart. `prototypes`: (P, D), of the same type."""
     cross = torch.einsum("ndhw,pd->nphw", latent, prototypes)
     square = latent.square().sum(1, keepdim=True)
     own = prototypes.square().sum(1)[None, :, None, None]
@@ -102,8 +88,8 @@ def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
 class Patches:
     """The nearest patch for each of P prototypes.
 
-    rows : training rows, (P,); cells : row and column in the map, (P, 2); vectors : the patches
-    themselves, (P, D), float64; distances : squared, from the prototypes before, (P,).
+    rows : training rows, (P,); `cells`: row and column in the map, (P, 2); `vectors`: the patches
+    themselves, (P, D), float64; `distances`: squared, from the prototypes before, (P,).
     """
 
     rows: Int64
@@ -115,20 +101,15 @@ class Patches:
 def nearest_patches(
     latents: Iterable[Tensor], labels: Tensor, prototypes: Tensor, allowed: Tensor
 ) -> Patches:
-    """The nearest patch for each prototype among pictures of allowed classes.
+    """The nearest patch for each prototype among pictures of allowed classes. Raises ValueError
+    where no picture is of a class allowed to some prototype.
 
-    Parameters
-    ----------
     latents : maps in batches, each (b, D, h, w), in the order of the rows.
     labels : (n,), the class of each row.
     prototypes : (P, D).
     allowed : (P, classes), true where a prototype may take a patch of a picture of the class.
 
-    Returns
-    -------
-    The patches. Of equally near ones the first, by row and cell.
-
-    Raises ValueError where no picture is of a class allowed to some prototype.
+    Of equally near patches the first counts, by row and cell.
     """
     known = prototypes.double()
     count, width = known.shape
@@ -160,7 +141,7 @@ def nearest_patches(
 def strongest(features: Tensor, head: Tensor, labels: Tensor) -> Tensor:
     """The positions that speak most for a picture's own class.
 
-    features : the map that `head` averages, (n, C, h, w); head : its weights, (classes, C).
+    features : the map that `head` averages, (n, C, h, w); `head`: its weights, (classes, C).
     Returns numbers of positions, h * w in a row, int64, shape (n, a tenth of h * w).
     """
     evidence = torch.einsum("nc,nchw->nhw", head[labels], features).flatten(1)
@@ -172,7 +153,7 @@ def first_prototypes(
 ) -> Tensor:
     """Centres of the clusters that the chosen patches of each class fall into.
 
-    latent : (n, D, h, w), what prototypes are compared with; chosen : (n, k) positions.
+    latent : (n, D, h, w), what prototypes are compared with; `chosen`: (n, k) positions.
     Returns (classes * each, D), those of a class together.
     """
     from sklearn.cluster import KMeans  # a second to import, and only learning needs it
@@ -201,8 +182,7 @@ SHARPNESS = -0.75
 def enlarged(maps: NDArray[np.floating], size: int) -> Float32:
     """Maps (n, h, w) at the size of the picture they are of, bicubic: float32, (n, size, size)."""
     rows, columns = (_weights(size, positions) for positions in maps.shape[1:])
-    result: Float32 = (rows @ maps.astype(np.float32) @ columns.T).astype(np.float32)
-    return result
+    return (rows @ maps.astype(np.float32) @ columns.T).astype(np.float32)
 
 
 def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
@@ -219,7 +199,9 @@ def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
     flat = maps.reshape(len(maps), -1).argmax(1)
     height, width = maps.shape[1:]
     cells = np.stack(np.unravel_index(flat, (height, width)), 1)
-    regions = _of_single_cells(cells, (height, width), size)
+    single = np.zeros((len(cells), height, width), np.float32)
+    single[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
+    regions = enlarged(single, size) > FAINT
     for number, (y, x) in enumerate(cells):
         above = large[number] > least[number]
         places = np.asarray(ndimage.label(above)[0])
@@ -236,14 +218,6 @@ def around_cells(cells: NDArray[np.integer], shape: tuple[int, int]) -> Float64:
     middle = cells[:, ::-1] / np.array(shape[::-1])
     boxes = np.concatenate((middle - 1 / COARSE, middle + 1 / COARSE), axis=1)
     return boxes.clip(0, 1)
-
-
-def _of_single_cells(
-    cells: NDArray[np.integer], shape: tuple[int, int], size: int
-) -> NDArray[np.bool_]:
-    maps = np.zeros((len(cells), *shape), np.float32)
-    maps[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
-    return enlarged(maps, size) > FAINT
 
 
 def _around(there: NDArray[np.bool_]) -> Float64:
@@ -263,15 +237,10 @@ def _weights(size: int, positions: int) -> Float32:
     low = np.floor(place).astype(int)
     weights = np.zeros((size, positions), np.float32)
     for near in range(-1, 3):
-        share = _cubic(np.abs(place - (low + near)))
+        t, a = np.abs(place - (low + near)), SHARPNESS
+        inside = (a + 2) * t**3 - (a + 3) * t**2 + 1
+        outside = a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a
+        share = np.where(t <= 1, inside, np.where(t < 2, outside, 0.0))
         # Beyond the edge the map goes on as it is at the edge.
         np.add.at(weights, (np.arange(size), (low + near).clip(0, positions - 1)), share)
     return weights
-
-
-def _cubic(t: Float64) -> Float64:
-    a = SHARPNESS
-    inside = (a + 2) * t**3 - (a + 3) * t**2 + 1
-    outside = a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a
-    values: Float64 = np.where(t <= 1, inside, np.where(t < 2, outside, 0.0))
-    return values

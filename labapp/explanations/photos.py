@@ -63,8 +63,7 @@ RowsT = TypeVar("RowsT", bound=PictureRows)
 @dataclass(frozen=True, slots=True, eq=False)
 class Photos(Generic[RowsT]):
     """Rows of one part, painted: `pictures` uint8 (n, channels, size, size), `labels` int64 (n,)
-    from 0. Of birds, `labels` are species.
-    """
+    from 0. Of birds, `labels` are species."""
 
     rows: RowsT
     pictures: UInt8
@@ -104,8 +103,7 @@ def _painted(rows: Any, count: int | None) -> Photos[Any]:
 
 def as_bytes(pictures: NDArray[np.float32]) -> UInt8:
     """Pictures from 0 to 1 as a picture file holds them: uint8, rounded."""
-    whole: UInt8 = np.rint(pictures * np.float32(255)).astype(np.uint8)
-    return whole
+    return np.asarray(np.rint(pictures * np.float32(255)).astype(np.uint8))
 
 
 def as_input(pictures: UInt8) -> Tensor:

@@ -45,21 +45,10 @@ CHUNK = 50
 
 
 def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: Int64) -> Float32:
-    """Scores of the pixels of pictures, the channels summed.
-
-    Parameters
-    ----------
-    pictures : uint8, shape (n, channels, size, size).
-    classes : which class of each picture is explained, from 0; int64, shape (n,).
-
-    Returns
-    -------
-    float32, shape (n, size, size). Signed: what is above 0 speaks for the class.
-
-    Raises
-    ------
-    ModelError : the three methods cannot be applied to the network.
-    """
+    """Scores of the pixels of pictures, the channels summed. Returns float32, shape (n, size,
+    size). Signed: what is above 0 speaks for the class. Raises ModelError: the three methods cannot
+    be applied to the network. `pictures`: uint8, shape (n, channels, size, size). `classes`: which
+    class of each picture is explained, from 0; int64, shape (n,)."""
     network = sequential(classifier)
     parts = []
     for start in range(0, len(pictures), CHUNK):
@@ -70,17 +59,14 @@ def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: In
 
 
 def gradient(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
-    """See `scores`."""
     return scores(classifier, "gradient", pictures, classes)
 
 
 def guided_backprop(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
-    """See `scores`."""
     return scores(classifier, "guided_backprop", pictures, classes)
 
 
 def lrp(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
-    """See `scores`."""
     return scores(classifier, "lrp", pictures, classes)
 
 
@@ -104,10 +90,8 @@ def sequential(classifier: Classifier) -> nn.Sequential:
 def of_network(
     network: nn.Sequential, method: Scoring, inputs: Tensor, classes: Sequence[int]
 ) -> Tensor:
-    """Scores of every value of the inputs: shape and dtype of `inputs`.
-
-    inputs : float from 0 to 1, shape (n, channels, size, size); classes : one a picture.
-    """
+    """Scores of every value of the inputs: shape and dtype of `inputs`. `inputs`: float from 0 to
+    1, shape (n, channels, size, size); `classes`: one a picture."""
     fresh = inputs.detach().clone().requires_grad_()
     target = list(classes)
     match method:

@@ -26,8 +26,6 @@ from labapp.explanations.photos import UInt8, as_input, load_photos
 
 CHUNK = 50
 """Pictures at a time."""
-POINTED = 200
-"""Test pictures on which the explanations are measured."""
 
 
 def network(recipe: ClassifierRecipe) -> PooledClassifier:
@@ -40,7 +38,7 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> GradcamChecks:
     assert isinstance(network, PooledClassifier)
-    photos = load_photos(data.test, POINTED)
+    photos = load_photos(data.test, evaluation.POINTED)
     maps, scores = of_network(network, photos.pictures)
     chosen = scores.argmax(1)
     own = maps[np.arange(len(maps)), chosen]
@@ -55,19 +53,10 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Gradcam
 
 
 def gradcam(model: Classifier, pictures: UInt8) -> Float32:
-    """The maps of all species on the picture's common scale.
-
-    pictures : uint8, shape (n, 3, size, size).
-
-    Returns
-    -------
-    float32 from 0 to 1, shape (n, 20, size / 8, size / 8): 0 and 1 are the least and the greatest
-    value over all species of that picture. Position (i, j) is centred on pixel (8 i, 8 j).
-
-    Raises
-    ------
-    ModelError : the model is of another method.
-    """
+    """The maps of all species on the picture's common scale. Returns float32 from 0 to 1, shape (n,
+    20, size / 8, size / 8): 0 and 1 are the least and the greatest value over all species of that
+    picture. Position (i, j) is centred on pixel (8 i, 8 j). Raises ModelError: the model is of
+    another method. `pictures`: uint8, shape (n, 3, size, size)."""
     network = network_of(model, "resnet", PooledClassifier)
     maps, _ = of_network(network, pictures)
     return scaled(maps)
@@ -77,14 +66,11 @@ def scaled(maps: Float32) -> Float32:
     """Each picture's maps, (n, 20, h, w), from 0 to 1 over all its species together."""
     low = maps.min((1, 2, 3), keepdims=True)
     span = maps.max((1, 2, 3), keepdims=True) - low
-    result: Float32 = (maps - low) / np.where(span > 0, span, 1)
-    return result
+    return np.asarray((maps - low) / np.where(span > 0, span, 1))
 
 
 class _Classification(nn.Module):
-    """The network behind its last map, which is its input: the map is computed once for all
-    species rather than once for each.
-    """
+    """The network behind its last map, which is thus computed once for all species."""
 
     def __init__(self, network: PooledClassifier) -> None:
         super().__init__()

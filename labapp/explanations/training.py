@@ -37,10 +37,7 @@ def train(
 ) -> Path:
     """Train the recipe's classifier, measure it and write its package.
 
-    Parameters
-    ----------
     data_folder : of a lab's own pictures, instead of the one that the recipe names.
-    checkpoint_s : seconds between two checkpoints.
 
     The other parameters, the result and the errors are those of `representations.training.train`,
     on the CPU.
@@ -54,7 +51,9 @@ def train(
     if not resume:
         checkpoint.clear(state)
 
-    data = recipe.data.load(_folder(recipe, recipe_path, data_folder))
+    if data_folder is None and isinstance(recipe.data, FolderData):
+        data_folder = recipe_path.parent / recipe.data.folder
+    data = recipe.data.load(data_folder)
     recipe = recipe.of(data)
     method = approach(recipe.method.name)
     network = method.network(recipe)
@@ -78,13 +77,6 @@ def train(
     package.write(folder, card_of(recipe, made, network, method, data), weights_of(network))
     checkpoint.clear(state)
     return folder
-
-
-def _folder(recipe: ClassifierRecipe, path: Path, given: Path | None) -> Path | None:
-    """The folder of the lab's own pictures: the given one, or the one that the recipe names."""
-    if given is not None or not isinstance(recipe.data, FolderData):
-        return given
-    return path.parent / recipe.data.folder
 
 
 def card_of(

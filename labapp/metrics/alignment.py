@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from labapp.errors import MetricError
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import (
@@ -21,10 +22,9 @@ from labapp.metrics.helper_networks import (
     PUBLISHED_BATCH,
     predictability,
 )
-from labapp.metrics.inputs import JSON, SEEDS, check_vectors, generator
+from labapp.metrics.inputs import JSON, SEEDS, check_vectors, generator, refusal
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "The codes cannot be matched with concepts")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,10 +48,10 @@ def align(
     seed: int = 0,
     as_published: bool = False,
 ) -> Alignment:
-    """The greedy alignment of codes to concepts.
+    """The greedy alignment of codes to concepts. Raises MetricError: see `inputs.check_vectors` and
+    `concepts.concepts`; fewer codes than concepts, no hidden unit or epoch, unknown coordinates, a
+    seed outside its range, or a code beyond 1e15 in size.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C) or (n, C, d), at least as many codes as concepts.
     factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.
     hidden : units of the helpers' hidden layer.
@@ -59,12 +59,6 @@ def align(
     seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : helpers with batches of 512 rows in place of 128, as in `ois.ois`.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
-        no hidden unit or epoch, unknown coordinates, a seed outside its range, or a code
-        beyond 1e15 in size.
     """
     c, f = check_vectors(codes, factors)
     check_enough(c.shape[1], f.shape[1])
@@ -114,12 +108,8 @@ def greedy(predictability: Float64) -> Int64:
 
 
 def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
-    """Refuse fewer codes than concepts, and with `exactly` also more.
-
-    Raises
-    ------
-    MetricError : then some concept would have no code, or some code no concept.
-    """
+    """Refuse fewer codes than concepts, and with `exactly` also more. Raises MetricError: then some
+    concept would have no code, or some code no concept."""
     if codes < factors:
         raise _refuse(
             f"there are {codes} codes for {factors} concepts, and each needs a code of its own",
@@ -130,11 +120,3 @@ def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
             f"there are {codes} codes for {factors} concepts",
             "Give one code a concept, in the same order, or let the codes be aligned.",
         )
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"The codes cannot be matched with concepts: {what}.",
-        safe="Nothing was written.",
-        todo=todo,
-    )

@@ -7,6 +7,7 @@ predicts one of K factors is a classifier, and the released code has one.)
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import sklearn
@@ -15,12 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import Score, check_count, generator
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import Score, check_count, generator, refusal
 from labapp.metrics.sampling import InstanceSource, Sampler, fixed_factors, instance_source
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "BetaVAE cannot be computed")
 
 BATCH = 64
 POINTS = 10_000
@@ -56,8 +56,13 @@ def betavae(
     leaves the score (Fact 1 holds that it falls, but the classifier may use either). The same under
     any order, sign and unit of the codes, up to rounding; other monotone maps may change it.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `accuracy_train` (on the points learnt from), `accuracy_test`
+    (the score), `per_factor` (K,), the accuracy among the test points of each factor (NaN where
+    none was drawn), and `mean_difference` (C, K), the mean of the points of each factor, in the
+    codes' units (NaN likewise). With one factor there is nothing to confuse: 1. Raises MetricError:
+    see `sampling.instance_source`; a number or a seed outside its range; as published, a code whose
+    values are beyond 1e30 apart; or a classifier that does not converge.
+
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant: the fixed-data
         variant, in which pairs are rows (see `sampling.RowSampler`). A code that takes one value
         only tells nothing.
@@ -70,19 +75,6 @@ def betavae(
         are, so that the penalty weighs by the codes' unit: codes of an SD of 0.001 are at chance
         however clean they are. It learns one classifier for each factor against the others by
         liblinear, which scikit-learn took until 0.21, and penalises their intercepts too.
-
-    Returns
-    -------
-    Score with the parts `accuracy_train` (on the points learnt from), `accuracy_test` (the score),
-    `per_factor` (K,), the accuracy among the test points of each factor (NaN where none was drawn),
-    and `mean_difference` (C, K), the mean of the points of each factor, in the codes' units (NaN
-    likewise). With one factor there is nothing to confuse: 1.
-
-    Raises
-    ------
-    MetricError : see `sampling.instance_source`; a number or a seed outside its range; as
-        published, a code whose values are beyond 1e30 apart; or a classifier that does not
-        converge.
     """
     for name, value in (("batch", batch), ("points", points), ("test_points", test_points)):
         check_count(name, value, 1)
@@ -109,8 +101,8 @@ def betavae(
         parts={
             "accuracy_train": float((predict_learn == label).mean()),
             "accuracy_test": float(right.mean()),
-            "per_factor": np.array([_mean(right[truth == k]) for k in every]),
-            "mean_difference": np.stack([_mean_row(learn[label == k]) for k in every], axis=1),
+            "per_factor": np.stack([_mean(right[truth == k]) for k in every]),
+            "mean_difference": np.stack([_mean(learn[label == k]) for k in every], axis=1),
         },
         settings={
             "sampler": drawn.name,
@@ -163,15 +155,5 @@ def _classify(
     return model.predict(learn), model.predict(test)
 
 
-def _mean(right: NDArray[np.bool_]) -> float:
-    return float(right.mean()) if len(right) else float("nan")
-
-
-def _mean_row(points: Float64) -> Float64:
-    return points.mean(axis=0) if len(points) else np.full(points.shape[1], np.nan)
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"BetaVAE cannot be computed: {what}.", safe="Nothing was written.", todo=todo
-    )
+def _mean(rows: Float64 | NDArray[np.bool_]) -> Float64:
+    return np.asarray(rows.mean(axis=0)) if len(rows) else np.full(rows.shape[1:], np.nan)

@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError
 from labapp.metrics.inputs import z_scores
-
-Float64 = NDArray[np.float64]
 
 Coordinates = Literal["as given", "standardised", "ranks"]
 """As given; less the mean and over the SD of each number; or standardised ranks, which any map that
@@ -26,17 +24,12 @@ keeps the order of rows leaves alone, logits and their probabilities among them.
 def in_coordinates(
     codes: Float64, coordinates: Coordinates, learnt_from: Float64 | None = None
 ) -> Float64:
-    """Codes in these coordinates, float64, of the same shape.
+    """Codes in these coordinates, float64, of the same shape. Raises MetricError: other coordinates
+    than these.
 
-    Parameters
-    ----------
     codes : float64, shape (n, C, d).
     coordinates : see `Coordinates`. A number that takes one value only is 0 but as given.
     learnt_from : the rows, shape (m, C, d), whose mean, SD and ranks are taken; by default `codes`.
-
-    Raises
-    ------
-    MetricError : other coordinates than these.
     """
     known = get_args(Coordinates)
     if coordinates not in known:

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.information import labels as classes
 from labapp.metrics.information import shared_in_bins
 from labapp.metrics.inputs import JSON, check_count, check_inputs, check_labels
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 TOP = 10
 """As in the figure."""
@@ -26,14 +24,9 @@ TOP = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Correlations:
-    """Of the chosen factors, those that tell most of the label first.
-
-    Attributes
-    ----------
-    chosen : int64, shape (top,), their numbers, from 0.
-    mutual_information : float64, shape (top,), with the label, nats.
-    matrix : float64, shape (top, top), absolute Pearson correlations; 1 on the diagonal.
-    """
+    """Of the chosen factors, those that tell most of the label first. `chosen`: int64, shape
+    (top,), their numbers, from 0. `mutual_information`: float64, shape (top,), with the label,
+    nats. `matrix`: float64, shape (top, top), absolute Pearson correlations; 1 on the diagonal."""
 
     chosen: Int64
     mutual_information: Float64
@@ -58,18 +51,13 @@ class Correlations:
 
 
 def correlations(factors: ArrayLike, labels: ArrayLike, *, top: int = TOP) -> Correlations:
-    """The absolute correlations of the factors that share most with the labels.
+    """The absolute correlations of the factors that share most with the labels. Raises MetricError:
+    see `inputs.check_inputs` and `inputs.check_labels`; or `top` below 1.
 
-    Parameters
-    ----------
     factors : real numbers, shape (n, K), none of them constant; with more than 20 values, shared
         information is counted in 20 bins of equal width.
     labels : the label of each row, whole or other numbers that stand for classes, shape (n,).
     top : how many factors; all where there are fewer. Of equal ones, the first.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs` and `inputs.check_labels`; or `top` below 1.
     """
     check_count("top", top, 1)
     f = check_inputs(factors, factors)[1]

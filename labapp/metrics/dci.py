@@ -7,17 +7,18 @@ completely when its column rests on one code (paper 002, 3.1.3).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import train_test_split
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import Score, check_inputs, check_rows, check_seed
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import Score, check_inputs, check_rows, check_seed, refusal
 from labapp.metrics.regressors import REGRESSORS, Regressor, r2, standardise
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "DCI cannot be computed")
 
 TEST_SHARE = 0.1
 LEAST_ROWS = 20
@@ -35,10 +36,10 @@ def dci(
     """Disentanglement as the score, with completeness and informativeness among the parts.
 
     The same under any order, sign and unit of the codes, but for ties that the trees break by
-    chance; importance that several equal codes share is divided among them by chance too.
+    chance; importance that several equal codes share is divided among them by chance too. Raises
+    MetricError: see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed outside
+    its range; or nothing to predict varies among the training or the test rows.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C), n at least 20. A code that takes one value only has no
         importance and so no weight.
     factors : real numbers, shape (n, K), none of them constant.
@@ -55,9 +56,7 @@ def dci(
         how well factors explain codes. Codes that mix factors without sharing any lower the
         default score and not this one.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         disentanglement : the score again: mean of `per_code`, weighted by the codes' shares of P.
         completeness : plain mean of `per_factor`.
         informativeness_train, informativeness_test : mean R^2 over the factors, on training and
@@ -73,11 +72,6 @@ def dci(
     As published: disentanglement is the weighted mean of `per_factor`, completeness the weighted
     mean of `per_code`, each row of `importance` says what a code was predicted from, and the R^2
     are those of the codes (C,).
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed
-        outside its range; or nothing to predict varies among the training or the test rows.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)
@@ -174,7 +168,3 @@ def _mean_of_defined(r2: Float64, rows: str) -> float:
             "Give more rows, or another seed.",
         )
     return float(defined.mean())
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(f"DCI cannot be computed: {what}.", safe="Nothing was written.", todo=todo)

@@ -8,12 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError
 from labapp.metrics.inputs import Score, check_count, generator
 from labapp.metrics.sampling import InstanceSource, Sampler, fixed_factors, instance_source
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 BATCH = 64
 POINTS = 10_000
@@ -48,8 +46,12 @@ def factorvae(
     same factor). Of codes that vary equally little, by not varying at all, the first counts, so
     that the order of codes can matter; sign and unit do not at a threshold of 0, up to rounding.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `accuracy_train` (of the votes themselves), `accuracy_test` (the
+    score), `per_factor` (K,), the accuracy among the test points of each factor (NaN where none was
+    drawn), `votes` (C, K), `sd` (C,), and `active` (C,), 1 or 0. With no active code, all
+    accuracies are 0. Raises MetricError: see `sampling.instance_source` and `sampling.RowSampler`;
+    a number or a seed outside its range.
+
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant, n more than
         `batch`: the fixed-data variant, in which batches are rows (see `sampling.RowSampler`).
     sampler : instead of both, makes instances of any factors (see `sampling.Sampler`).
@@ -63,17 +65,6 @@ def factorvae(
         default 0, for the paper has none; 0.05 as published.
     seed : of all draws, 0 to 2^32 - 1.
     as_published : as in the released code's large study, whose threshold is 0.05.
-
-    Returns
-    -------
-    Score with the parts `accuracy_train` (of the votes themselves), `accuracy_test` (the score),
-    `per_factor` (K,), the accuracy among the test points of each factor (NaN where none was drawn),
-    `votes` (C, K), `sd` (C,), and `active` (C,), 1 or 0. With no active code, all accuracies are 0.
-
-    Raises
-    ------
-    MetricError : see `sampling.instance_source` and `sampling.RowSampler`; a number or a seed
-        outside its range.
     """
     for name, value, least in (
         ("batch", batch, 2),

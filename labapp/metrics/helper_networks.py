@@ -17,17 +17,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from labapp.datasets.split import Float64, Int64
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision
-from labapp.metrics.inputs import check_count
+from labapp.metrics.inputs import check_count, outputs_of
 from labapp.metrics.roc import class_auc
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 HIDDEN = 32
 EPOCHS = 25
@@ -66,13 +63,11 @@ def predictability(
     seed: int,
     measure: Callable[[Float64, Int64], Float64] = class_auc,
 ) -> Float64:
-    """How well each concept is told from each code alone, on the test rows: float64 (C, K).
+    """How well each concept is told from each code alone, on the test rows: float64 (C, K). Raises
+    MetricError: a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps that are
+    not square.
 
-    Parameters
-    ----------
     codes : float64, shape (n, C, d).
-    targets : the K concepts of the n rows.
-    division : the rows that helpers learn from and those they are tested on.
     hidden, batch : units of the hidden layer, rows of a batch.
     epochs : how often each helper sees the rows that it learns from.
     maps : whether the numbers of a code are a square map, which helpers of `map_helpers` take.
@@ -80,11 +75,6 @@ def predictability(
         begin with the same weights whatever the codes are.
     measure : of logits (n, m) and classes (n,), see `roc`: the area under the ROC curve, or the
         accuracy.
-
-    Raises
-    ------
-    MetricError : a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps that are
-        not square.
     """
     check_count("hidden", hidden, 1)
     check_count("epochs", epochs, 1)
@@ -104,7 +94,7 @@ def predictability(
         helpers, d = (len(values), len(columns)), values.shape[2]
         weights: HelperWeights | MapWeights
         if maps:
-            weights = initial_maps(helpers, d, _outputs(classes), generator)
+            weights = initial_maps(helpers, d, outputs_of(classes), generator)
         else:
             weights = initial((*helpers, d, hidden), classes, generator)
         with one_thread():
@@ -136,7 +126,7 @@ def initial(
 ) -> HelperWeights:
     """Glorot's uniform weights, and biases of 0; `shape` is (C, K, d, H)."""
     *helpers, d, hidden = shape
-    outputs = _outputs(classes)
+    outputs = outputs_of(classes)
 
     def uniform(inputs: int, units: int) -> Tensor:
         limit = math.sqrt(6 / (inputs + units))
@@ -226,10 +216,6 @@ def logits_by_knots(weights: HelperWeights, values: Tensor) -> Tensor:
     return torch.gather(in_order, 2, back)
 
 
-def _outputs(classes: int) -> int:
-    return 1 if classes == 2 else classes
-
-
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Steps are many and small: on more threads these wait for each other most of the time, and
@@ -301,8 +287,7 @@ def initial_maps(
 
 
 def logits_of_maps(weights: MapWeights, values: Tensor) -> Tensor:
-    """Of float32 values (C, n, d), square maps row by row, from every helper of their code: float32
-    (C, K, n, m)."""
+    """Of float32 values (C, n, d), square maps row by row, from every helper: (C, K, n, m)."""
     codes, rows, d = values.shape
     helpers = weights.first.shape[1]
     side = math.isqrt(d)

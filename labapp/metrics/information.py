@@ -2,20 +2,21 @@
 
 Everything is the plug-in estimate in nats: shares of rows stand for probabilities, without a
 correction. Independent columns therefore come out near (bins - 1)^2 / 2n, not at 0.
-
-Measurements divided into bins, for metrics that count values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import JSON, Score, check_inputs
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import JSON, Score, check_inputs, refusal
+
+_refuse = partial(refusal, "Columns cannot be binned")
 
 Binning: TypeAlias = Literal["equal-width", "equal-frequency"]
 
@@ -23,10 +24,9 @@ BINS = 20
 
 
 def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width") -> Int64:
-    """The bin of every value, int64 from 0 to bins - 1.
+    """The bin of every value, int64 from 0 to bins - 1. Raises MetricError: fewer than 2 bins, or
+    an unknown method.
 
-    Parameters
-    ----------
     column : float64, shape (n,), finite.
     method :
         "equal-width" cuts the range from the least to the greatest value into equal lengths; a
@@ -34,10 +34,6 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
         that is not linear: most rows of z^15 fall into one bin.
         "equal-frequency" gives each bin the same number of rows, as far as equal values, which
         are never parted, allow. The same under every increasing map.
-
-    Raises
-    ------
-    MetricError : fewer than 2 bins, or an unknown method.
     """
     if bins < 2:
         raise _refuse(f"bins is {bins}", "Give at least 2 bins.")
@@ -53,18 +49,9 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
 
 
 def labels(factor: Float64, bins: int = BINS, binning: Binning = "equal-width") -> Int64:
-    """The class of every value, int64 from 0: its own, or its bin where there are more than `bins`
-    distinct values."""
+    """The class of every value, int64 from 0: its own, or its bin if there are more than `bins`."""
     values, place = np.unique(factor, return_inverse=True)
     return place.astype(np.int64) if len(values) <= bins else discretise(factor, bins, binning)
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(f"Columns cannot be binned: {what}.", safe="Nothing was written.", todo=todo)
-
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,23 +93,16 @@ def mi(
     Every code shares something with a factor by chance, about (bins - 1)^2 / 2n nats, so that codes
     of noise score above 0.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `per_factor` (K,) and `per_code` (C,), the greatest of `share`
+    down each column and along each row; `share` (C, K), mutual information over the factor's
+    entropy; `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats. Raises
+    MetricError: see `mutual_information`.
+
     codes : real numbers, shape (n, C). A code that takes one value only shares 0 nats.
     factors : real numbers, shape (n, K), none of them constant.
     bins, binning : see `binning.discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : every factor is binned, as in `mig.mig`.
-
-    Returns
-    -------
-    Score with the parts `per_factor` (K,) and `per_code` (C,), the greatest of `share` down each
-    column and along each row; `share` (C, K), mutual information over the factor's entropy;
-    `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats.
-
-    Raises
-    ------
-    MetricError : see `mutual_information`.
     """
     mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published
@@ -162,18 +142,13 @@ def mutual_information(
     binning: Binning = "equal-width",
     label_factors: bool = True,
 ) -> Information:
-    """Pairwise mutual information of codes (n, C) and factors (n, K).
+    """Pairwise mutual information of codes (n, C) and factors (n, K). Raises MetricError: see
+    `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
 
-    Parameters
-    ----------
     bins : how many bins a column is cut into, at least 2.
     binning : see `binning.discretise`.
     label_factors : a factor with at most `bins` distinct values is taken as it is, each value a
         class of its own; False bins such a factor too.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
     """
     c, f = check_inputs(codes, factors)
     code_bins = [discretise(column, bins, binning) for column in c.T]
@@ -194,8 +169,7 @@ def _entropy(a: Int64) -> float:
 
 
 def shared_in_bins(a: Int64, b: Int64) -> float:
-    """Mutual information of two columns of bins or classes, int64 (n,) from 0: nats, never
-    negative."""
+    """Mutual information of two columns of bins or classes, int64 from 0: nats, from 0."""
     n, width = len(a), int(b.max()) + 1
     joint = np.bincount(a * width + b, minlength=(int(a.max()) + 1) * width).reshape(-1, width)
     rows, columns = np.nonzero(joint)

@@ -15,27 +15,26 @@ itself, which scales codes to an SD of 1 before it compares distances in two of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.metrics import mutual_info_score
 
-from labapp.errors import MetricError
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.alignment import align as aligned
 from labapp.metrics.alignment import check_enough
 from labapp.metrics.concepts import Concepts, concepts, task
 from labapp.metrics.information import BINS, discretise
-from labapp.metrics.inputs import JSON, Score, check_count, check_inputs, check_seed
+from labapp.metrics.inputs import JSON, Score, check_count, check_inputs, check_seed, refusal
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "Leakage cannot be computed")
 
 Estimator = Literal["neighbours", "bins"]
 NEIGHBOURS = 3
 """As in the released code."""
-
 Column = Int64 | Float64
 """Values of one code or concept, shape (n,): classes, int64, or measurements, float64."""
 Shared = Callable[[Column, Column], float]
@@ -56,8 +55,12 @@ def ctl(
     """Concepts-task leakage, lower is better: by how much more of the label each code tells than
     the concept that it stands for, as a share of the label's entropy; 0 where none does.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `per_factor` (K,), the leakage of each code, whose mean is the
+    score; and `codes_on_task` and `concepts_on_task` (K,), shares of the label's entropy. Raises
+    MetricError: see `inputs.check_inputs`, `concepts.concepts` and `concepts.task`; more codes than
+    concepts where they are not aligned, or fewer; fewer neighbours than 1 or more than there are
+    other rows, an unknown estimator, or a seed outside its range.
+
     codes : real numbers, shape (n, C): code i stands for concept i.
     factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.
     labels : the label of each row in the task, shape (n,): up to 1,000 classes.
@@ -69,17 +72,6 @@ def ctl(
         out those that stand for none; see `alignment.align`.
     seed : of the tiny noise that parts equal values, and of the alignment; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike: the default is as released.
-
-    Returns
-    -------
-    Score with the parts `per_factor` (K,), the leakage of each code, whose mean is the score; and
-    `codes_on_task` and `concepts_on_task` (K,), shares of the label's entropy.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`, `concepts.concepts` and `concepts.task`; more codes
-        than concepts where they are not aligned, or fewer; fewer neighbours than 1 or more than
-        there are other rows, an unknown estimator, or a seed outside its range.
     """
     c, targets, order = _paired(codes, factors, align, seed)
     classes = task(labels, len(c)).labels[:, 0]
@@ -117,20 +109,13 @@ def icl(
     low, the lower the more rows there are, and lower than the same codes cut into classes. "bins"
     counts codes and their entropies alike.
 
-    Parameters
-    ----------
     codes : real numbers, shape (n, C): code i stands for concept i; at least two.
     factors, estimator, neighbours, align, seed, as_published : as in `ctl`.
 
-    Returns
-    -------
-    Score with the parts `leakage` (K, K), symmetric, 0 on the diagonal, whose mean over pairs is
-    the score; `between_codes` and `between_concepts` (K, K), the two shares that it is made of, 1
-    on the diagonal; and `per_factor` (K,), the mean of each concept's pairs.
-
-    Raises
-    ------
-    MetricError : as `ctl`; or a single concept, which has no pair.
+    Returns a Score with the parts `leakage` (K, K), symmetric, 0 on the diagonal, whose mean over
+    pairs is the score; `between_codes` and `between_concepts` (K, K), the two shares that it is
+    made of, 1 on the diagonal; and `per_factor` (K,), the mean of each concept's pairs. Raises
+    MetricError: as `ctl`; or a single concept, which has no pair.
     """
     c, targets, order = _paired(codes, factors, align, seed)
     count = len(targets.classes)
@@ -166,19 +151,16 @@ def _paired(
 
 
 def _columns(codes: Float64, estimator: Estimator) -> list[Column]:
-    """Codes of whole numbers, or of one value, as classes; others as they are, or as the bins they
-    fall into."""
+    """Codes of whole numbers, or of one value, as classes; others as they are, or as their bins."""
     columns: list[Column] = []
     for column in codes.T:
         if (column == np.rint(column)).all() or column.min() == column.max():
             columns.append(np.unique(column, return_inverse=True)[1])
         else:
-            columns.append(column if estimator == "neighbours" else _binned(column))
+            columns.append(
+                column if estimator == "neighbours" else discretise(column, BINS, "equal-frequency")
+            )
     return columns
-
-
-def _binned(column: Float64) -> Int64:
-    return discretise(column, BINS, "equal-frequency")
 
 
 def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared:
@@ -206,8 +188,8 @@ def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared
 
 
 def _between(columns: list[Column], shared: Shared) -> Float64:
-    """Mutual information of pairs over the root of their entropies' product, (K, K); 0 of a column
-    that has none."""
+    """Mutual information of pairs over the root of their entropies' product, (K, K); 0 where that
+    is 0."""
     count = len(columns)
     mutual = np.zeros((count, count))
     for i in range(count):
@@ -242,9 +224,3 @@ def _settings(
         "as_published": as_published,
         "rows": rows,
     }
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"Leakage cannot be computed: {what}.", safe="Nothing was written.", todo=todo
-    )

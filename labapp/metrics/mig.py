@@ -7,12 +7,11 @@ Chen et al. (2018), as printed in paper 002, 3.2.2: the mean over factors of
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64
 from labapp.metrics.information import BINS, Binning, mutual_information, settings_of
 from labapp.metrics.inputs import Score
-
-Float64 = NDArray[np.float64]
 
 
 def mig(
@@ -35,8 +34,11 @@ def mig(
     (paper 002 holds in Fact 7 that it does not: that is the definition's promise, which this
     estimate breaks); equal-frequency bins keep the promise.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `per_factor` (each factor's gap over its entropy),
+    `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats. Raises
+    MetricError: see `information.mutual_information`; a constant factor has no entropy to divide by
+    and is refused.
+
     codes : real numbers, shape (n, C). With one code the runner-up knows nothing: 0 nats. A code
         that takes one value only shares 0 nats with every factor.
     factors : real numbers, shape (n, K), none of them constant.
@@ -47,16 +49,6 @@ def mig(
         differs from the default only where a factor has at most `bins` values that are not evenly
         spaced: values that share a bin become one. (The released code's bits cancel out of the
         score; all parts are in nats here too.)
-
-    Returns
-    -------
-    Score with the parts `per_factor` (each factor's gap over its entropy), `mutual_information`
-    (C, K), `code_entropies` and `factor_entropies`, in nats.
-
-    Raises
-    ------
-    MetricError : see `information.mutual_information`; a constant factor has no entropy to divide
-        by and is refused.
     """
     mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published

@@ -8,6 +8,7 @@ it.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from labapp.errors import MetricError
+from labapp.datasets.split import Float64
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows
-from labapp.metrics.inputs import Score, check_count, generator, join_vectors
+from labapp.metrics.inputs import Score, check_count, generator, join_vectors, outputs_of, refusal
 from labapp.metrics.roc import roc_auc
 
-Float64 = NDArray[np.float64]
+_refuse = partial(refusal, "NIS cannot be computed")
 
 HIDDEN = 20
 BATCH = 512
@@ -57,8 +58,10 @@ def nis(
     The network takes codes as they are: unit and origin of a code count, also because 0 may be far
     from anything it has seen.
 
-    Parameters
-    ----------
+    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; training rows of other
+    codes or concepts, or with classes that are not on both sides; as published, a concept with more
+    than two classes; no hidden unit; or a seed outside its range.
+
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each, which are masked
         together; any number of codes. One that takes one value only is in no niche.
     factors : the concepts: columns of classes, shape (n, K). One with more than two classes is
@@ -75,9 +78,7 @@ def nis(
         0.475 by chance; and the network's random state is always 1. Two classes only. Correlations
         of vectors are absolute here too: that path of the released code does not run.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         niching : (C, K), the nicher: the largest |Pearson correlation| of a code's d numbers with a
             concept among the training rows.
         betas : (B,), the thresholds 0, 0.05, ..., 1: a niche is the codes above.
@@ -85,12 +86,6 @@ def nis(
             test rows.
         per_factor : (K,), its integral over beta by the trapezoid rule; the score is their mean.
         epochs : how many the network was trained; it stops at 1,000 at the latest.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; training rows of other codes
-        or concepts, or with classes that are not on both sides; as published, a concept with
-        more than two classes; no hidden unit; or a seed outside its range.
     """
     c, f, learnt = join_vectors(codes, factors, train)
     rng = generator(seed)
@@ -163,8 +158,8 @@ class _Predictor:
         self._labels = targets.labels[division.test]
         # A concept of two classes has one output, of m classes m.
         self._outputs = np.split(
-            np.arange(sum(map(_outputs, targets.classes))),
-            np.cumsum([_outputs(classes) for classes in targets.classes])[:-1],
+            np.arange(sum(map(outputs_of, targets.classes))),
+            np.cumsum([outputs_of(classes) for classes in targets.classes])[:-1],
         )
         self._model = _fitted(
             codes[train].reshape(len(train), -1), _indicators(targets, train), hidden, state
@@ -218,10 +213,6 @@ def _fitted(inputs: Float64, targets: NDArray[np.int64], hidden: int, state: int
         return model.fit(inputs, targets[:, 0] if targets.shape[1] == 1 else targets)
 
 
-def _outputs(classes: int) -> int:
-    return 1 if classes == 2 else classes
-
-
 def _indicators(targets: Concepts, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """0 and 1, shape (rows, outputs): the second of two classes, or each of more."""
     columns = [
@@ -230,7 +221,3 @@ def _indicators(targets: Concepts, rows: NDArray[np.int64]) -> NDArray[np.int64]
         for kind in ([1] if classes == 2 else range(classes))
     ]
     return np.stack(columns, axis=1).astype(np.int64)
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(f"NIS cannot be computed: {what}.", safe="Nothing was written.", todo=todo)

@@ -11,15 +11,14 @@ from functools import partial
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labapp.datasets.split import Float64
 from labapp.metrics.alignment import check_enough, greedy
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows
 from labapp.metrics.coordinates import Coordinates, in_coordinates
 from labapp.metrics.helper_networks import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
 from labapp.metrics.inputs import SEEDS, Score, check_vectors, generator
-
-Float64 = NDArray[np.float64]
 
 
 def ois(
@@ -57,8 +56,10 @@ def ois(
     the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and the sign of codes
     change the score within chance: they change which helper begins with which weights.
 
-    Parameters
-    ----------
+    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; fewer codes than
+    concepts, or more with align=False; no hidden unit or epoch; unknown coordinates; a seed outside
+    its range; or a code beyond 1e15 in size.
+
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; at least as many
         codes as concepts. A code that takes one value only tells nothing: areas of 0.5.
     factors : the concepts: columns of classes, shape (n, K). With more than two classes, the area
@@ -83,9 +84,7 @@ def ois(
         that concepts given as codes score above 0), and, where codes are aligned, no division by
         K / 2. It draws other random numbers than the released code.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         purity : (C, K), the area under the ROC curve when concept j is predicted from code i.
         oracle : (K, K), the same from concept i; 1 on the diagonal by definition, not estimated.
         deviation : (K, K), the purity of the codes in the concepts' order less the oracle.
@@ -94,13 +93,6 @@ def ois(
         per_code : (C,), likewise of the code's row; NaN for a code that stands for no concept.
     The score is the root of the mean square of `per_factor`. With one concept, it is twice what
     the area misses to 1.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
-        or more with align=False; no hidden unit or epoch; unknown
-        coordinates; a seed outside its range; or a code beyond 1e15
-        in size.
     """
     c, f = check_vectors(codes, factors)
     c = in_coordinates(c, coordinates)
@@ -169,8 +161,8 @@ def _other_order(purity: Float64, oracle: Float64, chance: float) -> tuple[str, 
 
 def _chance(targets: Concepts, division: RowDivision) -> float:
     """By how much two scores may differ by chance alone: four times the SD of areas under ROC
-    curves of codes that tell nothing (Mann and Whitney, 1947), of the rarest classes. A score is
-    at most twice the root of the mean square of such areas' deviations."""
+    curves of codes that tell nothing (Mann and Whitney, 1947), of the rarest classes. A score is at
+    most twice the root of the mean square of such areas' deviations."""
     variances = []
     for labels in targets.labels[division.test].T:
         least = np.unique(labels, return_counts=True)[1].min()

@@ -1,15 +1,12 @@
-"""What can be read of concepts and of a task from all codes together, by a small network.
+"""What can be read of concepts and of a task from all codes together, by a small network: paper
+001, A.9 (Figure A.3: the task) and A.11 (Figure A.6: concepts); completeness is that of Yeh et al.
+(2020).
 
-Paper 001, A.9 (Figure A.3: the task) and A.11 (Figure A.6: concepts); completeness is that of Yeh
-et al. (2020). The networks are those of `probe_networks`.
-
-The networks of the probes: one for each column of classes, which reads all codes at once.
-
-Paper 001, A.9 and A.11: an MLP with two hidden layers of 64 ReLU units. All columns are learnt in
-one batched computation. What the paper leaves open is as for its concept learners: Adam with a rate
-of 0.001, batches of 32, 100 epochs (its tables of numbers: 300), Glorot's uniform initial weights,
-no scaling of codes. Each network begins with weights of its own; all take the same batches in the
-same order.
+The network of each column of classes is an MLP with two hidden layers of 64 ReLU units, which reads
+all codes at once. All columns are learnt in one batched computation. What the paper leaves open is
+as for its concept learners: Adam with a rate of 0.001, batches of 32, 100 epochs (its tables of
+numbers: 300), Glorot's uniform initial weights, no scaling of codes. Each network begins with
+weights of its own; all take the same batches in the same order.
 """
 
 from __future__ import annotations
@@ -20,9 +17,10 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows, task
 from labapp.metrics.coordinates import Coordinates, in_coordinates
@@ -49,27 +47,16 @@ def probed(
     seed: int,
     progress: Callable[[float], None] | None = None,
 ) -> list[Float64]:
-    """What networks that learn from the training rows say of the test rows.
+    """What networks that learn from the training rows say of the test rows. Returns of each column,
+    logits of the test rows, float64: of shape (tests, 1) for two classes, else (tests, classes);
+    see `roc.class_auc`. Raises MetricError: a hidden layer without units, no epoch, or a code
+    beyond `helper_networks.LARGEST`.
 
-    Parameters
-    ----------
     inputs : float64, shape (n, D): all numbers of all codes of each row.
-    targets : the K columns of classes to tell.
-    division : the rows to learn from, and those to test on.
     hidden, batch : units of each hidden layer, rows of a batch.
     epochs : how often the rows are learnt from.
     seed : of the initial weights and of the order of rows.
     progress : told what share of the work is done, above 0 to 1.
-
-    Returns
-    -------
-    Of each column, logits of the test rows, float64: of shape (tests, 1) for two classes, else
-    (tests, classes); see `roc.class_auc`.
-
-    Raises
-    ------
-    MetricError : a hidden layer without units, no epoch, or a code beyond
-        `helper_networks.LARGEST`.
     """
     for units in hidden:
         check_count("hidden", units, 1)
@@ -140,7 +127,6 @@ def _logits(layers: Sequence[Layer], values: Tensor) -> Tensor:
     return signal
 
 
-Float64 = NDArray[np.float64]
 Progress = Callable[[float], None]
 TaskRows = tuple[ArrayLike, ArrayLike, ArrayLike]
 """Codes, factors and labels of other rows to learn from."""
@@ -165,8 +151,12 @@ def concept_probe(
     Paper 001, A.11 and Figure A.6. A mean of 1 and a high OIS mean that the concepts are all there
     and spread over codes.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `per_factor` (K,), the areas, whose mean is the score; `accuracy`
+    (K,); and `chance` (K,), the share of each concept's most frequent class among the test rows.
+    Raises MetricError: see `inputs.join_vectors` and `concepts.concepts`; a class on one side of
+    the division only, a hidden layer without units, no epoch, unknown coordinates, a seed outside
+    its range, or a code beyond 1e15 in size.
+
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each.
     factors : the concepts: columns of classes, shape (n, K). With more than two classes, the area
         is the mean of those of each class against the others. See `concepts.concepts`.
@@ -180,17 +170,6 @@ def concept_probe(
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike; it changes nothing here.
     progress : told what share of the work is done, above 0 to 1.
-
-    Returns
-    -------
-    Score with the parts `per_factor` (K,), the areas, whose mean is the score; `accuracy` (K,); and
-    `chance` (K,), the share of each concept's most frequent class among the test rows.
-
-    Raises
-    ------
-    MetricError : see `inputs.join_vectors` and `concepts.concepts`; a class on one side of the
-        division only, a hidden layer without units, no epoch, unknown coordinates, a seed outside
-        its range, or a code beyond 1e15 in size.
     """
     c, f, learnt = join_vectors(codes, factors, train)
     rng = generator(seed)
@@ -241,23 +220,16 @@ def task_probe(
     Beside it stands what the same network reads from the true factors. Codes that tell more of the
     task than the concepts do hold what the concepts do not.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `accuracy`; `factors_auc` and `factors_accuracy`, the same of a
+    network that reads the factors; and `chance`, the share of the most frequent label among the
+    test rows. Raises MetricError: as `concept_probe`, and see `concepts.task`.
+
     codes, factors : as in `concept_probe`; factors may be measurements, and are read as they are.
     labels : the label of each row, shape (n,): up to 1,000 classes. With more than two, the area is
         the mean of those of each class against the others.
     train : codes, factors and labels of other rows to learn from.
     hidden, second, epochs, coordinates, seed, as_published, progress : as in `concept_probe`.
         The released code has 128 and 64 units for TabularToy, but of SENN's codes 64 and 64.
-
-    Returns
-    -------
-    Score with the parts `accuracy`; `factors_auc` and `factors_accuracy`, the same of a network
-    that reads the factors; and `chance`, the share of the most frequent label among the test rows.
-
-    Raises
-    ------
-    MetricError : as `concept_probe`, and see `concepts.task`.
     """
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress
@@ -305,22 +277,15 @@ def completeness(
     which can be better than the network: then the score is above 1. For their concept discovery
     itself, `completeness_of` takes the two accuracies.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `accuracy`; `factors`, the completeness of the true factors; and
+    `chance`. Raises MetricError: as `task_probe`; or an accuracy of the network that is not above
+    chance, or above 1.
+
     codes, factors, labels, train : as in `task_probe`.
     network_accuracy : of the network whose codes these are, on the rows that are scored, above
         chance to 1. By default of one that is always right, which makes the score a lower bound.
     hidden, second, epochs, coordinates, seed, progress : as in `concept_probe`.
     as_published : chance is one over the number of labels, as in the code released with paper 001.
-
-    Returns
-    -------
-    Score with the parts `accuracy`; `factors`, the completeness of the true factors; and `chance`.
-
-    Raises
-    ------
-    MetricError : as `task_probe`; or an accuracy of the network that is not above chance, or above
-        1.
     """
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress
@@ -350,16 +315,8 @@ def completeness(
 
 def completeness_of(accuracy: float, network_accuracy: float, chance: float) -> float:
     """The accuracy of a task from concepts, less chance, over that of the network, less chance.
-
-    Parameters
-    ----------
-    accuracy, network_accuracy, chance : shares of rows, 0 to 1.
-
-    Raises
-    ------
-    MetricError : a network that is no better than chance, or always right and more: there is
-        nothing to be complete in.
-    """
+    Raises MetricError: a network that is no better than chance, or always right and more: there is
+    nothing to be complete in. `accuracy`, `network_accuracy`, `chance`: shares of rows, 0 to 1."""
     if not chance < network_accuracy <= 1:
         raise MetricError(
             f"Completeness cannot be computed: the network's accuracy is {network_accuracy:g}, and "

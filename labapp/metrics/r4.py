@@ -11,19 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.inputs import Score, check_count, check_inputs, check_rows, generator
 from labapp.metrics.regressors import r2, standardise
 from labapp.parallel.processes import cores
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Division = tuple[Int64, Int64]
 """Numbers of training and of test rows."""
-
 SPLITS = 5
 TEST_SHARE = 0.25
 LEAST_ROWS = 8
@@ -60,8 +58,12 @@ def r4(
     2 C K `splits` fits, minutes for some thousand rows; they run on all processors, which changes
     no number.
 
-    Parameters
-    ----------
+    Returns a Score with the parts `per_factor` (K,) and the matrices (C, K) `r4`, of the roots,
+    `code_to_factor` and `factor_to_code`, of r; negative where a guess at the mean would be better.
+    By default, divisions among whose test rows the target does not vary are left out; with none
+    left, r is 0. Raises MetricError: see `inputs.check_inputs`; fewer than 8 rows; a number or a
+    seed outside its range.
+
     codes : real numbers, shape (n, C), n at least 8. A code that takes one value only predicts
         nothing and is predicted by nothing: 0 with every factor.
     factors : real numbers, shape (n, K), none of them constant.
@@ -73,18 +75,6 @@ def r4(
         numbers: a code that knows nothing of such a factor still has the share of its commonest
         value. A target that takes one value only among the training or the test rows counts as
         predicted, r = 1; so a constant code is perfectly predicted.
-
-    Returns
-    -------
-    Score with the parts `per_factor` (K,) and the matrices (C, K) `r4`, of the roots,
-    `code_to_factor` and `factor_to_code`, of r; negative where a guess at the mean would be better.
-    By default, divisions among whose test rows the target does not vary are left out; with none
-    left, r is 0.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 8 rows; a number or a seed outside its
-        range.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

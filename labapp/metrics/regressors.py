@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 from sklearn.model_selection import train_test_split
 
-Float64 = NDArray[np.float64]
+from labapp.datasets.split import Float64
 
 TREES = 10
 DEPTHS = range(3, 13)
@@ -29,8 +28,7 @@ matters to no prediction: they are left as they then are."""
 
 @dataclass(frozen=True, slots=True)
 class FittedRegressor:
-    """`importance`, float64 of shape (inputs,), not negative; `predict` maps float64 (n, inputs)
-    to (n,)."""
+    """`importance`, float64 (inputs,), not negative; `predict` maps (n, inputs) to (n,)."""
 
     importance: Float64
     predict: Callable[[Float64], Float64]

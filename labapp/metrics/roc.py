@@ -7,23 +7,17 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from labapp.datasets.split import Float64, Int64
 
 
 def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
     """The share of pairs of a positive and a negative row in which the positive one scores higher,
-    an equal score counting half (Mann and Whitney, 1947): the area under the ROC curve.
-
-    Parameters
-    ----------
-    scores : shape (..., n).
-    positive : shape (..., n), any that broadcasts against `scores`.
-
-    Returns
-    -------
+    an equal score counting half (Mann and Whitney, 1947): the area under the ROC curve. Returns
     float64, shape (...), 0 to 1. NaN where the rows are all positive or all negative: there is no
     curve.
+
+    scores : shape (..., n).
+    positive : shape (..., n), any that broadcasts against `scores`.
     """
     ranks = rankdata(scores, axis=-1)
     positives = np.broadcast_to(positive, ranks.shape)
@@ -36,8 +30,6 @@ def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
 def class_auc(logits: Float64, labels: Int64) -> Float64:
     """How well logits tell classes, float64 of shape (...).
 
-    Parameters
-    ----------
     logits : shape (..., n, outputs). One output is the logit of class 1 of two; more are those of
         as many classes, of which the softmax is taken.
     labels : int64, shape (n,), the class of each row.
@@ -54,10 +46,6 @@ def class_auc(logits: Float64, labels: Int64) -> Float64:
 
 def class_accuracy(logits: Float64, labels: Int64) -> Float64:
     """The share of rows whose class is the likeliest by their logits, float64 of shape (...).
-
-    Parameters
-    ----------
-    logits, labels : as in `class_auc`. One output says class 1 where it is above 0.
-    """
+    `logits`, `labels`: as in `class_auc`. One output says class 1 where it is above 0."""
     likeliest = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(axis=-1)
     return np.asarray((likeliest == labels).mean(axis=-1))

@@ -8,16 +8,16 @@ or with values that are nearly the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.errors import MetricError
-from labapp.metrics.inputs import check_inputs
+from labapp.datasets.split import Float64, Int64
+from labapp.metrics.inputs import check_inputs, refusal
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+_refuse = partial(refusal, "Instances that share a factor cannot be drawn")
 
 ROWS_AT_ONCE = 2**16
 """Rows of codes that are in memory at once, approximately."""
@@ -30,8 +30,8 @@ class Sampler(Protocol):
         """The factors of n instances drawn at random, shape (n, K)."""
 
     def codes(self, factors: Float64, rng: np.random.Generator) -> Float64:
-        """Codes (n, C) of instances that have these factors (n, K). Where encoding is random, a
-        draw for each row."""
+        """Codes (n, C) of instances with these factors (n, K); a draw each where encoding is
+        random."""
 
 
 class InstanceSource(Protocol):
@@ -49,8 +49,8 @@ class InstanceSource(Protocol):
         of both, each of shape (len(fixed), batch, C)."""
 
     def batches(self, fixed: Int64, batch: int, rng: np.random.Generator) -> Float64:
-        """For each entry k of `fixed`, a batch of instances that all share factor k: their codes,
-        shape (len(fixed), batch, C)."""
+        """For each k of `fixed`, codes of instances that all share factor k: (len(fixed), batch,
+        C)."""
 
 
 def instance_source(
@@ -59,12 +59,8 @@ def instance_source(
     sampler: Sampler | None,
     rng: np.random.Generator,
 ) -> InstanceSource:
-    """The sampler where one is given, else the rows.
-
-    Raises
-    ------
-    MetricError : both or neither are given; see `inputs.check_inputs` and `CheckedSampler`.
-    """
+    """The sampler where one is given, else the rows. Raises MetricError: both or neither are given;
+    see `inputs.check_inputs` and `CheckedSampler`."""
     if sampler is not None and codes is None and factors is None:
         return CheckedSampler(sampler, rng)
     if sampler is None and codes is not None and factors is not None:
@@ -78,9 +74,8 @@ def instance_source(
 class CheckedSampler:
     """Draws from a `Sampler`, whose answers are checked.
 
-    Raises
-    ------
-    MetricError : factors or codes of another shape, or values that are no finite real numbers.
+    Raises MetricError: factors or codes of another shape, or values that are no finite real
+    numbers.
     """
 
     name = "given"
@@ -235,11 +230,3 @@ def _check_draw(name: str, values: ArrayLike, n: int) -> Float64:
     if not np.isfinite(table).all():
         raise _refuse(f"the sampler's {name} are not all finite", "Put the sampler right.")
     return table
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"Instances that share a factor cannot be drawn: {what}.",
-        safe="Nothing was written.",
-        todo=todo,
-    )

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.svm import LinearSVC
 
+from labapp.datasets.split import Float64, Int64
 from labapp.metrics.inputs import LEAST_ROWS, Score, check_inputs, check_rows, halves, z_scores
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 MOST_CLASSES = 10
 PENALTY = 0.01
@@ -44,8 +42,8 @@ def sap(
     codes as they are, with penalties that hold down the weight of small ones and the intercept, so
     that unit and origin of a code matter there, and only its sign does not.
 
-    Parameters
-    ----------
+    Raises MetricError: see `inputs.check_inputs` and `splitting.halves`.
+
     codes : real numbers, shape (n, C), n at least 10. A code that takes one value among the rows
         that are learnt from predicts the commonest value of the factor there (of equals the least)
         and explains no variance. With one code the runner-up is such a one.
@@ -56,16 +54,10 @@ def sap(
         is learnt from and the rest scored; correlations are those of that fifth alone. The seed is
         not used.
 
-    Returns
-    -------
-    Score with the parts
+    Returns a Score with the parts
         per_factor : each factor's gap, (K,).
         predictability : accuracy, or squared correlation, of each code and factor, (C, K).
         chance : what a code that knows nothing scores, (K,): 0 for a squared correlation.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs` and `splitting.halves`.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)
@@ -79,7 +71,7 @@ def sap(
     for index in np.flatnonzero(classified):
         # By number: of a class called 1e90, scikit-learn would make a whole number that is another.
         label = np.unique(f[:, index], return_inverse=True)[1]
-        chance[index] = (label[test] == _commonest(label[train])).mean()
+        chance[index] = (label[test] == int(np.bincount(label[train]).argmax())).mean()
         for row, code in enumerate(c.T):
             predictability[row, index] = _accuracy(code, label, train, test, chance[index])
     # A second code that knows nothing, where there is but one.
@@ -106,10 +98,6 @@ def sap(
 
 def _is_label(factor: Float64) -> bool:
     return len(np.unique(factor)) <= MOST_CLASSES and bool((factor == np.round(factor)).all())
-
-
-def _commonest(label: Int64) -> int:
-    return int(np.bincount(label).argmax())
 
 
 def _accuracy(code: Float64, label: Int64, train: Int64, test: Int64, chance: float) -> float:

@@ -49,7 +49,6 @@ IMPORTED = {ONNX: "onnxruntime", PYTHON: "python"}
 each."""
 LARGEST_SIDE = 512
 """Pixels of the longer side of a picture; points of a series are at most its square."""
-Backend = Literal["torch", "onnxruntime", "python"]
 SHA256_PATTERN = SHA256
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 
@@ -231,7 +230,7 @@ class ModelCard(Part):
     display: Display
     shape: tuple[int, ...] | None = None
     chart: Chart | None = None
-    backend: Backend = "torch"
+    backend: Literal["torch", "onnxruntime", "python"] = "torch"
     sampling: Literal["held-out", "prior"]
     dimensions: list[Dial] = Field(min_length=1, max_length=64)
     task: Task | None = None
@@ -287,8 +286,7 @@ class ModelCard(Part):
         return self
 
     def _imported(self) -> None:
-        """Raises ValueError where the shape of an instance does not fit its display, or it is not
-        said what computes it."""
+        """Raises ValueError where shape, display and what computes it do not fit each other."""
         shape = self.shape
         axes = {"series": 1, "image": 2, "binary_image": 2, "colour": 3}[self.display]
         if self.backend != (needed := IMPORTED[self.architecture]):
@@ -388,8 +386,7 @@ def _read_once(folder: Path, changed_ns: int, size: int) -> ModelCard | None:
 
 
 def dataset_of(model: str) -> str:
-    """The data set of a model, as its card has it; `UNKNOWN` of a model that is not installed
-    here. Nothing follows from its id."""
+    """The data set of a model, as its card, not its id, has it; or else `UNKNOWN`."""
     card = installed(model)
     return UNKNOWN if card is None else card.dataset
 
@@ -411,8 +408,7 @@ def read(folder: Path) -> ModelCard:
 
 
 def title_of(folder: Path) -> str:
-    """The title that a model was given after its card was made; empty where it was not. Raises
-    ModelError."""
+    """The title that a model was given after its card was made, or "". Raises ModelError."""
     path = folder / TITLE
     if not path.is_file():
         return ""

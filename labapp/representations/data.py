@@ -55,10 +55,7 @@ class DspritesData(Part):
     seed: int = Field(ge=0)
 
     def load(self, folder: Path | None = None) -> Split:
-        """The pictures, divided.
-
-        Raises DatasetError: `official` without its file in `folder`, or with another.
-        """
+        """The pictures, divided. Raises DatasetError: `official` without its file in `folder`."""
         if self.pictures == "rendered":
             return dsprites.split(held_out=self.held_out, seed=self.seed)
         path = _needed(folder, "dSprites") / dsprites.OFFICIAL

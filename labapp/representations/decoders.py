@@ -19,7 +19,6 @@ Float32 = NDArray[np.float32]
 
 PERCENTILES = (1, 5, 48, 52, 95, 99)
 """Low, Medium and High of a continuous dimension lie between these, pairwise."""
-
 AT_ONCE = 1 << 21
 """Values, 8 MiB of them, that one decode gives where many instances are wanted: large pictures are
 decoded a few at a time."""
@@ -59,11 +58,7 @@ class Forward:
 class LoadedDecoder:
     """A loaded model.
 
-    Attributes
-    ----------
     id : `<dataset>/<name>`.
-    space : the dials.
-    card : the model card.
     latents : held-out dial states (posterior means, or draws of the prior where the card says
         so), float32, shape (m, dimensions). Not rounded to the dials' step.
     percentiles : percentile -> values, float32, shape (dimensions,); see `PERCENTILES`.
@@ -109,19 +104,10 @@ class LoadedDecoder:
         return self.card.sampling == "prior"
 
     def decode(self, z: Float32) -> Float32:
-        """Instances of encoded dial states (`space.encode`).
+        """Instances of encoded dial states (`space.encode`). Returns float32, shape (n,
+        *output_shape), the caller's own. Raises ValueError: z is not of that type and shape.
 
-        Parameters
-        ----------
         z : float32, shape (n, space.width).
-
-        Returns
-        -------
-        float32, shape (n, *output_shape), the caller's own.
-
-        Raises
-        ------
-        ValueError : z is not of that type and shape.
         """
         if z.ndim != 2 or z.shape[1] != self.space.width or z.dtype != np.float32:
             raise ValueError(

@@ -16,8 +16,7 @@ Array = NDArray[np.float32]
 
 
 class Decoder(Protocol):
-    """What a session needs of a model; see `decoders.LoadedDecoder` for the meaning of the
-    members."""
+    """What a session needs of a model; for the members see `decoders.LoadedDecoder`."""
 
     @property
     def id(self) -> str: ...

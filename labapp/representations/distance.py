@@ -20,7 +20,6 @@ Distance = Callable[[Array, Array], float]
 
 TOLERANCE = 0.5
 """Sinelines: points that differ by more than this disagree (A.2.1)."""
-
 ALIGNMENT_SLACK = 0.001
 """A target is reached when alignment >= target - 0.001 (the published application)."""
 
@@ -64,9 +63,9 @@ def mae(x: Array, target: Array) -> float:
 
 
 def ssim(x: Array, target: Array) -> float:
-    """(1 - SSIM) / 2, SSIM as Wang, Bovik, Sheikh and Simoncelli (2004) define it for values in
-    [0, 1]: Gaussian windows of standard deviation 1.5, cut at 11 points and by the edge of the
-    picture; of colours the mean over the three."""
+    """(1 - SSIM) / 2, SSIM as Wang, Bovik, Sheikh and Simoncelli (2004) define it for values in [0,
+    1]: Gaussian windows of standard deviation 1.5, cut at 11 points and by the edge of the picture;
+    of colours the mean over the three."""
     from scipy.ndimage import gaussian_filter
 
     axes = tuple(range(min(x.ndim, 2)))
@@ -98,8 +97,7 @@ NAMES = (*PUBLISHED, *USUAL)
 
 @lru_cache(maxsize=64)
 def named(name: str) -> Distance:
-    """The distance of a name, such as `mnist`, `mse` or `mse/0.04`. Raises ValueError with the
-    names there are."""
+    """The distance of a name, such as `mnist` or `mse/0.04`. Raises ValueError with all names."""
     kind, stroke, scale = name.partition("/")
     if kind in PUBLISHED and not stroke:
         return PUBLISHED[kind]
@@ -122,7 +120,6 @@ def known(name: str) -> str:
 
 
 DistanceName = Annotated[str, AfterValidator(known)]
-
 
 TOLERANT = frozenset({"sinelines"})
 """Distances that count points which differ by more than `TOLERANCE`."""

@@ -9,24 +9,16 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from labapp.documents import LARGEST, parse_yaml, refusal
-from labapp.errors import ModelError
+from labapp.errors import LabappError, ModelError
 from labapp.reading import files
 
 Document = TypeVar("Document", bound=BaseModel)
 
 
 def read(path: Path, kind: str, model: type[Document]) -> Document:
-    """The document in `path`.
-
-    Parameters
-    ----------
-    kind : what a person calls such a file, for example "model card".
-
-    Raises
-    ------
-    ModelError : the file is missing, too large, not YAML, or not what `model` declares; the
-        message names line, key, what was found and what is allowed.
-    """
+    """The document in `path`. Raises ModelError: the file is missing, too large, not YAML, or not
+    what `model` declares; the message names line, key, what was found and what is allowed. `kind`:
+    what a person calls such a file, for example "model card"."""
     try:
         content = files.content(path, LARGEST)
     except OSError as error:
@@ -39,6 +31,15 @@ def read(path: Path, kind: str, model: type[Document]) -> Document:
         return model.model_validate(located.value)
     except ValidationError as error:
         raise refusal(path, located, error, kind, model, ModelError) from error
+
+
+def keys(path: Path) -> set[str]:
+    """The keys of the document in `path`, right or wrong; none where it cannot be read."""
+    try:
+        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
+    except (OSError, LabappError):
+        return set()
+    return set(value) if isinstance(value, dict) else set()
 
 
 def dump(document: BaseModel) -> str:

@@ -1,12 +1,10 @@
-"""How much each dial of a model changes what the decoder draws.
+"""How much each dial of a model changes what the decoder draws, and how long decodes take here and
+now.
 
 Some dials of a model change almost nothing: a penalty on the total correlation switches dimensions
 off (paper 000, Table A.4, where they are grey). The paper does not say how it identified them. Here
 each dial is turned from its low to its high end while the others keep the values of held-out
 instances, and the two pictures are compared.
-
-How long decodes take here and now: one dial state at a time, as on the slider path, and in the
-batches of sheets.
 """
 
 from __future__ import annotations
@@ -18,16 +16,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from labapp.datasets.split import divide
+from labapp.datasets.split import Float32, Float64, divide
 from labapp.representations.decoders import Forward, LoadedDecoder
 from labapp.representations.distance import named
 from labapp.representations.recipe import in_tasks
 from labapp.representations.space import Continuous, Dimension, LatentSpace
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 
 LOW, HIGH = 5, 95
 """Percentiles of a slider between which it is turned: the inner ends of Low and High (4.5)."""
@@ -45,7 +39,6 @@ dials."""
 class DialEffect:
     """What one dial changes, on average over held-out instances.
 
-    name : the representation's own name of the dimension.
     distance : mean of the study's distance d between the two pictures, 0-1; None where the card
         names none.
     change : mean of the sum over pixels (points of a series) of absolute differences.
@@ -65,14 +58,7 @@ class DialEffect:
         return self.share < LITTLE
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "distance": self.distance,
-            "change": self.change,
-            "squares": self.squares,
-            "share": self.share,
-            "little": self.little,
-        }
+        return asdict(self) | {"little": self.little}
 
 
 def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEffect, ...]:
@@ -81,13 +67,9 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
     A slider is turned from percentile `LOW` to `HIGH` of the held-out split; of a choice every pair
     of values is compared, and the mean is over the pairs.
 
-    Parameters
-    ----------
     distance : its name, see `labapp.representations.distance`; by default that of the model's card.
 
-    Raises
-    ------
-    ValueError : there is no such distance.
+    Raises ValueError: there is no such distance.
     """
     if distance is None and (task := in_tasks(decoder.card).task) is not None:
         distance = task.distance
@@ -105,22 +87,6 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
     )
 
 
-def _turned(decoder: LoadedDecoder, rows: Float32, number: int) -> list[tuple[Float32, Float32]]:
-    """Pairs of instances (n, *shape) between which one dial is turned."""
-    dial = decoder.space.dimensions[number]
-    if isinstance(dial, Continuous):
-        ends = [float(decoder.percentiles[at][number]) for at in (LOW, HIGH)]
-    else:
-        ends = [float(value) for value in range(dial.k)]
-
-    def at(value: float) -> Float32:
-        moved = rows.copy()
-        moved[:, number] = value
-        return decoder.decode(decoder.space.encode_rows(moved).astype(np.float32))
-
-    return list(combinations([at(value) for value in ends], 2))
-
-
 _Means = tuple[float | None, float, float]
 Measure = Callable[[Float32, Float32], float]
 
@@ -128,9 +94,8 @@ Measure = Callable[[Float32, Float32], float]
 def _compared(
     decoder: LoadedDecoder, rows: Float32, number: int, measure: Measure | None
 ) -> list[_Means]:
-    """What turning one dial changes, of a slider between its ends and of a choice between each pair
-    of its values: means over instances of the distance, the absolute and the squared differences.
-    """
+    """What turning one dial changes, between each pair of its ends or values: means over instances
+    of the distance, the absolute and the squared differences."""
     dial = decoder.space.dimensions[number]
     if isinstance(dial, Continuous):
         ends = [float(decoder.percentiles[at][number]) for at in (LOW, HIGH)]
@@ -153,8 +118,7 @@ def _compared(
 
 
 def _differences(values: Float32, other: Float32, measure: Measure | None) -> Float64:
-    """Of each instance the distance (0 without one), the absolute and the squared differences,
-    float64 (3, n)."""
+    """Per instance the distance (or 0), absolute and squared differences, float64 (3, n)."""
     difference = (values.astype(np.float64) - other).reshape(len(values), -1)
     far = [measure(a, b) if measure else 0.0 for a, b in zip(values, other, strict=True)]
     return np.array([far, np.abs(difference).sum(axis=1), np.square(difference).sum(axis=1)])
@@ -174,10 +138,8 @@ FIRST = 5
 """Decodes before the clock starts: the first ones allocate memory and choose kernels."""
 FRAME_BUDGET_MS = 16.7
 """A frame at 60 Hz: the dial's event, the decode and the painting share it."""
-
 BATCHES = (24, 35)
 """Sheets are decoded at once: 24 exemplars (4 x 6), a traversal of 5 dials (5 x 7)."""
-
 REPEATS = 20
 
 
@@ -197,10 +159,7 @@ class WarmUp:
 
 
 def warm_up(decoder: LoadedDecoder, n: int = 50) -> WarmUp:
-    """Decode `n` random dial states, one by one, and time them.
-
-    Raises ValueError when n is below 1.
-    """
+    """Decode `n` random dial states, one by one, and time them. Raises ValueError: n below 1."""
     if n < 1:
         raise ValueError(f"n must be 1 or more, found {n}")
     states = list(random_states(decoder.space, FIRST + n)[:, None])
@@ -227,14 +186,9 @@ def _any_value(dimension: Dimension, generator: np.random.Generator) -> float:
 
 
 def bench(decoder: LoadedDecoder, n: int = 1_000) -> dict[str, Any]:
-    """Single decodes and the batches of the sheets, timed here and now.
-
-    Returns
-    -------
-    model, device, threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and
-    budget_share, the part of it that the median takes; batch_24_ms and batch_35_ms, medians;
-    backend with its version; arithmetic, in words.
-    """
+    """Single decodes and the batches of the sheets, timed here and now, in milliseconds: the fields
+    of a `WarmUp`, the median's share of a frame, the medians of batches, backend with its version,
+    and the arithmetic in words."""
     times = warm_up(decoder, n)
     forward = decoder.forward
     return {

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from labapp.datasets.split import Split
+from labapp.datasets.split import Float32, Float64, Split
 from labapp.errors import DatasetError, ModelError
 from labapp.representations import measuring, package
 from labapp.representations.card import ModelCard
@@ -20,15 +19,10 @@ from labapp.representations.effects import HIGH, LITTLE, LOW, effects
 from labapp.representations.measuring import QualityMeasures
 from labapp.representations.recipe import ClosedForm, InfoGan, PublishedScores
 
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
-
 TOLERANCE = 0.001
 """Relative difference from the card that rounding on another device or build explains."""
-
 TREES_TOLERANCE = 0.02
 """Absolute difference of DCI that another release of scikit-learn explains."""
-
 AGREEMENT_TOLERANCE = 0.01
 """Absolute difference of the codes' agreement that rounding explains: 20 of 2,000 pictures."""
 
@@ -41,18 +35,13 @@ def evaluate(
 ) -> dict[str, Any]:
     """The card's numbers computed again from the recipe's data, beside the card's.
 
-    Returns
-    -------
-    model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
-    with mean and sampled error (None where there is no posterior) and, where they apply, nll,
+    Returns model, device, instances (held-out rows) and unit of the error; "computed" and "card",
+    each with mean and sampled error (None where there is no posterior) and, where they apply, nll,
     disentanglement and code_agreement as they stand in cards; published; "effects" of the dials
     (see `effects.DialEffect`; on no card); "agrees": whether computed and card differ by no more
-    than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
-
-    Raises
-    ------
-    ModelError : the package is refused, or states no data to evaluate on.
-    DatasetError : the files of its data are not in `data_folder`, or others than it learned from.
+    than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`). Raises ModelError: the
+    package is refused, or states no data to evaluate on. Raises DatasetError: the files of its data
+    are not in `data_folder`, or others than it learned from.
     """
     decoder = package.load_package(model, device, root=root, exact=True)
     card = decoder.card
@@ -92,23 +81,35 @@ def held_out_data(card: ModelCard, folder: Path | None) -> Split:
     return data
 
 
+def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
+    """Refuse other files than those that the model learned from, where its card says which."""
+    stated = card.data_sha256 or {}
+    if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
+        raise DatasetError(
+            f"{', '.join(others)}: not the file that {card.id} learned from.",
+            safe="Nothing was changed.",
+            todo="Take a fresh copy of the data; the hashes are on the model's card.",
+        )
+
+
 def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
     """The model's encodings of the held-out rows, row for row; of a closed form, the factors.
-
-    Raises
-    ------
-    ModelError : its package holds another number of them.
-    """
+    Raises ModelError: its package holds another number of them."""
     if isinstance(decoder.card.made_by.source, ClosedForm):
         return data.held.factors(np.arange(len(data.held))).astype(np.float32)
-    _match(decoder, len(data.held))
+    held = len(data.held)
+    if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
+        raise ModelError(
+            f"{decoder.id} holds {len(decoder.latents)} encodings for {held} held-out instances: "
+            "its latents and its card do not belong together.",
+            todo="Take a fresh copy of the package.",
+        )
     return decoder.latents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledEncodings:
-    """Held-out rows of a model: `codes`, float64 (n, C), and `factors`, float64 (n, K), with the
-    names of their columns."""
+    """Held-out rows of a model: `codes`, float64 (n, C), and `factors`, float64 (n, K)."""
 
     codes: Float64
     factors: Float64
@@ -120,12 +121,8 @@ def labelled_encodings(
     model: str | Path, root: Path | None = None, data_folder: Path | None = None
 ) -> LabelledEncodings | None:
     """Codes and factors of the rows on which the card's disentanglement was measured; None if the
-    data have no true factors, or the model no encodings.
-
-    Raises
-    ------
-    ModelError, DatasetError : see `evaluate`.
-    """
+    data have no true factors, or the model no encodings. Raises ModelError, DatasetError: see
+    `evaluate`."""
     decoder = package.load_package(model, "cpu", root=root)
     card = decoder.card
     data = held_out_data(card, data_folder)
@@ -138,17 +135,6 @@ def labelled_encodings(
         code_names=tuple(dial.name for dial in card.dimensions),
         factor_names=data.factor_names,
     )
-
-
-def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
-    """Refuse other files than those that the model learned from, where its card says which."""
-    stated = card.data_sha256 or {}
-    if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
-        raise DatasetError(
-            f"{', '.join(others)}: not the file that {card.id} learned from.",
-            safe="Nothing was changed.",
-            todo="Take a fresh copy of the data; the hashes are on the model's card.",
-        )
 
 
 def table(result: dict[str, Any]) -> list[str]:
@@ -222,15 +208,6 @@ def _flat(numbers: dict[str, Any]) -> dict[str, Any]:
 
 def _cell(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
-
-
-def _match(decoder: LoadedDecoder, held: int) -> None:
-    if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
-        raise ModelError(
-            f"{decoder.id} holds {len(decoder.latents)} encodings for {held} held-out instances: "
-            "its latents and its card do not belong together.",
-            todo="Take a fresh copy of the package.",
-        )
 
 
 def _published(stated: QualityMeasures) -> PublishedScores:

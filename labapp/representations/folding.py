@@ -34,8 +34,6 @@ Float64 = NDArray[np.float64]
 class Layer:
     """act(scale * W x + shift).
 
-    Attributes
-    ----------
     weight : W, float32: (out, in) of a dense layer, (in, out, k, k) of a deconvolution.
     shift : (out,), float64.
     scale : (out,), float64; None stands for ones.
@@ -64,8 +62,7 @@ class Layer:
         return self.weight * (scale[:, None] if self.dense else scale[None, :, None, None])
 
     def channels_last(self) -> Layer:
-        """The layer with its output in the order of `unfold`'s (height, width, channels); itself
-        where it does not unfold."""
+        """The layer with its output in the order (height, width, channels), where it unfolds."""
         if self.unfold is None:
             return self
         order = np.arange(len(self.weight)).reshape(self.unfold).transpose(1, 2, 0).ravel()

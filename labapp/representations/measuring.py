@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.datasets import mnist
-from labapp.datasets.split import Int64, Rows, Split, chunks, divide
+from labapp.datasets.split import Float32, Float64, Int64, Rows, Split, chunks, divide
 from labapp.representations.card import (
     CodeAgreement,
     Dci,
@@ -28,31 +28,22 @@ from labapp.representations.card import (
 from labapp.representations.recipe import InfoGan, Likelihood, PublishedScores, TrainedNetwork
 from labapp.representations.space import Discrete, LatentSpace
 
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
-
 INSTANCES = 10_000
 """Most held-out rows on which disentanglement is measured."""
-
 ROWS_SEED = 0
 """Seed of the draw of these rows. They are drawn because held-out rows are in the order of their
 data set: the first 10,000 of dSprites are all squares."""
 
-
 NOISE_SEED = 0
 """Seed of the draws from the posteriors for a sampled error; fixed, so that cards can be
 checked."""
-
 VARIANCE = 0.5
 """Variance of the Gaussian likelihood. With 1/2, the negative logarithm is the sum of squares and a
 constant, which the Sinelines models minimise (see `objectives`)."""
-
 CLIP = 1e-7
 """Probabilities of a decoder, float32, are kept this far from 0 and 1 in the likelihood."""
-
 PICTURES = 2_000
 """Pictures of random codes that the classifier labels."""
-
 MOST_TRAINED = 10_000
 """Most digits that the classifier is trained on, the first ones."""
 
@@ -83,14 +74,9 @@ def measure(
     *,
     published: PublishedScores,
 ) -> QualityMeasures:
-    """Errors, and disentanglement or the agreement of codes with digits where they apply.
-
-    Parameters
-    ----------
-    decode : float32 inputs (n, width) -> float32 instances.
-    latents, spread : dial states of the held-out rows, row for row (see `encodings`); draws of the
-        prior for an InfoGAN.
-    """
+    """Errors, and disentanglement or the agreement of codes with digits where they apply. `decode`:
+    float32 inputs (n, width) -> float32 instances. `latents`, `spread`: dial states of the held-out
+    rows, row for row (see `encodings`); draws of the prior for an InfoGAN."""
     if isinstance(card.objective, InfoGan):
         return QualityMeasures(code_agreement=code_agreement(card.space, decode, latents, data))
 
@@ -156,15 +142,8 @@ def held_out_errors(
     likelihood: Likelihood,
 ) -> tuple[float, float]:
     """Means over the held-out rows of sum (x - decode(z))^2 (Table 2 of paper 000) and -ln p(x|z).
-
-    Parameters
-    ----------
-    z : dial states, float32, shape (len(rows), dimensions).
-
-    Returns
-    -------
-    squared error, and negative log-likelihood in nats.
-    """
+    Returns squared error, and negative log-likelihood in nats. `z`: dial states, float32, shape
+    (len(rows), dimensions)."""
     squares = nats = 0.0
     for part in chunks(len(rows)):
         x = rows.instances(part).astype(np.float64)
@@ -195,12 +174,8 @@ def code_agreement(
     space: LatentSpace, decode: Callable[[Float32], Float32], latents: Float32, data: Split
 ) -> CodeAgreement:
     """The agreement of the first, discrete dimension of `latents` with the digits it draws.
-
-    Parameters
-    ----------
-    latents : draws of the prior, float32, shape (n, dimensions).
-    data : MNIST, whose one factor is the digit.
-    """
+    `latents`: draws of the prior, float32, shape (n, dimensions). `data`: MNIST, whose one factor
+    is the digit."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.svm import SVC
 

@@ -47,8 +47,6 @@ def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
     q(z) is taken for the mixture of the batch's own posteriors. Weighing the mixture by the size
     of the data set, as their minibatch-weighted sampling does, adds a constant and no gradient.
 
-    Parameters
-    ----------
     z, mean, log_variance : shape (n, k); z[i] is a draw from the posterior of row i.
     """
     offset = z[:, None] - mean[None]
@@ -78,18 +76,13 @@ def loss(
     factors: Tensor,
     noise: Tensor,
 ) -> tuple[Tensor, Losses]:
-    """The objective on one batch.
+    """The objective on one batch. Returns the scalar to minimise, and its parts as they are read in
+    papers (batch means, unweighted).
 
-    Parameters
-    ----------
     encoder : None for `Gt`, whose z are the factors.
     x : shape (n, *shape).
     factors : float32, shape (n, k): the true factors, or for `SsTcVae` the label in one column.
     noise : standard normal, shape (n, dimensions); an autoencoder ignores it.
-
-    Returns
-    -------
-    The scalar to minimise, and its parts as they are read in papers (batch means, unweighted).
     """
     if isinstance(objective, Gt):
         name, wrong = error(likelihood, decoder, factors, x)

@@ -72,20 +72,14 @@ def build(
     model: str,
     trial: Float32 | None,
 ) -> Forward:
-    """The decoder of this graph as a function of float32 z.
+    """The decoder of this graph as a function of float32 z. Raises ModelError: it does not answer,
+    or takes too much memory; ONNX Runtime refuses the graph, or it does not make one instance of
+    the card's shape, float32 and finite, of one z.
 
-    Parameters
-    ----------
-    width : of z.
     threads : of the processor; 1 is right for the slider path (see `torch_backend`).
     model : its id, for messages.
     trial : z that it is tried on in a process of its own before it is opened here, shape (n,
         width); None for a graph that labapp brought with it.
-
-    Raises
-    ------
-    ModelError : it does not answer, or takes too much memory; ONNX Runtime refuses the graph, or
-        it does not make one instance of the card's shape, float32 and finite, of one z.
     """
     require(model)
     if trial is not None:
@@ -98,8 +92,7 @@ def build(
     shape = architecture.output_shape
 
     def run(z: Float32) -> Float32:
-        decoded: Float32 = computed(session, wanted, {given: z}, model)
-        return decoded
+        return computed(session, wanted, {given: z}, model)
 
     def one_by_one(z: Float32) -> Float32:
         rows = [run(z[row : row + 1]) for row in range(len(z))]
@@ -125,11 +118,9 @@ def graph(
     content: bytes, name: str, given: tuple[int, ...], made: tuple[int, ...], *, todo: str
 ) -> Callable[[Float32], Float32]:
     """A graph of one input and one output as a function of many instances: float32 (n, *given) ->
-    float32 (n, *made). name: of the model, and todo: what to look at, for messages.
-
-    Raises ModelError: ONNX Runtime is missing or refuses it, or it takes or makes another shape or
-    type; and whenever it makes values that are not finite.
-    """
+    float32 (n, *made). name: of the model, and todo: what to look at, for messages. Raises
+    ModelError: ONNX Runtime is missing or refuses it, or it takes or makes another shape or type;
+    and whenever it makes values that are not finite."""
     require(name)
     examples = np.random.default_rng(0).random((2, *given)).astype(np.float32)
     try_graph(name, content, np.concatenate([np.zeros((1, *given), np.float32), examples]))
@@ -139,7 +130,10 @@ def graph(
         raise _refused(name, "it has not one input and one output of float32", todo)
     key, wanted, alone = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
     takes = tuple(size if isinstance(size, int) else None for size in inputs[0].shape[1:])
-    if inputs[0].shape and not _fits(takes, given):
+    if inputs[0].shape and not (
+        len(takes) == len(given)
+        and all(size in (None, wanted) for size, wanted in zip(takes, given, strict=True))
+    ):
         raise _refused(name, f"it takes {_shown(takes)}, wanted: {_shown(given)}", todo)
 
     def run(values: Float32) -> Float32:
@@ -204,8 +198,7 @@ _WATCHER = _Watcher()
 def computed(
     session: InferenceSession, wanted: Sequence[str] | None, feeds: dict[str, Float32], name: str
 ) -> Float32:
-    """The first output of a graph. Raises ModelError where it is not there in time, and whatever
-    ONNX Runtime raises."""
+    """The first output of a graph. Raises ModelError: not in time; and what the runtime raises."""
     with _WATCHER.watching() as options:
         try:
             output: Float32 = session.run(wanted, feeds, options)[0]
@@ -215,12 +208,6 @@ def computed(
                 raise _refused(name, why, "Take another model, or import it again.") from error
             raise
     return output
-
-
-def _fits(takes: tuple[int | None, ...], given: tuple[int, ...]) -> bool:
-    return len(takes) == len(given) and all(
-        size in (None, wanted) for size, wanted in zip(takes, given, strict=True)
-    )
 
 
 def _shown(shape: tuple[int | None, ...]) -> str:

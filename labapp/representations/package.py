@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from labapp import leftovers, resources
 from labapp.errors import ModelError
@@ -47,7 +48,6 @@ PRIOR_SAMPLE = 5_000
 PRIOR_SEED = 0
 """Size and seed of the sample in `LoadedDecoder.latents` of a model whose states are drawn from a
 prior."""
-
 KINDS = {
     cards.CARD: "a decoder with dials",
     "classifier.yaml": "a classifier, without dials",
@@ -63,24 +63,18 @@ MAKING = {
 """How one comes to be there, by the same."""
 MANY = 12
 """Ids that a message lists at most."""
-
 _SAFE = "No model was loaded."
 
 
 def find(reference: str | Path, root: Path | None = None, *, card: str = cards.CARD) -> Path:
-    """The folder of a package.
+    """The folder of a package. Raises ModelError: no such package, an id that leads out of its root
+    by a link, or one that names two packages: which one a study means must not depend on an order
+    of folders.
 
-    Parameters
-    ----------
     reference : an id `<dataset>/<name>`, or a folder. A relative path with `..` in it is refused
         when it comes as text (it may stand in a study file); give a Path or the full path.
     root : where ids are looked up; by default the shipped models and the user's.
     card : name of the card's file; classifiers have one of their own.
-
-    Raises
-    ------
-    ModelError : no such package, an id that leads out of its root by a link, or one that names two
-        packages: which one a study means must not depend on an order of folders.
     """
     text = str(reference)
     if isinstance(reference, str) and re.fullmatch(ID_PATTERN, text):
@@ -127,10 +121,8 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
 
 
 def places(model: str, root: Path | None = None, *, card: str = cards.CARD) -> list[Path]:
-    """The folders that hold a package under this id: none, one, or two with the same id.
-
-    Raises ModelError when one of them is a link out of its root.
-    """
+    """The folders that hold a package under this id: none, one, or two with the same id. Raises
+    ModelError when one of them is a link out of its root."""
     result = []
     for parent in _roots(root):
         folder = parent / model
@@ -204,10 +196,9 @@ def load_package(
     exact: bool = False,
     native: bool = False,
 ) -> LoadedDecoder:
-    """A decoder, checked and ready.
+    """A decoder, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which.
 
-    Parameters
-    ----------
     path_or_id : see `find`.
     device : "cuda", "mps" or "cpu"; by default the first of these that is there. Closed forms
         are computed on the CPU whatever is asked.
@@ -215,10 +206,6 @@ def load_package(
     root : where ids are looked up; see `find`.
     native : compute on the CPU without importing torch where that can be (`native_backend`): to
         the same bits, in less memory, and a little slower.
-
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
     folder = find(path_or_id, root)
     card = cards.read(folder)
@@ -232,7 +219,10 @@ def load_package(
     if isinstance(card.made_by.source, ClosedForm):
         return _closed_form(folder, card, card.made_by.source)
     if isinstance(card.made_by.source, PythonFunction):
-        return _installed(folder, card)
+        sample = _sample(folder, card)
+        pictures = read_arrays(folder, card)["pictures"]
+        trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
+        return _loaded(card, sample, python_backend.build(card, trial, pictures))
     return _trained(folder, card, device, threads, exact, native)
 
 
@@ -332,8 +322,7 @@ def _brought(folder: Path) -> bool:
 
 
 def _trial(card: ModelCard, latents: Float32) -> Float32:
-    """Encoded states that a graph of somebody else is tried on: the ends of the dials, and some of
-    its latents."""
+    """Encoded states to try a stranger's graph on: the ends of the dials, and some latents."""
     dials = card.space.dimensions
     ends = [
         [(d.low, d.high)[end] if isinstance(d, Continuous) else (0, d.k - 1)[end] for d in dials]
@@ -354,14 +343,6 @@ def try_graph(model: str) -> None:
     onnx_backend.require(card.id)
     graph = files.read_checked(folder / files.GRAPH, card.weights_sha256 or "")
     onnx_backend.try_graph(card.id, graph, _trial(card, _sample(folder, card)[0]))
-
-
-def _installed(folder: Path, card: ModelCard) -> LoadedDecoder:
-    """A decoder that is a function of an installed Python package."""
-    sample = _sample(folder, card)
-    pictures = read_arrays(folder, card)["pictures"]
-    trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
-    return _loaded(card, sample, python_backend.build(card, trial, pictures))
 
 
 def read_arrays(folder: Path, card: ModelCard) -> dict[str, Float32]:
@@ -421,10 +402,7 @@ def write_package(
 
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     if percentiles is None:
@@ -441,10 +419,17 @@ def write_package(
         contents[decoder] = weights if isinstance(weights, bytes) else files.pack_weights(weights)
         hashes["weights_sha256"] = files.digest(contents[decoder])
     card = ModelCard.model_validate(card.to_json() | hashes)
+    return write_whole(folder, contents, cards.CARD, card)
+
+
+def write_whole(
+    folder: Path, contents: Mapping[str, bytes], card_name: str, card: BaseModel
+) -> Path:
+    """Write the files and the card of a package, or nothing. Raises ModelError."""
     with files.writing(folder), leftovers.drafted(folder) as draft:
         for name, content in contents.items():
             (draft / name).write_bytes(content)
-        (draft / cards.CARD).write_text(document.dump(card), encoding="utf-8")
+        (draft / card_name).write_text(document.dump(card), encoding="utf-8")
     return folder
 
 

@@ -49,8 +49,6 @@ _SAFE = "No model was loaded."
 class Code:
     """A function and the package that it is in, as a card states them.
 
-    Attributes
-    ----------
     function : `package:function`.
     package : of the distribution where there is one, else of the module.
     version : of the distribution; "none" of files that are none.
@@ -72,12 +70,8 @@ class Code:
 
 
 def locate(function: str) -> Code:
-    """The installed package of `package:function`, found without running any of it.
-
-    Raises
-    ------
-    ModelError : it is no such name, or there is no such package, or it belongs to Python.
-    """
+    """The installed package of `package:function`, found without running any of it. Raises
+    ModelError: it is no such name, or there is no such package, or it belongs to Python."""
     module, colon, name = function.partition(":")
     if not (colon and _dotted(module) and _dotted(name)):
         raise ModelError(
@@ -118,13 +112,9 @@ def versions_used(code: Code, before: Iterable[str]) -> dict[str, str]:
     package import, and those that were loaded with it, as for what it unpickles. Of the latter
     none that another one requires.
 
-    Parameters
-    ----------
     before : names of the modules that were loaded before it was.
 
-    Returns
-    -------
-    dict : by package its version; "none" of files that are not installed as a package.
+    Returns dict : by package its version; "none" of files that are not installed as a package.
     """
     own = code.function.partition(":")[0].partition(".")[0]
     distributions = _distributions()
@@ -260,7 +250,8 @@ def runner(function: Callable[[Float32], Any], name: str) -> Callable[[Float32],
     def run(latents: Float32) -> Float32:
         try:
             made = function(latents.copy())
-            if _is_tensor(made):
+            torch = sys.modules.get("torch")
+            if torch is not None and isinstance(made, torch.Tensor):
                 made = made.detach().cpu().numpy()
             return np.array(made, np.float32)
         except (Exception, SystemExit) as error:
@@ -275,11 +266,6 @@ def runner(function: Callable[[Float32], Any], name: str) -> Callable[[Float32],
     return run
 
 
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
 def _fails(name: str, what: str, error: BaseException) -> ModelError:
     text = " ".join(str(error).split())[:300]
     return ModelError(
@@ -290,8 +276,7 @@ def _fails(name: str, what: str, error: BaseException) -> ModelError:
 
 
 def require(card: ModelCard) -> Code:
-    """The package of a card, which is the one that the model was imported with. Raises
-    ModelError."""
+    """The package of a card, the same as at the import. Raises ModelError."""
     assert card.origin is not None
     stated = card.origin.package or {}
     code = locate(stated.get("function", ""))
@@ -311,17 +296,9 @@ def require(card: ModelCard) -> Code:
 
 
 def build(card: ModelCard, latents: Float32, pictures: Float32) -> Forward:
-    """The decoder of a card as a function of float32 z.
-
-    Parameters
-    ----------
-    latents : some of z, shape (k, width).
-    pictures : what it made of them at the import, shape (k, *shape).
-
-    Raises
-    ------
-    ModelError : the package is not there or another, or makes other pictures.
-    """
+    """The decoder of a card as a function of float32 z. Raises ModelError: the package is not there
+    or another, or makes other pictures. `latents`: some of z, shape (k, width). `pictures`: what it
+    made of them at the import, shape (k, *shape)."""
     code = require(card)
     shape = card.made_by.output_shape
     run = runner(call(code), card.id)

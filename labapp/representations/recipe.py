@@ -1,14 +1,9 @@
-"""Recipes of models for `labapp models train`, as YAML (models/recipes/*.yaml).
+"""Recipes of models for `labapp models train`, as YAML (models/recipes/*.yaml); the registry of
+architectures that model packages may name; and what a model's card says of the tasks that it is
+used in, where a study file says nothing else.
 
-Nothing here needs torch, so that recipes and cards are read and refused at once.
-
-The registry of architectures that model packages may name.
-
-Listing and checking a package needs no torch; building a trained decoder does, and imports it then.
-A package adds an architecture by an entry point of the group `labapp.decoders` that names an
-`Architecture`.
-
-What a model's card says of the tasks that it is used in; a study file may say otherwise.
+Listing and checking need no torch; building a trained decoder does, and imports it then. A package
+adds an architecture by an entry point of the group `labapp.decoders` that names an `Architecture`.
 """
 
 from __future__ import annotations
@@ -262,8 +257,6 @@ class PythonFunction:
 class Architecture:
     """How the decoder of a model package is built.
 
-    Attributes
-    ----------
     name : what `architecture` in a card or a recipe says.
     output_shape : of a single instance x.
     display : whether x is drawn as a series or as an image.
@@ -402,8 +395,8 @@ SHOWN_ROUNDED = frozenset({"mnist"})
 
 
 class InTasks(NamedTuple):
-    """What tasks follow of a model. task: None where neither its card nor the table says it;
-    chart: of a series whose chart is not the published one."""
+    """What tasks follow of a model. task: None where neither its card nor the table says it; chart:
+    of a series whose chart is not the published one."""
 
     display: Display
     task: Task | None

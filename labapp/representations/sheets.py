@@ -1,10 +1,6 @@
-"""Traversal sheets: what each dial of a model does, at a few states of the others.
-
-The numbers of a sheet, without any drawing: `labapp models show` draws them as a PNG file
-(sheet_figure.py) and the moderator's study view as widgets.
-
-The layout of a traversal sheet, in a file and on the screen.
-"""
+"""Traversal sheets: what each dial of a model does, at a few states of the others. Their numbers
+and layout, without any drawing: `labapp models show` draws them as a PNG file (sheet_figure.py) and
+the moderator's study view as widgets."""
 
 from __future__ import annotations
 
@@ -31,12 +27,10 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """One row of a sheet: a dial turned from end to end, at one state after another.
-
-    values : what the dial is set to, column by column; indices of a discrete one.
-    instances : float32, shape (states, len(values), *shape of an instance); pictures of more than
-        `MOST_PIXELS` a side are made smaller.
-    """
+    """One row of a sheet: a dial turned from end to end, at one state after another. `values`: what
+    the dial is set to, column by column; indices of a discrete one. `instances`: float32, shape
+    (states, len(values), *shape of an instance); pictures of more than `MOST_PIXELS` a side are
+    made smaller."""
 
     dimension: Dimension
     values: tuple[float, ...]
@@ -77,8 +71,6 @@ def traversals(decoder: LoadedDecoder, states: int = STATES, steps: int = STEPS)
     values, at fewer states where more would make the row longer, and through values evenly spaced
     where there are more than a row holds.
 
-    Parameters
-    ----------
     states : how many states of `decoder.latents` to turn the dials at; the same for every dial.
     steps : columns of a continuous dial, 2 or more.
     """
@@ -139,8 +131,7 @@ def _smaller(x: Float32) -> Float32:
     blocks = x[:, : rows * times, : columns * times].reshape(
         len(x), rows, times, columns, times, *x.shape[3:]
     )
-    means: Float32 = blocks.mean(axis=(2, 4), dtype=np.float32)
-    return means
+    return np.asarray(blocks.mean(axis=(2, 4), dtype=np.float32))
 
 
 def limits(dimension: Dimension) -> str:
@@ -159,8 +150,6 @@ def brief(value: float) -> str:
 class SheetSizes:
     """Sizes in pixels.
 
-    Attributes
-    ----------
     label : width of the column of the dials' names.
     cell_width, cell_height : of an instance.
     marks : height of the labels above the columns.
@@ -196,10 +185,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SheetLayout:
-    """Where everything on a sheet is.
-
-    states : number of states that fit. labels : top edge of each row.
-    """
+    """Where everything on a sheet is. `states` fit; `labels` are at the top edge of each row."""
 
     states: int
     width: float
@@ -210,19 +196,18 @@ class SheetLayout:
 
 
 def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf) -> SheetLayout:
-    """Rows below each other, states side by side; marks above the first row of a kind.
-
-    room : width that is not exceeded where that can be: states that do not fit are left out, but
-        for the first.
-    """
+    """Rows below each other, states side by side; marks above the first row of a kind. `room`:
+    width that is not exceeded where that can be: states that do not fit are left out, but for the
+    first."""
     m = measures
     marks: list[ColumnLabel] = []
     labels: list[tuple[float, Traversal]] = []
     cells: list[Cell] = []
     y, marked, right, most = 0.0, "", m.label, 1
     for row in sheet.rows:
-        kind = _kind(row)
-        states = _states(row, m, room)
+        kind = "continuous" if isinstance(row.dimension, Continuous) else f"{row.values}"
+        there = len(row.instances)
+        states = max(n for n in range(1, there + 1) if n == 1 or _right(row, m, n) <= room)
         most = max(most, states)
         if kind != marked:
             y += m.row if marked else 0.0
@@ -240,17 +225,6 @@ def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf)
         right = max(right, _right(row, m, states))
         y += m.cell_height + m.row
     return SheetLayout(most, right, y - m.row, tuple(marks), tuple(labels), tuple(cells))
-
-
-def _kind(row: Traversal) -> str:
-    """Rows of one kind share their marks."""
-    return "continuous" if isinstance(row.dimension, Continuous) else f"{row.values}"
-
-
-def _states(row: Traversal, m: SheetSizes, room: float) -> int:
-    """How many states of a row fit, at least one."""
-    there = len(row.instances)
-    return max(n for n in range(1, there + 1) if n == 1 or _right(row, m, n) <= room)
 
 
 def _right(row: Traversal, m: SheetSizes, states: int) -> float:

@@ -1,12 +1,10 @@
-"""Latent spaces: what the dials of a representation can be set to.
+"""Latent spaces: what the dials of a representation can be set to, how questions are drawn from
+them, and how an instance of a model is drawn.
 
 Throughout labapp a *dial state* `z` holds one number a dimension, in the order of the dials: the
 value of a continuous dimension, the index of a discrete one. `encode` turns it into the decoder's
 input, where a discrete dimension with k values becomes a one-hot of width k: discrete one-hots
 first, then the continuous dimensions, as in the packages released with paper 000.
-
-How questions are drawn, and the priors that are not uniform within the dials' limits. How an
-instance of a model is drawn.
 """
 
 from __future__ import annotations
@@ -118,16 +116,7 @@ class LatentSpace:
         return out
 
     def encode_rows(self, rows: Float32) -> Float32:
-        """The decoder's inputs of many dial states.
-
-        Parameters
-        ----------
-        rows : float32, shape (n, dimensions).
-
-        Returns
-        -------
-        float32, shape (n, width).
-        """
+        """The decoder's inputs (n, width) of many dial states (n, dimensions), both float32."""
         parts = [
             np.eye(dimension.k, dtype=np.float32)[column.astype(np.int64)]
             if isinstance(dimension, Discrete)
@@ -180,14 +169,13 @@ def sinelines(rng: np.random.Generator) -> tuple[float, ...]:
 
 
 Draw = Callable[[np.random.Generator], tuple[float, ...]]
-_OF_DIALS: dict[tuple[str, ...], Draw] = {
-    ("slope", "intercept", "amplitude", "frequency", "phase"): sinelines
-}
 
 
 def prior_of(space: LatentSpace) -> Draw | None:
     """The prior over dials of these names, which a model in closed form has; None without one."""
-    return _OF_DIALS.get(tuple(dimension.name for dimension in space.dimensions))
+    names = tuple(dimension.name for dimension in space.dimensions)
+    own = ("slope", "intercept", "amplitude", "frequency", "phase")
+    return sinelines if names == own else None
 
 
 Display = Literal["series", "image", "binary_image", "colour"]
@@ -196,8 +184,7 @@ a picture of red, green and blue, (rows, columns, 3)."""
 
 
 class Chart(NamedTuple):
-    """The limits of the y axis on which a series is drawn; by default the published ones (paper
-    000, 4.3)."""
+    """The limits of the y axis of a series; by default the published ones (paper 000, 4.3)."""
 
     low: float = -10.0
     high: float = 10.0
@@ -207,8 +194,7 @@ class Chart(NamedTuple):
         height. Far outside they are cut off."""
         middle, reach = (self.low + self.high) / 2, (self.high - self.low) / 2
         inside = np.clip(y, middle - 3 * reach, middle + 3 * reach)
-        above: NDArray[np.floating] = (inside - np.float32(middle)) * (half / reach)
-        return above
+        return (inside - np.float32(middle)) * (half / reach)
 
     @property
     def zero(self) -> float | None:

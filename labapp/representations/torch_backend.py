@@ -3,15 +3,14 @@
 For decoding one z, a second thread costs more than it gains: with two OpenMP threads on a busy
 machine the slowest decodes took 30 to 200 ms in place of 2 ms. `build` therefore sets the
 *process-wide* number of torch's CPU threads, by default to 1.
-
-The layers of fast decoders as torch computes them on its tensors.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -37,12 +36,8 @@ WARM_UPS = 3
 
 
 def choose_device(configured: str | None = None) -> torch.device:
-    """The configured device, else the first there is of CUDA, Apple MPS and CPU.
-
-    Raises
-    ------
-    ModelError : the configured device is unknown or not there.
-    """
+    """The configured device, else the first there is of CUDA, Apple MPS and CPU. Raises ModelError:
+    the configured device is unknown or not there."""
     there = [
         name
         for name, present in (
@@ -72,6 +67,27 @@ def weights_of(network: nn.Module) -> dict[str, Float32]:
     }
 
 
+def load_weights(network: nn.Module, weights: Mapping[str, Float32], path: Path) -> None:
+    """Put the weights of a package into the network of its card. Counters of batches and steps,
+    which nothing reads after training, stay as they are. Raises ModelError: they are of another
+    network; `path` names their file in the message."""
+    expected = {
+        name: tuple(value.shape)
+        for name, value in network.state_dict().items()
+        if value.is_floating_point()
+    }
+    if expected != {name: values.shape for name, values in weights.items()}:
+        wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
+        raise ModelError(
+            f"{path} does not hold the weights of its card's network: {', '.join(wrong[:3])}.",
+            safe="No model was loaded.",
+            todo="Take a fresh copy of the package.",
+        )
+    network.load_state_dict(
+        {name: torch.from_numpy(values) for name, values in weights.items()}, strict=False
+    )
+
+
 def build(
     architecture: Architecture,
     width: int,
@@ -81,19 +97,13 @@ def build(
     threads: int,
     exact: bool = False,
 ) -> Forward:
-    """The decoder of `architecture` with these weights, as a fast function of float32 z.
+    """The decoder of `architecture` with these weights, as a fast function of float32 z. Raises
+    ModelError: the weights' names or shapes are not the architecture's, or what comes out is not
+    finite or not of the architecture's shape.
 
-    Parameters
-    ----------
-    width : of z.
     threads : CPU threads of torch, for the whole process.
     exact : keep every weight float32, as the numbers on a card are measured. Otherwise a large
         layer may be read as float16 where that is faster; `Forward.how` says whether it is.
-
-    Raises
-    ------
-    ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
-        finite or not of the architecture's shape.
     """
     torch.set_num_threads(threads)
     network = _network(architecture, width, weights)
@@ -119,9 +129,7 @@ def plain(
     threads: int,
 ) -> Forward:
     """As `build`, but the network as it was trained, layer by layer: what `build` is held against.
-
-    Raises ModelError as `build` does.
-    """
+    Raises ModelError as `build` does."""
     torch.set_num_threads(threads)
     forward = _as_trained(_network(architecture, width, weights), device)
     return tried(architecture, width, forward)
@@ -175,9 +183,9 @@ def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bo
     return Forward(compute, how)
 
 
-def _tensor(values: Float32) -> torch.Tensor:
-    """The array's memory as torch takes it: in row order and writable, copied only where not."""
-    return torch.from_numpy(np.require(values, requirements=["C", "W"]))
+def _tensor(values: NDArray[np.floating]) -> Tensor:
+    """The array's memory as torch takes it, float32; copied only where it is not so."""
+    return torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
 
 
 class CudaGraph:
@@ -232,7 +240,7 @@ class TorchKernels:
 
     def dense(self, layer: Layer) -> Step:
         ordered = layer.channels_last()
-        weight, shift = _kernel_tensor(ordered.scaled()), _kernel_tensor(ordered.shift)
+        weight, shift = _tensor(ordered.scaled()), _tensor(ordered.shift)
         act, unfold = _activation(layer.slope), _unfold(layer)
         return lambda x: unfold(act(F.linear(x, weight, shift)))
 
@@ -240,23 +248,23 @@ class TorchKernels:
         ordered = layer.channels_last()
         # The scale stays outside: multiplied in, it would take weights off the float16 grid. It is
         # multiplied and the shift added in two steps, each rounded, as any library rounds them.
-        packed = torch.ops.quantized.linear_prepack_fp16(_kernel_tensor(ordered.weight), None)
+        packed = torch.ops.quantized.linear_prepack_fp16(_tensor(ordered.weight), None)
         multiply = torch.ops.quantized.linear_dynamic_fp16.default
-        scale = torch.ones(1) if ordered.scale is None else _kernel_tensor(ordered.scale)
-        shift = _kernel_tensor(ordered.shift)
+        scale = torch.ones(1) if ordered.scale is None else _tensor(ordered.scale)
+        shift = _tensor(ordered.shift)
         act, unfold = _activation(layer.slope), _unfold(layer)
         return lambda x: unfold(act(multiply(x, packed).mul_(scale).add_(shift)))
 
     def deconvolution(self, layer: Layer) -> Step:
-        weight = _kernel_tensor(layer.scaled()).contiguous(memory_format=torch.channels_last)
-        shift, stride, padding = _kernel_tensor(layer.shift), layer.stride, layer.padding
+        weight = _tensor(layer.scaled()).contiguous(memory_format=torch.channels_last)
+        shift, stride, padding = _tensor(layer.shift), layer.stride, layer.padding
         act = _activation(layer.slope)
         return lambda x: act(F.conv_transpose2d(x, weight, shift, stride, padding))
 
     def overlap_add(self, layer: Layer) -> Step:
         channels, _, size, _ = layer.weight.shape
-        blocks = _kernel_tensor(layer.scaled()).reshape(channels, size * size).t().contiguous()
-        shift, stride, padding = _kernel_tensor(layer.shift), layer.stride, layer.padding
+        blocks = _tensor(layer.scaled()).reshape(channels, size * size).t().contiguous()
+        shift, stride, padding = _tensor(layer.shift), layer.stride, layer.padding
         act = _activation(layer.slope)
 
         def step(x: Tensor) -> Tensor:
@@ -269,10 +277,6 @@ class TorchKernels:
 
     def sigmoid(self, x: Tensor) -> Tensor:
         return torch.sigmoid_(x)
-
-
-def _kernel_tensor(values: NDArray[np.floating]) -> Tensor:
-    return torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
 
 
 def _activation(slope: float | None) -> Step:

@@ -3,9 +3,6 @@
 A run is a function of its recipe: which rows make iteration i and the noise it adds are drawn from
 (seed, epoch) and (seed, i). Killed at any moment, it goes on from its last checkpoint and ends, on
 one device, with the very weights of a run that was left alone.
-
-All random numbers of a step come from the generator it is given, so that a step is a function of
-the recipe and its number.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from labapp import resources
-from labapp.datasets.split import Rows, Split
+from labapp.datasets.split import Float32, Rows, Split
 from labapp.errors import ModelError
 from labapp.representations import (
     encodings,
@@ -55,7 +52,6 @@ from labapp.training import checkpoint
 from labapp.training.checkpoint import Provenance, Run
 from labapp.training.loop import Progress, StepResult, run_steps, versions
 
-Float32 = NDArray[np.float32]
 StoredWeights = dict[str, NDArray[np.floating]]
 
 # Streams of the recipe's seed; the numbers are part of what a recipe means.
@@ -72,10 +68,11 @@ def train(
     threads: int = 1,
     data_folder: Path | None = None,
 ) -> Path:
-    """Train the recipe's model and write its package.
+    """Train the recipe's model and write its package. Returns the package's folder. Raises
+    ModelError: the recipe is refused, the package exists, the checkpoint does not fit, the loss is
+    no longer finite, the disk refuses. Raises DatasetError: the files of the data set are missing
+    or damaged.
 
-    Parameters
-    ----------
     out : where `<dataset>/<name>/` is written, and checkpoints under `.training/<dataset>/<name>/`
         meanwhile; the user's models folder by default.
     device : "cuda", "mps" or "cpu"; by default the first of these that is there.
@@ -85,16 +82,6 @@ def train(
     threads : CPU threads of torch, process-wide. The small networks train fastest on one; another
         number of threads rounds differently.
     data_folder : files of the data set, where they do not come with labapp (`Data.load`).
-
-    Returns
-    -------
-    The package's folder.
-
-    Raises
-    ------
-    ModelError : the recipe is refused, the package exists, the checkpoint does not fit, the loss
-        is no longer finite, the disk refuses.
-    DatasetError : the files of the data set are missing or damaged.
     """
     recipe = recipes.read(recipe_path)
     out = resources.user_models() if out is None else out
@@ -137,7 +124,7 @@ def _iterate(
 
     @lru_cache(maxsize=1)
     def order(epoch: int) -> NDArray[np.int64]:
-        return _order(recipe, len(rows), epoch)
+        return np.random.default_rng([recipe.seed, _ORDER, epoch]).permutation(len(rows))
 
     def take(iteration: int) -> StepResult:
         epoch, at = divmod(iteration, per_epoch)
@@ -153,10 +140,6 @@ def _iterate(
         return StepResult(losses, f"epoch {epoch + 1}/{epochs}", f"iteration {number}", ends)
 
     run_steps(run, iterations, take, provenance=provenance, state=state, progress=progress)
-
-
-def _order(recipe: Recipe, rows: int, epoch: int) -> NDArray[np.int64]:
-    return np.random.default_rng([recipe.seed, _ORDER, epoch]).permutation(rows)
 
 
 def _stored_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -> StoredWeights:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import StimuliError
-from labapp.reading import arrays
-from labapp.stimuli import pictures
+from labapp.stimuli import pictures, score_files
 from labapp.stimuli.interventions import Answers
 
 ANSWERS = "file of answers"
@@ -21,10 +19,7 @@ ROUNDED = 0.01
 
 
 def read(folder: Path, ref: str) -> Answers:
-    """The answers in a file of a set, not to be written to.
-
-    Raises StimuliError: it is missing, or not what `decode` takes.
-    """
+    """The answers in a file of a set, read-only. Raises StimuliError."""
     return _read(folder, ref, pictures.file_stamp(folder, ref, ANSWERS))
 
 
@@ -34,18 +29,9 @@ def _read(folder: Path, ref: str, written: tuple[int, int]) -> Answers:
 
 
 def decode(content: bytes, ref: str) -> Answers:
-    """The answers in the bytes of a .npy file.
-
-    Raises StimuliError: it is no .npy file of float16 of the shape (photos, states, classes), or
-    its rows are no probabilities.
-    """
-    try:
-        values = arrays.npy(content)
-    except ValueError as error:
-        raise StimuliError(
-            f"The file of answers {ref!r} is not readable as .npy: {error}.",
-            todo="Write it with numpy.save, numbers alone (no objects).",
-        ) from error
+    """The answers in the bytes of a .npy file. Raises StimuliError: it is no .npy file of float16
+    of the shape (photos, states, classes), or its rows are no probabilities."""
+    values = score_files.decode(content, ref, ANSWERS)
     if values.dtype != np.float16 or values.ndim != 3:
         raise StimuliError(
             f"The file of answers {ref!r} holds {values.dtype} of the shape {values.shape}.",
@@ -67,7 +53,5 @@ def decode(content: bytes, ref: str) -> Answers:
 
 
 def encode(answers: NDArray[np.floating]) -> bytes:
-    """Answers as this program writes them: float16, the same bytes for the same numbers."""
-    out = io.BytesIO()
-    np.save(out, np.ascontiguousarray(answers, np.float16), allow_pickle=False)
-    return out.getvalue()
+    """Answers as this program writes them: float16."""
+    return score_files.encode(np.asarray(answers, np.float16))

@@ -29,8 +29,7 @@ MOST_ROWS = 10
 
 @dataclass
 class CheckResult:
-    """The faults and warnings of a set; and if it has no faults, its manifest and the bytes of its
-    pictures by name (`files`)."""
+    """The faults and warnings of a set; without faults, its manifest and its `files` by name."""
 
     manifest: Manifest | None = None
     faults: list[str] = field(default_factory=list)
@@ -39,8 +38,7 @@ class CheckResult:
 
 
 def check(source: SetSource) -> CheckResult:
-    """Check a set. Photos and prototypes that the schema refuses are reported, and then left out of
-    the other checks."""
+    """Check a set. What the schema refuses is reported, and left out of the other checks."""
     out = CheckResult(faults=list(source.faults))
     if source.value is None:
         return out
@@ -173,8 +171,6 @@ def _warnings(manifest: Manifest) -> Iterator[str]:
 class ReferencePair:
     """Two pictures of a concept.
 
-    Attributes
-    ----------
     concept : from 0.
     off, on : one without the concept, and one with it.
     differing : the other concepts in which they differ, from 0. They may also differ in what no
@@ -192,9 +188,8 @@ def reference_pairs(manifest: Manifest, number: int) -> tuple[ReferencePair, ...
 
     Of a concept those are taken that differ in the fewest other concepts; of several those that
     need the fewest pictures more than earlier ones, from the kinds of which most are left; then the
-    first in the set. Concepts with the fewest such pairs choose first.
-
-    Raises ValueError for a concept that all pictures have, or none has.
+    first in the set. Concepts with the fewest such pairs choose first. Raises ValueError for a
+    concept that all pictures have, or none has.
     """
     photos = manifest.of_set(number)
     near = {place: _nearest(photos, place) for place in range(len(manifest.concepts))}
@@ -225,18 +220,15 @@ def reserved(pairs: Sequence[ReferencePair]) -> frozenset[str]:
 
 
 def _nearest(photos: Sequence[Photo], place: int) -> list[ReferencePair]:
-    pairs = list(_pairs(photos, place))
-    least = min((len(pair.differing) for pair in pairs), default=0)
-    return [pair for pair in pairs if len(pair.differing) == least]
-
-
-def _pairs(photos: Sequence[Photo], place: int) -> Iterator[ReferencePair]:
+    pairs = []
     off = [photo for photo in photos if not photo.concepts[place]]
     on = [photo for photo in photos if photo.concepts[place]]
     for without, with_it in product(off, on):
         both = enumerate(zip(without.concepts, with_it.concepts, strict=True))
         differing = tuple(other for other, (a, b) in both if a != b and other != place)
-        yield ReferencePair(place, without, with_it, differing)
+        pairs.append(ReferencePair(place, without, with_it, differing))
+    least = min((len(pair.differing) for pair in pairs), default=0)
+    return [pair for pair in pairs if len(pair.differing) == least]
 
 
 def _kind(photo: Photo) -> str:

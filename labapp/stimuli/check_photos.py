@@ -1,7 +1,5 @@
-"""Whether a photo and its explanation fit each other and the rest of the set.
-
-Whether the pictures of a set are there and are what the manifest says they are.
-"""
+"""Whether a photo and its explanation fit each other and the rest of the set, and whether the
+pictures of a set are there and are what the manifest says they are."""
 
 from __future__ import annotations
 
@@ -182,19 +180,19 @@ COLOURED = 8
 class PictureFiles:
     """The pictures of a set, each read once.
 
-    Attributes
-    ----------
     files : the bytes of picture files and score files, by name.
     flat : names of score files whose numbers are all the same.
+    sizes : width and height of those that can be read, in the order they are named.
+    coloured, grey : names of files in colour, and of those of one channel.
     """
 
     folder: Path
     files: dict[str, bytes] = field(default_factory=dict)
     flat: list[str] = field(default_factory=list)
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    coloured: set[str] = field(default_factory=set)
+    grey: set[str] = field(default_factory=set)
     _said: dict[str, str | None] = field(default_factory=dict)
-    _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _coloured: set[str] = field(default_factory=set)
-    _grey: set[str] = field(default_factory=set)
     _means: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     def fault(self, ref: str) -> str | None:
@@ -205,7 +203,7 @@ class PictureFiles:
         try:
             if pictures.is_bird(ref):
                 pictures.bird_of(ref)
-                self._sizes[ref] = (pictures.bird_size(ref),) * 2
+                self.sizes[ref] = (pictures.bird_size(ref),) * 2
                 return None
             content = pictures.content_of(self.folder, ref)
             pixels = pictures.native(content, ref)
@@ -213,28 +211,13 @@ class PictureFiles:
             self._said[ref] = f"{error.what} {error.todo}"
             return self._said[ref]
         self.files[ref] = content
-        self._sizes[ref] = (pixels.shape[1], pixels.shape[0])
+        self.sizes[ref] = (pixels.shape[1], pixels.shape[0])
         self._means[ref] = _mean(pixels)
         if pixels.ndim == 2:
-            self._grey.add(ref)
+            self.grey.add(ref)
         elif int(np.ptp(pixels.astype(np.int16), axis=2).max()) > COLOURED:
-            self._coloured.add(ref)
+            self.coloured.add(ref)
         return None
-
-    def size(self, ref: str) -> tuple[int, int] | None:
-        """Width and height; None where it cannot be read."""
-        return self._sizes.get(ref)
-
-    def sizes(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Width and height of all pictures, in the order they are named."""
-        yield from self._sizes.items()
-
-    def coloured(self, ref: str) -> bool:
-        return ref in self._coloured
-
-    def grey(self, ref: str) -> bool:
-        """Whether the file has one channel."""
-        return ref in self._grey
 
     def mean(self, ref: str) -> tuple[float, ...]:
         """Mean level of the pixels, from 0 to 1: of grey, or of red, green and blue."""
@@ -269,20 +252,20 @@ def faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[F
         first_place.setdefault(content, place)
         if manifest.kind != "heatmaps":
             continue
-        sizes = {picture_files.size(ref) for ref in photo.heatmaps} - {None}
+        sizes = {picture_files.sizes.get(ref) for ref in photo.heatmaps} - {None}
         if len(sizes) > 1:
             listed = ", ".join(f"{w} × {h}" for w, h in sorted(s for s in sizes if s is not None))
             yield (*loc, "heatmaps"), f"the heatmaps differ in size: {listed}"
         if manifest.scale in ("positive", "signed"):
             for place_of, ref in enumerate(photo.heatmaps):
-                if picture_files.coloured(ref):
+                if ref in picture_files.coloured:
                     fault = f"{ref!r} is coloured, but scale says {manifest.scale}: grey is needed"
                     yield (*loc, "heatmaps", place_of), f"{fault}, or scale: ready"
 
 
 def warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[str]:
     """What can be shown, but is probably a mistake."""
-    for ref, (width, height) in picture_files.sizes():
+    for ref, (width, height) in picture_files.sizes.items():
         if width * height > LARGE:
             yield (
                 f"the picture {ref!r} has {width} × {height} pixels and will come slowly; 512 to "
@@ -290,13 +273,13 @@ def warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator
             )
     coarse: list[str] = []
     for _, photo in stimulus_set.every_photo():
-        size = picture_files.size(photo.photo)
+        size = picture_files.sizes.get(photo.photo)
         if size is None:
             continue
         if min(size) < COARSE and stimulus_set.manifest.kind != "scores":
             coarse.append(f"{photo.id} ({size[0]} × {size[1]})")
         for ref in photo.heatmaps[:1]:
-            heat = picture_files.size(ref)
+            heat = picture_files.sizes.get(ref)
             if heat is not None and abs(heat[0] / heat[1] - size[0] / size[1]) > 0.05:
                 yield (
                     f"photo {photo.id}: heatmaps of {heat[0]} × {heat[1]} are stretched over a "
@@ -327,13 +310,8 @@ def _of_photo(photo: Photo) -> Iterator[tuple[Loc, str]]:
         yield ("heatmaps", place), ref
     for place, row in enumerate(photo.rows):
         yield from _of_row(row, ("rows", place))
-    if photo.final is not None:
-        yield from _of_final(photo.final)
-
-
-def _of_final(final: FinalSteps) -> Iterator[tuple[Loc, str]]:
-    for key in PLACES:
-        yield from _of_row(getattr(final, key), ("final", key))
+    for key in PLACES if photo.final is not None else ():
+        yield from _of_row(getattr(photo.final, key), ("final", key))
 
 
 def _of_row(row: Row, loc: Loc) -> Iterator[tuple[Loc, str]]:

@@ -81,10 +81,10 @@ def file_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Itera
     """Faults of score files, each with its place; what can be read joins the files of the set."""
     grid: tuple[int, ...] | None = None
     for loc, photo in stimulus_set.every_photo():
-        size = picture_files.size(photo.photo)
+        size = picture_files.sizes.get(photo.photo)
         if (
             size is not None
-            and picture_files.grey(photo.photo)
+            and photo.photo in picture_files.grey
             and len(stimulus_set.manifest.mean_level or ()) > 1
         ):
             fault = f"{photo.photo!r} is grey, but mean_level has red, green and blue"

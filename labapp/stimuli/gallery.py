@@ -43,15 +43,12 @@ def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None
 def keep(
     stimulus_sets: Sequence[StimulusSet], refs: Iterable[str], folder: Path
 ) -> tuple[StimuliStored, ...]:
-    """Store pictures in `folder` under their SHA-256; files that are there already stay.
+    """Store pictures in `folder` under their SHA-256; files that are there already stay. Raises
+    StimuliError: a picture is missing, or is another one in another of the sets.
 
     stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
 
-    Returns
-    -------
-    What `stimuli.kept` says, one a set; painted birds stand with the first.
-
-    Raises StimuliError: a picture is missing, or is another one in another of the sets.
+    Returns what `stimuli.kept` says, one a set; painted birds stand with the first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     leftovers.clear(folder, leftovers.DRAFT)
@@ -80,7 +77,21 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
     if pictures.is_bird(ref):
         return 0, _bird_bytes(ref)
     if masking.is_masked(ref):
-        return _masked(stimulus_sets, ref)
+        try:
+            wanted = MaskedRef.of(ref)
+        except ValueError as error:
+            raise StimuliError(
+                f"{error}.",
+                todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT.",
+            ) from error
+        for place, stimulus_set in enumerate(stimulus_sets):
+            if stimulus_set.id == wanted.stimuli:
+                return place, masked_pictures.png(stimulus_set, wanted)
+        ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
+        raise StimuliError(
+            f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
+            todo=f"Name a picture of one of these: {ids}.",
+        )
     there = [n for n, s in enumerate(stimulus_sets) if pictures.path_of(s.folder, ref).exists()]
     contents = {n: pictures.content_of(stimulus_sets[n].folder, ref) for n in there or [0]}
     if len(set(contents.values())) > 1:
@@ -91,25 +102,6 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
             todo="Rename it in one of them, and import that set again.",
         )
     return next(iter(contents.items()))
-
-
-def _masked(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]:
-    """Number of the set that a masked picture is made of, and its bytes."""
-    try:
-        wanted = MaskedRef.of(ref)
-    except ValueError as error:
-        raise StimuliError(
-            f"{error}.",
-            todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT.",
-        ) from error
-    for place, stimulus_set in enumerate(stimulus_sets):
-        if stimulus_set.id == wanted.stimuli:
-            return place, masked_pictures.png(stimulus_set, wanted)
-    ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
-    raise StimuliError(
-        f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
-        todo=f"Name a picture of one of these: {ids}.",
-    )
 
 
 def _bird_bytes(ref: str) -> bytes:
@@ -159,9 +151,6 @@ def _write(path: Path, content: bytes) -> None:
 class Gallery:
     """The stored pictures of a session, read when they are needed.
 
-    Parameters
-    ----------
-    folder : where they are stored.
     files : name of a picture in the plan -> name of its file in the folder.
     """
 
@@ -175,10 +164,8 @@ class Gallery:
         return cls(folder, {ref: name for stimuli in stored for ref, name in stimuli.files.items()})
 
     def rgb(self, ref: str) -> UInt8:
-        """A picture: uint8, shape (height, width, 3), not to be written to.
-
-        Raises StimuliError: the picture was not stored, or its file has changed.
-        """
+        """A picture: uint8, shape (height, width, 3), not to be written to. Raises StimuliError:
+        the picture was not stored, or its file has changed."""
         name = self._files.get(ref)
         if name is None:
             return self._unstored(ref)
@@ -194,7 +181,6 @@ class Gallery:
         return pixels
 
     def _unstored(self, ref: str) -> UInt8:
-        """A picture that was not stored. Raises StimuliError."""
         raise StimuliError(
             f"The picture {ref!r} was not kept with this session.",
             safe="Everything recorded is safe.",
@@ -207,10 +193,6 @@ class RecordedGallery(Gallery):
 
     Simulated sessions store none, for nobody saw them.
 
-    Parameters
-    ----------
-    folder, files
-        As of a gallery.
     sets : as they were when the session was planned.
     missing : ids of those that are not here as they were.
     """

@@ -22,10 +22,8 @@ def read_checked(folder: Path) -> CheckResult:
 
 
 def load_any(reference: str) -> StimulusSet:
-    """A set by its id or folder; the folder may also hold tables that are not imported yet.
-
-    Raises StimuliError: there is none, or something is wrong with it.
-    """
+    """A set by its id or folder; the folder may also hold tables that are not imported yet. Raises
+    StimuliError: there is none, or something is wrong with it."""
     folder = Path(reference)
     if (folder / MANIFEST).is_file() or not (folder / library.HEADER).is_file():
         return library.load(reference)
@@ -36,15 +34,8 @@ def load_any(reference: str) -> StimulusSet:
 
 def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, CheckResult]:
     """Check a set and copy what it names into `into`/<id>, by default the user's own folder.
-
-    Returns
-    -------
-    The new folder, and what was found, with warnings.
-
-    Raises
-    ------
-    StimuliError : something is wrong with the set, or there is one of that id.
-    """
+    Returns the new folder, and what was found, with warnings. Raises StimuliError: something is
+    wrong with the set, or there is one of that id."""
     result = read_checked(folder)
     assert result.manifest is not None
     root = library.own_folder() if into is None else into
@@ -59,10 +50,8 @@ def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, CheckRe
 
 
 def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
-    """Write a set into a new folder, whole or not at all.
-
-    Raises StimuliError where the folder exists or cannot be written.
-    """
+    """Write a set into a new folder, whole or not at all. Raises StimuliError: it exists, or cannot
+    be."""
     with library.new_folder(folder) as draft:
         for name, content in {**files, MANIFEST: manifest_text(manifest)}.items():
             path = draft / name

@@ -19,7 +19,6 @@ Answers = NDArray[np.float16]
 """Probabilities of the classes, shape (photos, 3^k, classes), or without the first."""
 State = tuple[int, ...]
 """Of each concept one of `AS_IT_IS`, `OFF` and `ON`."""
-
 AS_IT_IS, OFF, ON = 0, 1, 2
 MOST_CONCEPTS = 8
 """Of a set: a photo then has 3^8 = 6,561 answers, and the plan of a session has them all."""
@@ -61,12 +60,8 @@ def item_type(
     answer is wrong, and right from the corrections on. None: concepts are wrong, and the answer is
     right with and without them.
 
-    Parameters
-    ----------
-    answers : array of float16, shape (3^k, classes)
-        Of the photo.
-    beliefs, concepts : sequences of k
-        What the model believes, and what is true.
+    answers : float16, shape (3^k, classes), of the photo.
+    beliefs, concepts : what the model believes, and what is true.
     truth : the place of the true class among the classes.
     """
     wrong = [believed(belief) != there for belief, there in zip(beliefs, concepts, strict=True)]
@@ -89,15 +84,8 @@ def item_type(
 
 def first_overlap(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None:
     """The first two classes that one state of the concepts makes both, None where there are none.
-
-    Parameters
-    ----------
-    rules : of each class, by number of the concept whether it must be on or off.
-
-    Returns
-    -------
-    The places of both among the classes.
-    """
+    Returns the places of both among the classes. `rules`: of each class, by number of the concept
+    whether it must be on or off."""
     for (i, first), (j, second) in combinations(enumerate(rules), 2):
         if all(second.get(concept, there) == there for concept, there in first.items()):
             return i, j
@@ -111,17 +99,11 @@ def without_leaks(
     what is believed, or set, of every concept makes, so that a setting touches nothing else.
 
     A class counts by the product over its concepts of the belief in their state, as a share of the
-    belief in the state that is believed more.
+    belief in the state that is believed more. Returns array of float16, shape (3^k, classes)
 
-    Parameters
-    ----------
     rules : of each class, by number of the concept whether it must be on or off.
     beliefs : the belief in each concept as the model has it, 0 to 1.
     sure : the belief in a concept that is set on; set off, 1 less it.
-
-    Returns
-    -------
-    array of float16, shape (3^k, classes)
     """
     levels = np.array([(belief, 1 - sure, sure) for belief in beliefs])
     every = np.array(states(len(beliefs)))

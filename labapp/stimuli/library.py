@@ -69,10 +69,9 @@ def set_folders() -> tuple[Path, ...]:
 def find(reference: str | Path) -> Path:
     """The folder of a set, by its id or by its path.
 
-    An id never means a folder of that name in the current folder.
-
-    Raises StimuliError where there is none, and where an id names a shipped set and one of the
-    user's own: which of them a study shows must not depend on an order of folders.
+    An id never means a folder of that name in the current folder. Raises StimuliError where there
+    is none, and where an id names a shipped set and one of the user's own: which of them a study
+    shows must not depend on an order of folders.
     """
     folder, name = Path(reference), str(reference)
     if isinstance(reference, str) and folder.name == name:
@@ -103,10 +102,8 @@ def find(reference: str | Path) -> Path:
 
 def load(reference: str | Path) -> StimulusSet:
     """A stimulus set by id or folder, its manifest checked against the schema alone (whether its
-    pictures are there is checked where it is imported).
-
-    Raises StimuliError: there is none, or its manifest is not readable; every fault is named.
-    """
+    pictures are there is checked where it is imported). Raises StimuliError: there is none, or its
+    manifest is not readable; every fault is named."""
     folder = find(reference)
     content = read_bytes(folder / MANIFEST)
     manifest = parse(content, folder / MANIFEST)
@@ -239,10 +236,7 @@ def refuse_shipped(set_id: str) -> None:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A draft of a new folder, see `leftovers.drafted`.
-
-    Raises StimuliError: the folder exists or cannot be written.
-    """
+    """A draft of a new folder, see `leftovers.drafted`. Raises StimuliError."""
     if folder.exists():
         raise StimuliError(
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."

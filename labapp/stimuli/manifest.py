@@ -41,7 +41,6 @@ Scale = Literal["positive", "signed", "ready"]
 ColourMap = Literal["jet", "rdbu_r", "inferno", "cividis", "puor_r"]
 """What grey heatmaps are coloured with. jet and rdbu_r are the published ones; rdbu_r and puor_r
 are for signed heatmaps."""
-
 SET_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 FILE = r"[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.([pP][nN][gG]|[jJ][pP][eE]?[gG])"
 SCORES = r"^[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.npy$"
@@ -75,7 +74,6 @@ Logits = Every[float]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Box = tuple[Share, Share, Share, Share]
 """Left, top, right and bottom, as shares of the picture's width and height."""
-
 
 W = TypeVar("W")
 Language = Annotated[str, Field(pattern=LANGUAGE)]

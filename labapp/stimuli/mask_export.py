@@ -21,11 +21,8 @@ TABLE = "masked.csv"
 
 def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> int:
     """Write all masked pictures, those of the example too, and the table, into a new folder, whole
-    or not at all. How many there are.
-
-    Raises StimuliError: the set has no scores, a file of it is missing or damaged, or the folder
-    exists or cannot be written.
-    """
+    or not at all. How many there are. Raises StimuliError: the set has no scores, a file of it is
+    missing or damaged, or the folder exists or cannot be written."""
     if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(
             f"The stimulus set {stimulus_set.id} is of the kind {kind}: it has no scores "

@@ -15,11 +15,8 @@ from labapp.stimuli.pictures import UInt8
 
 def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
     """A masked picture: uint8, shape (height, width) where the photo is grey, else (height, width,
-    3).
-
-    Raises StimuliError: the set has no such photo or method, a file is missing or damaged, or the
-    picture has no whole blocks for the scores.
-    """
+    3). Raises StimuliError: the set has no such photo or method, a file is missing or damaged, or
+    the picture has no whole blocks for the scores."""
     if ref.stimuli != stimulus_set.id:
         raise StimuliError(
             f"{str(ref)!r} is a masked picture of the set {ref.stimuli!r}, "

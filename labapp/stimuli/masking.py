@@ -1,11 +1,10 @@
-"""Pictures of which only the pixels that an explanation ranks highest are shown.
+"""Pictures of which only the pixels that an explanation ranks highest are shown, and heatmaps in
+colour over their photo.
 
 Source: paper 004, section 3.4: scores rank the pixels, and the percentages shown are spaced
-logarithmically, 5 to 60 in ten steps, because sensation follows the logarithm of the stimulus.
-What masked pixels become and whether the sign of a score counts is not published: both are
-settings, and are written down with every session.
-
-Heatmaps in colour, over the photo they belong to.
+logarithmically, 5 to 60 in ten steps, because sensation follows the logarithm of the stimulus. What
+masked pixels become and whether the sign of a score counts is not published: both are settings, and
+are written down with every session.
 
 As in their authors' code, GradCAM is shown as half photo and half colour, and BagNet as colours
 that the photo's edges darken by a quarter. All heatmaps of a photo are on one scale already, so
@@ -33,7 +32,6 @@ Bool = NDArray[np.bool_]
 PREFIX = "masked:"
 TIES = 20180801
 """Seed of the order among pixels of equal score, the same for all pictures of a size."""
-
 FILLS: dict[str, Fill] = {fill: fill for fill in ("mean", "black", "grey", "white")}
 SIGNS: dict[str, Sign] = {sign: sign for sign in ("signed", "absolute")}
 """By what they are called."""
@@ -79,7 +77,6 @@ class MaskedRef:
 
 
 def is_masked(ref: str) -> bool:
-    """Whether a picture is a masked one."""
     return ref.startswith(PREFIX)
 
 
@@ -113,14 +110,11 @@ def ascending(percents: Sequence[float]) -> tuple[float, ...]:
 
 
 def ranking(scores: NDArray[np.floating], sign: Sign = "signed") -> Int64:
-    """Pixels by falling score: int64, shape (rows * columns,), flat indices.
-
-    scores : real numbers, shape (rows, columns). Ties are broken by one fixed permutation.
-    """
+    """Pixels by falling score: int64, shape (rows * columns,), flat indices. `scores`: real
+    numbers, shape (rows, columns). Ties are broken by one fixed permutation."""
     flat = np.asarray(scores, np.float64).reshape(-1)
     values = np.abs(flat) if sign == "absolute" else flat
-    ranked: Int64 = np.lexsort((_permutation(flat.size), -values))
-    return ranked
+    return np.lexsort((_permutation(flat.size), -values))
 
 
 @lru_cache(maxsize=8)
@@ -136,18 +130,15 @@ def pixels(percent: float, size: int) -> int:
 
 
 def first(ranked: Int64, percent: float, shape: tuple[int, ...]) -> Bool:
-    """The first pixels of a ranking: bool, of that shape. Of many percentages of one picture,
-    where it is ranked but once."""
+    """The first pixels of a ranking: bool, of that shape."""
     chosen = np.zeros(ranked.size, np.bool_)
     chosen[ranked[: pixels(percent, ranked.size)]] = True
     return chosen.reshape(shape)
 
 
 def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
-    """The value of masked pixels: uint8, shape (1,) or (3,).
-
-    mean : of the set's pictures, from 0 to 1; needed for `mean` alone (ValueError).
-    """
+    """The value of masked pixels: uint8, shape (1,) or (3,). `mean`: of the set's pictures, from 0
+    to 1; needed for `mean` alone (ValueError)."""
     if fill == "mean":
         if mean is None:
             raise ValueError("the stimulus set does not say its mean level")
@@ -158,8 +149,8 @@ def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
 def masked(picture: UInt8, mask: Bool, fill: UInt8) -> UInt8:
     """A picture with all but the pixels of a mask filled: uint8, shape as `picture`.
 
-    picture : (height, width) or (height, width, 3); mask : (rows, columns), of which height and
-    width are whole multiples (ValueError); fill : see `level`.
+    picture : (height, width) or (height, width, 3); `mask`: (rows, columns), of which height and
+    width are whole multiples (ValueError); `fill`: see `level`.
     """
     rows, columns = mask.shape
     height, width = picture.shape[:2]
@@ -201,8 +192,6 @@ def table(colour_map: ColourMap) -> UInt8:
 def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> UInt8:
     """A photo and one of its heatmaps as one picture: uint8, shape of `photo`.
 
-    Parameters
-    ----------
     photo : shape (height, width, 3).
     heat : shape (h, w) or (h, w, 3), of any size; grey unless `scale` is "ready".
     scale : "positive": 0 to 255 is 0 to 1; "signed": -1 to 1; "ready": `heat` is what is shown.
@@ -214,23 +203,16 @@ def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> U
     values = enlarged(grey.astype(np.float32), height, width)
     colours: UInt8 = table(colour_map).take(_as_bytes(values), axis=0)
     if scale == "positive":
-        return _mean(photo, colours)
+        # Half and half, rounded to the even number.
+        total = photo.astype(np.uint16) + colours
+        return np.asarray(((total >> 1) + ((total & 3) == 3)).astype(np.uint8))
     alpha = EDGE_ALPHA * edges(photo)[..., None]
     return _as_bytes((1 - alpha) * colours)
 
 
-def _mean(first: UInt8, second: UInt8) -> UInt8:
-    """Half and half, rounded to the even number."""
-    total = first.astype(np.uint16) + second
-    half: UInt8 = ((total >> 1) + ((total & 3) == 3)).astype(np.uint8)
-    return half
-
-
 def enlarged(values: Float32, height: int, width: int) -> Float32:
     """Values between those of a coarser grid, bilinear; the grid's cells cover the picture.
-
-    values : shape (h, w) or (h, w, c). float32, shape (height, width) or (height, width, c).
-    """
+    `values`: shape (h, w) or (h, w, c). float32, shape (height, width) or (height, width, c)."""
     return _along(_along(values, height, 0), width, 1)
 
 
@@ -246,8 +228,7 @@ def _along(values: Float32, pixels: int, axis: int) -> Float32:
     shape[axis] = pixels
     share = (at - low).astype(np.float32).reshape(shape)
     here, next_ = values.take(low, axis), values.take(np.minimum(low + 1, cells - 1), axis)
-    out: Float32 = (1 - share) * here + share * next_
-    return out
+    return np.asarray((1 - share) * here + share * next_)
 
 
 def edges(photo: UInt8) -> Float32:
@@ -272,21 +253,18 @@ def edges(photo: UInt8) -> Float32:
     full = max(strong, 2 * grain)
     if full <= 0:
         return np.zeros_like(strength)
-    out: Float32 = ((strength - grain) / (full - grain)).clip(0, 1)
-    return out
+    return np.asarray(((strength - grain) / (full - grain)).clip(0, 1))
 
 
 def _smoothed(grey: Float32) -> Float32:
     """Each pixel with its neighbours, 1 : 2 : 1 both ways."""
     padded = np.pad(grey, 1, mode="edge")
     across = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
-    out: Float32 = (across[:-2] + 2 * across[1:-1] + across[2:]) / 16
-    return out
+    return np.asarray((across[:-2] + 2 * across[1:-1] + across[2:]) / 16)
 
 
 def _as_bytes(values: Float32) -> UInt8:
-    whole: UInt8 = np.rint(values).clip(0, 255).astype(np.uint8)
-    return whole
+    return np.rint(values).clip(0, 255).astype(np.uint8)
 
 
 def recorded_outputs(

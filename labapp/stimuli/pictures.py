@@ -35,7 +35,6 @@ FORMATS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg")}
 
 
 def is_bird(ref: str) -> bool:
-    """Whether a picture is painted."""
     return ref.startswith(BIRD)
 
 
@@ -77,8 +76,8 @@ def paint_bird(ref: str, size: int | None = None) -> UInt8:
 
 
 def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
-    """The file of a picture, or of `what` else. Raises StimuliError where its name leads out of the
-    folder, by `..` or by a link."""
+    """The file of a picture, or of `what` else. Raises StimuliError: its name leads out of the
+    folder."""
     parts = PurePosixPath(ref).parts
     path = folder.joinpath(*parts)
     if not parts or ref.startswith("/") or ".." in parts or "\\" in ref:
@@ -95,8 +94,7 @@ def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
 
 
 def content_of(folder: Path, ref: str, what: str = PICTURE) -> bytes:
-    """The bytes of a picture's file, or of `what` else. Raises StimuliError where it is missing or
-    far too large."""
+    """The bytes of a picture's file. Raises StimuliError: it is missing or far too large."""
     path = path_of(folder, ref, what)
     try:
         return files.content(path, LARGEST_BYTES, follow=False)
@@ -111,8 +109,7 @@ def identity_of(folder: Path, ref: str) -> str:
 
 
 def file_stamp(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
-    """What changes when a file is written again: its time in ns and its bytes. Raises StimuliError
-    where it is missing."""
+    """What changes when a file is written again: its ns and its bytes. Raises StimuliError."""
     try:
         status = path_of(folder, ref, what).stat()
     except (OSError, ValueError) as error:
@@ -130,10 +127,8 @@ def unreadable(ref: str, what: str, error: OSError | ValueError) -> StimuliError
 
 
 def read(folder: Path, ref: str, size: int | None = None) -> UInt8:
-    """A picture: uint8, shape (height, width, 3). size: of painted ones.
-
-    Raises StimuliError: it is missing, damaged, or neither PNG nor JPEG.
-    """
+    """A picture: uint8, shape (height, width, 3). size: of painted ones. Raises StimuliError: it is
+    missing, damaged, or neither PNG nor JPEG."""
     return paint_bird(ref, size) if is_bird(ref) else decode_picture(content_of(folder, ref), ref)
 
 
@@ -149,8 +144,7 @@ def decode_picture(content: bytes, ref: str) -> UInt8:
 
 
 def native(content: bytes, ref: str) -> UInt8:
-    """The pixels of a PNG or JPEG file, grey where the file is: uint8, shape (height, width) or
-    (height, width, 3)."""
+    """The pixels of a PNG or JPEG file: uint8, (height, width) where it is grey, else (…, 3)."""
     image = open_image(content, ref)
     grey = image.mode in ("1", "L") and not _transparent(image)
     return np.array(image.convert("L"), np.uint8) if grey else decode_picture(content, ref)
@@ -161,10 +155,8 @@ def _transparent(image: Image) -> bool:
 
 
 def open_image(content: bytes, ref: str) -> Image:
-    """A PNG or JPEG file, decoded and turned as its camera says; grey of 16 bits becomes 8.
-
-    Raises StimuliError: it is neither, it is damaged, or it has too many pixels.
-    """
+    """A PNG or JPEG file, decoded and turned as its camera says; grey of 16 bits becomes 8. Raises
+    StimuliError: it is neither, it is damaged, or it has too many pixels."""
     from PIL import Image as images
 
     try:
@@ -200,10 +192,8 @@ def jpeg(pixels: UInt8) -> bytes:
 
 
 def png(pixels: UInt8, *, optimize: bool = True) -> bytes:
-    """A grey (h, w) or coloured (h, w, 3) picture as PNG.
-
-    optimize : as small as can be, for files that stay; without it four times as fast.
-    """
+    """A grey (h, w) or coloured (h, w, 3) picture as PNG. `optimize`: as small as can be, for files
+    that stay; without it four times as fast."""
     from PIL import Image as images
 
     out = io.BytesIO()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,7 @@ LARGEST_SIDE = 4096
 
 
 def read(folder: Path, ref: str) -> Scores:
-    """The scores in a file of a set: float64, shape (rows, columns), not to be written to.
-
-    Raises StimuliError: it is missing, or not what `decode_scores` takes.
-    """
+    """The scores in a file of a set: float64, (rows, columns), read-only. Raises StimuliError."""
     return _read(folder, ref, pictures.file_stamp(folder, ref, SCORES))
 
 
@@ -34,19 +32,29 @@ def _read(folder: Path, ref: str, written: tuple[int, int]) -> Scores:
     return decode_scores(pictures.content_of(folder, ref, SCORES), ref)
 
 
-def decode_scores(content: bytes, ref: str) -> Scores:
-    """The scores in the bytes of a .npy file; pickled objects are never read.
-
-    Raises StimuliError: it is no .npy file, or does not hold real, finite numbers of shape
-    (rows, columns).
-    """
+def decode(content: bytes, ref: str, what: str) -> NDArray[Any]:
+    """The array in the bytes of a .npy file; pickled objects are never read. Raises StimuliError,
+    in which the file is called `what`."""
     try:
-        values = arrays.npy(content)
+        return arrays.npy(content)
     except ValueError as error:
         raise StimuliError(
-            f"The score file {ref!r} is not readable as .npy: {error}.",
+            f"The {what} {ref!r} is not readable as .npy: {error}.",
             todo="Write it with numpy.save, numbers alone (no objects).",
         ) from error
+
+
+def encode(values: NDArray[Any]) -> bytes:
+    """An array as this program writes it: the same bytes for the same numbers."""
+    out = io.BytesIO()
+    np.save(out, np.ascontiguousarray(values), allow_pickle=False)
+    return out.getvalue()
+
+
+def decode_scores(content: bytes, ref: str) -> Scores:
+    """The scores in the bytes of a .npy file. Raises StimuliError: it is no .npy file, or does not
+    hold real, finite numbers of shape (rows, columns)."""
+    values = decode(content, ref, SCORES)
     if values.dtype.kind not in "iuf":
         raise StimuliError(
             f"The score file {ref!r} holds {values.dtype}.", todo="Save real numbers, e.g. float32."
@@ -67,7 +75,5 @@ def decode_scores(content: bytes, ref: str) -> Scores:
 
 
 def encode_scores(scores: NDArray[np.floating]) -> bytes:
-    """Scores as this program writes them: float32, the same bytes for the same numbers."""
-    out = io.BytesIO()
-    np.save(out, np.ascontiguousarray(scores, np.float32), allow_pickle=False)
-    return out.getvalue()
+    """Scores as this program writes them: float32."""
+    return encode(np.asarray(scores, np.float32))

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from labapp.errors import StimuliError
 from labapp.reading import tables
@@ -99,8 +98,7 @@ class SetSource:
 
 
 def read(folder: Path) -> SetSource:
-    """The set in a folder. Raises StimuliError where there is none at all; what is wrong in its
-    files is listed in the result."""
+    """The set in a folder, and what is wrong in its files. Raises StimuliError: there is none."""
     if (folder / MANIFEST).is_file():
         source = SetSource(folder)
         source.value = _json(source, MANIFEST)
@@ -386,8 +384,6 @@ def _compact(value: Any) -> str:
 class ReadableSet:
     """The photos and prototypes of a manifest that could be read, and their places in the source.
 
-    Attributes
-    ----------
     manifest : with the readable ones alone.
     photos, prototypes : their places in the lists of the source.
     prototype_ids : ids of all prototypes, readable or not.
@@ -418,7 +414,10 @@ def readable(source: SetSource) -> tuple[ReadableSet | None, list[str]]:
     except ValidationError as invalid:
         for error in invalid.errors(include_url=False):
             loc = error["loc"]
-            if not _follows(error):
+            items = error["input"]
+            # A list may be too short only because some of its items were refused.
+            short = error["type"] == "too_short" and isinstance(items, list)
+            if not short or len(items) < error["ctx"]["min_length"]:
                 faults.append(f"{source.where(loc)}: {schema_fault(error)}")
             bad.add(loc[:1] if loc[:1] in [(key,) for key in EXAMPLES] else loc[:2])
         try:
@@ -438,16 +437,6 @@ def readable(source: SetSource) -> tuple[ReadableSet | None, list[str]]:
             not faults,
         ),
         faults,
-    )
-
-
-def _follows(error: ErrorDetails) -> bool:
-    """Whether a list is too short only because some of its items were refused."""
-    items = error["input"]
-    return (
-        error["type"] == "too_short"
-        and isinstance(items, list)
-        and len(items) >= error["ctx"]["min_length"]
     )
 
 

@@ -31,10 +31,8 @@ LATENTS = "latents.npz"
 
 LARGEST = 256 * reading.MIB
 """Most bytes of a model file, or of an array in it. The largest shipped file has 26 MB."""
-
 _DTYPES = {"F32": "<f4", "F16": "<f2"}
 """Types of weights: large models are stored as float16, which makes no visible difference."""
-
 _TODO = "Take a fresh copy of the model package from where it was published."
 _SAFE = "The file was not opened as a model and nothing in it was run."
 
@@ -81,13 +79,9 @@ def _nature(content: bytes) -> str:
 
 
 def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
-    """The tensors of a safetensors file, by name, as float32 even if stored as float16.
-
-    Raises
-    ------
-    ModelError : missing, too large, another hash than stated, a pickle, damaged, of another type,
-        or holding a value that is not finite.
-    """
+    """The tensors of a safetensors file, by name, as float32 even if stored as float16. Raises
+    ModelError: missing, too large, another hash than stated, a pickle, damaged, of another type, or
+    holding a value that is not finite."""
     content = read_bytes(path)
     try:
         tensors = safetensors.deserialize(content)  # type: ignore[no-untyped-call]
@@ -116,13 +110,9 @@ def read_checked(path: Path, sha256: str) -> bytes:
 
 
 def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:
-    """The arrays of an npz file, float32, by name.
-
-    Raises
-    ------
-    ModelError : missing, too large also once unpacked, another hash than stated, damaged, of
-        another type than float32 (object arrays are pickles), or not finite.
-    """
+    """The arrays of an npz file, float32, by name. Raises ModelError: missing, too large also once
+    unpacked, another hash than stated, damaged, of another type than float32 (object arrays are
+    pickles), or not finite."""
     content = read_bytes(path)
     _check_digest(path, content, sha256)
     arrays: dict[str, Float32] = {}

@@ -25,23 +25,15 @@ from labapp.training.checkpoint import LearnerT, Provenance, Run
 
 REPORT_S = 0.2
 """Seconds between two calls of the progress callback."""
-
 Losses = Mapping[str, Tensor | float]
 """The losses of a step by name: "loss" is the one that is minimised; the others are reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come.
-
-    Attributes
-    ----------
-    phase : the part of the training that is running, in words.
-    step, steps : steps done, and of how many.
-    losses : the losses of the last step, by name.
-    elapsed_s, remaining_s : float
-        Seconds spent, over all restarts, and left, as estimated from the pace of this process.
-    """
+    """How far a run has come. `phase`: the part of the training that is running, in words. `step`,
+    `steps`: steps done, and of how many. `elapsed_s`, `remaining_s`: seconds spent, over all
+    restarts, and left, as estimated from the pace of this process."""
 
     phase: str
     step: int
@@ -53,15 +45,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What came of a step.
-
-    Attributes
-    ----------
-    losses : see `Losses`.
-    phase : the part of the training that is running, in words.
-    place : where the step stands in the run, for error texts.
-    ends : whether a part of the run ends with it: then progress is reported and a checkpoint saved.
-    """
+    """What came of a step. `losses`: see `Losses`. `place`: where the step stands in the run, for
+    error texts. `ends`: whether a part of the run ends with it: then progress is reported and a
+    checkpoint saved."""
 
     losses: Losses
     phase: str
@@ -80,19 +66,14 @@ def run_steps(
     checkpoint_s: float = math.inf,
 ) -> None:
     """Take a run from its checkpoint, or from its beginning if there is none, to its last step.
+    Raises ModelError: the checkpoint does not fit, the loss is no longer finite, the disk refuses.
 
-    Parameters
-    ----------
     take : takes the step of that number, counted from 0.
     provenance : what decides the weights; a checkpoint of another provenance is refused.
     state : folder of the checkpoint, which is left there.
     progress : called about five times a second and at the end of each part. An exception that it
         raises ends the run, which can be resumed.
     checkpoint_s : seconds between two checkpoints; there is also one at the end of each part.
-
-    Raises
-    ------
-    ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
     checkpoint.restore(state, run, provenance)
     began, first, before = time.perf_counter(), run.iteration, run.seconds
@@ -103,7 +84,12 @@ def run_steps(
         now = time.perf_counter()
         run.seconds = before + now - began
         if result.ends or now - saved >= checkpoint_s:
-            _check(result, state)
+            if "loss" in result.losses and not math.isfinite(float(result.losses["loss"])):
+                raise ModelError(
+                    f"The loss is no longer finite at {result.place}.",
+                    safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
+                    todo="Lower the learning rate in the recipe.",
+                )
             checkpoint.save(state, run, provenance)
             saved = now
         if progress is not None and (result.ends or now - reported >= REPORT_S):
@@ -119,15 +105,6 @@ def run_steps(
                     remaining_s=pace * (steps - run.iteration),
                 )
             )
-
-
-def _check(result: StepResult, state: Path) -> None:
-    if "loss" in result.losses and not math.isfinite(float(result.losses["loss"])):
-        raise ModelError(
-            f"The loss is no longer finite at {result.place}.",
-            safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
-            todo="Lower the learning rate in the recipe.",
-        )
 
 
 def versions() -> dict[str, str]:

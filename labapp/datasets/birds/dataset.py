@@ -1,36 +1,25 @@
-"""Birds by row number, painted when they are asked for: rows go through the species in turn.
-
-The parts draw from seeds of their own, so that no picture of one is in another, and taking more
-rows of a part leaves the first ones as they were.
-
-The parameters of one picture, drawn from four numbers: seed, part, species, number in the part.
-
-The species decides the marks, and in two genera it makes a tint of the belly more likely; nothing
-else depends on it. The numbers were chosen by trial trainings, in which a small network erred on
-every fifth to tenth picture after 24 to 32 training pictures of each species.
-
-One bird to pixels, to a map of its parts, and to how much of each mark can be seen.
-
-The size changes only how finely a picture is drawn: a network at 96 pixels and a participant at 384
-see the same bird in the same light. Only the grain is drawn for the pixels of each size.
-
-The bird itself, in its own units: facing right, the origin in its body, y down.
-
-Parts are numbered in the order in which they are painted: of two parts at a pixel, the one with the
-higher number is visible. A mark that a bird does not have, such as a crest, is still made without
-colour, because it has a place that a leaf can hide.
-
-Twenty invented species of birds: five genera, each with the four combinations of two marks.
+"""Twenty invented species of birds: five genera, each with the four combinations of two marks; and
+pictures of them by row number, painted when they are asked for.
 
 Genera differ in colour and build and are told apart at once. Within a genus only two local marks
 decide: a species differs from two of its sisters in one of them and from the third in both. Most
 marks decide in two genera, so that a part learned in one can mislead in another. Classes as
 combinations of parts are the idea of FunnyBirds (Hesse et al. 2023).
 
-Everything that one picture of a bird is made of, as plain numbers.
+A picture is drawn from four numbers: seed, part, species, number in the part. So no picture of one
+part is in another, and taking more rows of a part leaves the first ones as they were. The species
+decides the marks, and in two genera it makes a tint of the belly more likely; nothing else depends
+on it. Parameters were chosen by trial trainings, in which a small network erred on every fifth to
+tenth picture after 24 to 32 training pictures of each species.
 
-Units are hundredths of the picture's width; y points down. Colours are hue (degrees), saturation
-and value until they are painted.
+The size changes only how finely a picture is drawn: a network at 96 pixels and a participant at 384
+see the same bird in the same light. Only the grain is drawn for the pixels of each size.
+
+Units are hundredths of the picture's width, y down; the bird itself is in its own units, facing
+right, the origin in its body. Colours are hue (degrees), saturation and value until they are
+painted. Parts are numbered in the order in which they are painted: of two parts at a pixel, the one
+with the higher number is visible. A mark that a bird does not have, such as a crest, is still made
+without colour, because it has a place that a leaf can hide.
 """
 
 from __future__ import annotations
@@ -70,7 +59,6 @@ STATES: dict[FieldMark, tuple[str, str]] = {
     FieldMark.BAND: ("no breast band", "breast band"),
 }
 """What the two ways are called."""
-
 Marks = tuple[int, int, int, int, int, int]
 """The ways of all six marks, by `FieldMark`."""
 
@@ -79,8 +67,6 @@ Marks = tuple[int, int, int, int, int, int]
 class Genus:
     """What four sister species share.
 
-    Attributes
-    ----------
     deciding : the two marks that tell them apart.
     constant : all six marks; those of the deciding two are replaced.
     plumage, belly : hue (degrees), saturation and value.
@@ -269,10 +255,7 @@ _GAP = TINTED * 0.5 / math.sqrt(_SHARE * (1 - _SHARE))
 def bird(
     seed: int, part: PartName, species: int, number: int, *, occlusion: float = OCCLUSION
 ) -> Bird:
-    """The parameters of one picture.
-
-    Raises ValueError where there is no such species or part, or a number is negative.
-    """
+    """The parameters of one picture. Raises ValueError: no such species, part or number."""
     marks = marks_of(species)
     if part not in PARTS:
         raise ValueError(f"part must be one of {PARTS}, found {part!r}")
@@ -283,28 +266,30 @@ def bird(
         species=species,
         marks=marks,
         strength=(s[0], s[1], s[2], s[3], s[4], s[5]),
-        pose=_pose(draws),
+        pose=Pose(
+            x=draws.uniform(45, 55),
+            y=draws.uniform(47, 57),
+            degrees=draws.normal(0, 10),
+            scale=draws.uniform(0.78, 1.02),
+            aspect=draws.uniform(0.9, 1.1),
+            mirrored=draws.chance(0.5),
+            head=(20 + draws.normal(0, 1.2), -18 + draws.normal(0, 1.8)),
+            wing_degrees=draws.normal(-4, 7),
+            tail_length=0.875 * draws.uniform(0.85, 1.2),
+            beak_length=draws.uniform(0.9, 1.15),
+            crest_height=draws.uniform(9.5, 15),
+        ),
         plumage=_plumage(draws, species),
-        light=_light(draws),
+        light=Light(
+            gain=draws.uniform(0.7, 1.1),
+            cast=(draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11)),
+            shading=draws.uniform(0, 0.45),
+            degrees=draws.uniform(0, 360),
+            noise=draws.uniform(0.01, 0.04),
+        ),
         ground=_ground(draws),
         leaves=_leaves(draws, occlusion),
         noise_seed=(*entropy, 1),
-    )
-
-
-def _pose(draws: Draws) -> Pose:
-    return Pose(
-        x=draws.uniform(45, 55),
-        y=draws.uniform(47, 57),
-        degrees=draws.normal(0, 10),
-        scale=draws.uniform(0.78, 1.02),
-        aspect=draws.uniform(0.9, 1.1),
-        mirrored=draws.chance(0.5),
-        head=(20 + draws.normal(0, 1.2), -18 + draws.normal(0, 1.8)),
-        wing_degrees=draws.normal(-4, 7),
-        tail_length=0.875 * draws.uniform(0.85, 1.2),
-        beak_length=draws.uniform(0.9, 1.15),
-        crest_height=draws.uniform(9.5, 15),
     )
 
 
@@ -329,16 +314,6 @@ def _plumage(draws: Draws, species: int) -> Plumage:
     )
     beak = (draws.uniform(28, 52), draws.uniform(0.65, 0.85), draws.uniform(0.8, 0.95))
     return Plumage(body, belly, beak, draws.uniform(0, 60), tinted)
-
-
-def _light(draws: Draws) -> Light:
-    return Light(
-        gain=draws.uniform(0.7, 1.1),
-        cast=(draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11)),
-        shading=draws.uniform(0, 0.45),
-        degrees=draws.uniform(0, 360),
-        noise=draws.uniform(0.01, 0.04),
-    )
 
 
 SKY, GRASS, SAND = (195.0, 240.0), (75.0, 150.0), (15.0, 55.0)
@@ -393,7 +368,6 @@ def _leaves(draws: Draws, occlusion: float) -> tuple[Leaf, ...]:
 
 SIZE = 96
 """Width and height of what a network sees, in pixels."""
-
 FACTORS: tuple[str, ...] = (
     "species",
     "genus",
@@ -466,10 +440,8 @@ def birds(
     size: int = SIZE,
     occlusion: float = OCCLUSION,
 ) -> Birds:
-    """A data set with these numbers of pictures of each species in its parts.
-
-    Raises ValueError where a part would be empty or the seed is negative.
-    """
+    """A data set with these numbers of pictures of each species in its parts. Raises ValueError
+    where a part would be empty or the seed is negative."""
     counts = part_sizes(train, validation, test, seed=seed, of="species")
 
     def part(name: PartName) -> BirdRows:
@@ -487,10 +459,7 @@ visibility does not depend on the size of the picture."""
 
 
 def picture(bird: Bird, size: int) -> Float32:
-    """The bird in its light: float32 0 to 1, shape (3, size, size).
-
-    Raises ValueError where `size` is not positive.
-    """
+    """The bird in its light: float32 0 to 1, shape (3, size, size). Raises ValueError: no size."""
     scene = list(_blots(bird)) + _scene(bird)
     return _lit(paint(scene, _gradient(bird), size), bird.light, bird.noise_seed)
 
@@ -626,7 +595,6 @@ SITES: dict[FieldMark, BodyPart] = {
     FieldMark.BAND: BodyPart.BAND,
 }
 """The part that shows each mark."""
-
 DARK: Colour = (0.07, 0.06, 0.07)
 WHITE: Colour = (0.97, 0.96, 0.93)
 FEET = 28.0

@@ -1,17 +1,15 @@
-"""Instances with their concepts and the label of the task, divided for training and test.
+"""Tasks of concepts: instances with their concepts and the label of the task, divided for training
+and test. Chance is from uniform numbers alone, which numpy promises to keep: data must not change
+with it.
 
-Which rows of a grid of factors a task keeps, so that its factors depend on each other.
+Which rows of a grid of factors a task keeps, so that its factors depend on each other (paper 001,
+A.6): with lambda correlations, each value of factor i (i up to lambda) allows factor i + 1 only
+half of its values, drawn without replacement: from the lower three quarters of them where one
+concept of the row is 1, from the upper three quarters otherwise. Factors after lambda + 1 keep
+every other value, so that the size hardly changes with lambda.
 
-Paper 001, A.6: with lambda correlations, each value of factor i (i up to lambda) allows factor
-i + 1 only half of its values, drawn without replacement: from the lower three quarters of them
-where one concept of the row is 1, from the upper three quarters otherwise. Factors after
-lambda + 1 keep every other value, so that the size hardly changes with lambda.
-
-Chance from uniform numbers alone, which numpy promises to keep: data must not change with it.
-
-TabularToy(delta): seven numbers made from three latents, whose signs are the concepts.
-
-Paper 001, A.6, after Mahinpei et al. (2021): the latents are standard normal and every two of them
+TabularToy(delta) has seven numbers made from three latents, whose signs are the concepts. Paper
+001, A.6, after Mahinpei et al. (2021): the latents are standard normal and every two of them
 correlate with delta. The task asks whether at least two of them are positive.
 """
 
@@ -54,19 +52,15 @@ class ConceptRows:
         return len(self.labels_of)
 
     def instances(self, rows: Int64) -> Float32:
-        """Instances of the rows, float32, shape (n, *shape)."""
         return self.rows.instances(rows)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factors of the rows, float64, shape (n, k)."""
         return self.rows.factors(rows)
 
     def concepts(self, rows: Int64) -> Int64:
-        """Concepts of the rows, 0 or 1, int64, shape (n, k)."""
         return self.concepts_of[rows]
 
     def labels(self, rows: Int64) -> Int64:
-        """Labels of the rows, from 0, int64, shape (n,)."""
         return self.labels_of[rows]
 
 
@@ -100,8 +94,6 @@ class ConceptWords:
 class ConceptSplit:
     """A task, divided.
 
-    Attributes
-    ----------
     classes : how many labels there are.
     files : SHA-256 of what was read from files, by their published names.
     words : of each concept, for people; none where people see nothing of it.
@@ -109,7 +101,6 @@ class ConceptSplit:
         `rules_of`.
     class_names : id and name of each class, where they have some. `invented`: whether nobody
         knows them before.
-    classes_are : what texts call the classes.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
         3); None where a row is no picture.
     unclear : by number of a factor, the values between which people cannot tell its concept by
@@ -146,11 +137,8 @@ class ConceptSplit:
 
 def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int], ...]:
     """What makes each class: by number the concepts that are the same in all states of its label.
-
-    Parameters
-    ----------
-    label : labels of concepts, shape (n, `count`). A class must be all states that agree in these.
-    """
+    `label`: labels of concepts, shape (n, `count`). A class must be all states that agree in
+    these."""
     states = np.array(list(product((0, 1), repeat=count)), dtype=np.int64)
     labels = label(states)
     rules = []
@@ -240,10 +228,7 @@ def validation(
     rows: ConceptRows, *, seed: int, share: float = VALIDATION_SHARE
 ) -> tuple[ConceptRows, ConceptRows]:
     """Rows to train on, and a share of them, drawn by `seed`, to validate on; both keep their
-    order.
-
-    Raises ValueError where one side would be empty.
-    """
+    order. Raises ValueError where one side would be empty."""
     held_out = round(share * len(rows))
     check(len(rows), held_out)
     shuffled = order(generator(seed, 4), len(rows))
@@ -264,14 +249,9 @@ class CorrelationRule:
     steps: tuple[int, ...]
 
     def keeps(self, indices: Int64, decides: Int64) -> Bool:
-        """Which rows the task has: bool, shape (n,).
-
-        Parameters
-        ----------
-        indices : numbers of the factors' values, from 0, shape (n, k).
-        decides : the deciding concept of each row, 0 or 1, shape (n,); or of shape (n, k), whose
-            column i decides which values of factor i + 1 are allowed.
-        """
+        """Which rows the task has: bool, shape (n,). `indices`: numbers of the factors' values,
+        from 0, shape (n, k). `decides`: the deciding concept of each row, 0 or 1, shape (n,); or of
+        shape (n, k), whose column i decides which values of factor i + 1 are allowed."""
         mask: Bool = (indices % np.array(self.steps) == 0).all(axis=1)
         for i, table in enumerate(self.allowed):
             deciding = decides if decides.ndim == 1 else decides[:, i]
@@ -295,15 +275,11 @@ def correlated(
     rounded down, which of 6 values are all 6.) A task with lambda correlations has those of
     lambda - 1 with the same seed, and one more.
 
-    Parameters
-    ----------
     steps : of each factor, which values are kept: every so many; by default those of the text.
     halves : of each factor, from how many lower or upper values how many are drawn, where these are
         not three quarters and half; None for a factor of which they are.
 
-    Raises
-    ------
-    ValueError : fewer than 0 or more than k - 1 correlations.
+    Raises ValueError: fewer than 0 or more than k - 1 correlations.
     """
     if not 0 <= correlations < len(sizes):
         raise ValueError(
@@ -342,10 +318,9 @@ def generator(*entropy: int) -> np.random.Generator:
 def equicorrelated(random: np.random.Generator, rows: int, columns: int, rho: float) -> Float64:
     """Standard normal numbers, every two columns of which correlate with `rho`, 0 to 1.
 
-    float64, shape (rows, columns): each is sqrt(rho) of a number that its row shares plus
-    sqrt(1 - rho) of one of its own, so that the covariance may also be singular.
-
-    Raises ValueError where `rho` lies outside 0 to 1.
+    float64, shape (rows, columns): each is sqrt(rho) of a number that its row shares plus sqrt(1 -
+    rho) of one of its own, so that the covariance may also be singular. Raises ValueError where
+    `rho` lies outside 0 to 1.
     """
     if not 0.0 <= rho <= 1.0:
         raise ValueError(f"the correlation must lie between 0 and 1, found {rho}")
@@ -377,17 +352,9 @@ def inputs(z: Float64) -> Float32:
 def tabular_toy(
     delta: float, *, seed: int = 0, train: int = TRAIN, test: int = TEST
 ) -> ConceptSplit:
-    """Freshly drawn rows; factors are the latents.
-
-    Parameters
-    ----------
-    delta : correlation of every two latents, 0 to 1.
-    train, test : numbers of rows; the paper's by default.
-
-    Raises
-    ------
-    ValueError : delta outside 0 to 1, or a part without a row.
-    """
+    """Freshly drawn rows; factors are the latents. Raises ValueError: delta outside 0 to 1, or a
+    part without a row. `delta`: correlation of every two latents, 0 to 1. `train`, `test`: numbers
+    of rows; the paper's by default."""
     if train < 1 or test < 1:
         raise ValueError(f"both parts need a row, found {train} and {test}")
     z = equicorrelated(generator(seed), train + test, len(LATENTS), delta)

@@ -52,8 +52,7 @@ class View:
     shine: Float32
 
     def coloured(self, colours: Float32) -> Float32:
-        """Pictures in colours, shape (n, 3 parts, 3 channels): float32 0 to 1, (n, 3, size,
-        size)."""
+        """Pictures (n, 3, size, size), 0 to 1, in colours of shape (n, 3 parts, 3 channels)."""
         mixed: Float32 = np.einsum("npc,pyx->ncyx", colours, self.light)
         return np.asarray(np.minimum(mixed + self.shine, np.float32(1.0)))
 

@@ -50,7 +50,6 @@ from labapp.reading import files
 NAME = "3dshapes.h5"
 SIZE = 64
 
-
 _BLOCK = 2_000
 """Pictures unpacked at a time: 25 MB."""
 
@@ -71,23 +70,17 @@ class Official:
         return np.ascontiguousarray(chosen, dtype=np.float32) / np.float32(255)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 6)."""
         return self.f[rows]
 
 
 def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
-    """Pictures of some rows, uint8, shape (n, 64, 64, 3), and the file's SHA-256.
+    """Pictures of some rows, uint8, shape (n, 64, 64, 3), and the file's SHA-256. Raises
+    DatasetError: h5py is not installed; the file is missing, damaged, or holds something else than
+    the published one: `images` uint8 (all rows, 64, 64, 3) and `labels` (all rows, 6), whose values
+    run through the grid in the order of `indices`.
 
-    Parameters
-    ----------
     rows : numbers of the rows that are wanted, shape (n,), in any order.
     indices : numbers of the factors' values of all rows of the file, shape (all rows, 6).
-
-    Raises
-    ------
-    DatasetError : h5py is not installed; the file is missing, damaged, or holds something else
-        than the published one: `images` uint8 (all rows, 64, 64, 3) and `labels` (all rows, 6),
-        whose values run through the grid in the order of `indices`.
     """
     if not files.is_file(path):
         raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")
@@ -174,7 +167,6 @@ MOST = len(BELOW) - 1
 """The most correlations there can be."""
 DECIDES = 4
 """The concept, from 0, that decides from which values a factor's are drawn: the shape's."""
-
 RELEASED_STEPS = (
     (2, 2, 2, 1, 1, 4), (1, 2, 2, 1, 1, 4), (1, 1, 2, 1, 1, 4),
     (1, 1, 1, 1, 1, 4), (1, 1, 1, 1, 1, 2), (1, 1, 1, 1, 1, 1),
@@ -183,7 +175,6 @@ RELEASED_STEPS = (
 RELEASED_HALVES = (None, None, None, None, None, (9, 7))
 """Of each factor: of how many lower or upper values how many are allowed, where that is not half of
 three quarters."""
-
 _HUES = np.array([colorsys.hsv_to_rgb(i / 10, 1.0, 1.0) for i in range(10)], dtype=np.float32)
 VALUES = (
     *(np.arange(10) / 10,) * 3,
@@ -195,8 +186,8 @@ VALUES = (
 
 
 def grid_indices(rows: Int64) -> Int64:
-    """Numbers of the factor values of rows, shape (n,), of the official order, from 0: int64,
-    shape (n, 6). The last factor, orientation, runs fastest."""
+    """Numbers of the factor values of rows, shape (n,), of the official order, from 0: int64, shape
+    (n, 6). The last factor, orientation, runs fastest."""
     return np.stack(np.unravel_index(rows, SIZES), axis=1).astype(np.int64)
 
 
@@ -234,7 +225,6 @@ class RenderedRows:
         return pictures / np.float32(255)
 
     def factors(self, rows: Int64) -> Float64:
-        """Factor values of the rows, float64, shape (n, 6)."""
         return grid_factors(self.grid_rows[rows])
 
     def _view(self, scale: int, shape: int, orientation: int) -> scene.View:
@@ -258,8 +248,7 @@ def labels(c: Int64) -> Int64:
 
 
 def released_labels(c: Int64) -> Int64:
-    """Of concepts, shape (n, 6), as the released code has them: [c1 c2] where c5 is 0, else
-    4 + [c3 c4 c6]; int64, (n,)."""
+    """As the released code has them: [c1 c2] where c5 is 0, else 4 + [c3 c4 c6]; int64, (n,)."""
     c1, c2, c3, c4, c5, c6 = c.T
     return np.where(c5 == 0, binary(c1, c2), 4 + binary(c3, c4, c6))
 
@@ -271,21 +260,14 @@ def shapes(
     official: Path | None = None,
     reading: Reading = "text",
 ) -> ConceptSplit:
-    """The task, four fifths of its rows to train on.
+    """The task, four fifths of its rows to train on. Raises ValueError: correlations outside 0 to
+    5, or another reading. Raises DatasetError: `official` is missing, damaged, or not the published
+    file, or h5py, which reads it, is not installed.
 
-    Parameters
-    ----------
     correlations : lambda, 0 to 5: as many factors depend on the one before.
     seed : of the values that are allowed, and of the division.
     official : the published file 3dshapes.h5; its pictures take the place of drawn ones. It is
         read through once, about a minute.
-    reading : "text", or "released", as the released code has it.
-
-    Raises
-    ------
-    ValueError : correlations outside 0 to 5, or another reading.
-    DatasetError : `official` is missing, damaged, or not the published file, or h5py, which reads
-        it, is not installed.
     """
     every = np.arange(COUNT)
     indices = grid_indices(every)

@@ -46,7 +46,6 @@ CONCEPTS = ("square or ellipse", "small", "turned by less than half", "left", "t
 CLASSES = 8
 MOST = len(BELOW) - 1
 """The most correlations there can be."""
-
 RELEASED_STEPS = (
     (1, 2, 4, 2, 2), (1, 1, 4, 2, 2), (1, 1, 2, 2, 2), (1, 1, 2, 1, 2), (1, 1, 2, 1, 1),
 )  # fmt: skip
@@ -107,19 +106,13 @@ def sprites(
     official: Path | None = None,
     reading: Reading = "text",
 ) -> ConceptSplit:
-    """The task, four fifths of its rows to train on.
+    """The task, four fifths of its rows to train on. Raises ValueError: correlations outside 0 to
+    4, or another reading. Raises DatasetError: `official` is missing, damaged, or not the published
+    file.
 
-    Parameters
-    ----------
     correlations : lambda, 0 to 4: as many factors depend on the one before.
     seed : of the values that are allowed, and of the division.
     official : the published file; its pictures take the place of drawn ones.
-    reading : "text", or "released", as the released code has it.
-
-    Raises
-    ------
-    ValueError : correlations outside 0 to 4, or another reading.
-    DatasetError : `official` is missing, damaged, or not the published file.
     """
     every = np.arange(dsprites.COUNT)
     indices = dsprites.grid_indices(every)

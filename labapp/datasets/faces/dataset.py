@@ -1,12 +1,10 @@
 """Faces by row number, painted when they are asked for: rows go through the classes in turn.
 
-The parts draw from seeds of their own, so that no face of one is in another, and taking more rows
-of a part leaves the first ones as they were.
-
-The parameters of one picture, drawn from four numbers: seed, part, class, number in the part. The
-class decides the direction of the five actions of the face. In training pictures it also makes two
-cues more likely that have nothing to do with the expression: glasses and dark hair. A model that
-takes them for signs of anger errs where they mislead.
+A picture is drawn from four numbers: seed, part, class, number in the part. So no face of one part
+is in another, and taking more rows of a part leaves the first ones as they were. The class decides
+the direction of the five actions of the face. In training pictures it also makes two cues more
+likely that have nothing to do with the expression: glasses and dark hair. A model that takes them
+for signs of anger errs where they mislead.
 """
 
 from __future__ import annotations
@@ -35,7 +33,6 @@ CUE = 0.65
 """Share of angry training faces with glasses, and with dark hair; of happy ones it is 1 - CUE. In
 the other parts, both shares are a half."""
 
-
 CLEAR = 0.3
 """Least mean of the five actions towards the class, and least action of the corners of the mouth,
 which people look at first."""
@@ -46,10 +43,7 @@ APART = 0.16
 def face(
     seed: int, part: PartName, label: int, number: int, *, noise: float = NOISE, cue: float = CUE
 ) -> Face:
-    """The parameters of one picture.
-
-    Raises ValueError where there is no such class or part, or a number is negative.
-    """
+    """The parameters of one picture. Raises ValueError: no such class, part or number."""
     if not 0 <= label < len(CLASSES):
         raise ValueError(f"class must lie between 0 and {len(CLASSES) - 1}, found {label}")
     if part not in PARTS:
@@ -69,13 +63,21 @@ def face(
             degrees=draws.uniform(-8, 8),
             scale=draws.uniform(0.88, 1.08),
         ),
-        light=_light(draws, identity.skin),
+        light=Light(
+            shading=draws.uniform(0, 0.4),
+            degrees=draws.uniform(0, 360),
+            ground=_apart(identity.skin, draws.uniform(0.2, 0.9)),
+            ground_end=_apart(identity.skin, draws.uniform(0.2, 0.9)),
+            noise=draws.uniform(0.02, 0.045),
+            texture=draws.uniform(0.01, 0.028),
+            blur=draws.uniform(0, 0.8),
+        ),
         noise_seed=(*entropy, 1),
     )
 
 
 def _identity(draws: Draws, cued: float) -> Identity:
-    """The identity of a face. cued : probability of glasses, and of dark hair."""
+    """The identity of a face. `cued`: probability of glasses, and of dark hair."""
     dark = draws.chance(cued)
     hair = Hair(min(int(draws.uniform(0, len(Hair))), len(Hair) - 1))
     skin = draws.uniform(0.48, 0.84)
@@ -127,18 +129,6 @@ def _expression(draws: Draws, sign: int, noise: float) -> Expression:
             return Expression(brows, lids, cheeks, corners, lips)
 
 
-def _light(draws: Draws, skin: float) -> Light:
-    return Light(
-        shading=draws.uniform(0, 0.4),
-        degrees=draws.uniform(0, 360),
-        ground=_apart(skin, draws.uniform(0.2, 0.9)),
-        ground_end=_apart(skin, draws.uniform(0.2, 0.9)),
-        noise=draws.uniform(0.02, 0.045),
-        texture=draws.uniform(0.01, 0.028),
-        blur=draws.uniform(0, 0.8),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class FaceRows:
     """`per_class` pictures of each class of one part; row i is of class i modulo 2.
@@ -167,10 +157,7 @@ class FaceRows:
         """Pictures of the rows, float32 0 to 1, shape (n, 1, size, size)."""
         painted = np.stack([picture(self.face(row), SIZE) for row in rows])
         whole = np.rint(painted * np.float32(255)).astype(np.uint8)
-        pixels: Float32 = average_blocks(whole[:, None], self.size).astype(np.float32) / np.float32(
-            255
-        )
-        return pixels
+        return average_blocks(whole[:, None], self.size).astype(np.float32) / np.float32(255)
 
     def labels(self, rows: Int64) -> Int64:
         """Classes of the rows, from 0, without painting anything: int64, shape (n,)."""
@@ -196,10 +183,8 @@ def faces(
     noise: float = NOISE,
     cue: float = CUE,
 ) -> Faces:
-    """A data set with these numbers of pictures of each class in its parts.
-
-    Raises ValueError where a part would be empty or the seed is negative.
-    """
+    """A data set with these numbers of pictures of each class in its parts. Raises ValueError where
+    a part would be empty or the seed is negative."""
     counts = part_sizes(train, validation, test, seed=seed, of="class")
 
     def part(name: PartName) -> FaceRows:

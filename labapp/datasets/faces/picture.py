@@ -33,10 +33,7 @@ COARSE = (12, 30)
 
 
 def picture(face: Face, size: int = SIZE) -> Float32:
-    """The face in its light: float32 0 to 1, shape (size, size).
-
-    Raises ValueError where `size` is not positive.
-    """
+    """The face in its light: float32 0 to 1, shape (size, size). Raises ValueError: no size."""
     from scipy import ndimage
 
     move = placement(face)
@@ -70,8 +67,7 @@ def placement(face: Face) -> Affine:
 
 def _painted(shapes: list[Shape], move: Affine, ground: Gradient, size: int) -> Float32:
     moved = [Shape(move.outline(s.outline), s.colour, s.label, s.alpha) for s in shapes]
-    grey_of: Float32 = paint(moved, ground, size)[0]
-    return grey_of
+    return np.asarray(paint(moved, ground, size)[0])
 
 
 def _shadows(face: Face) -> list[Shape]:
@@ -127,8 +123,7 @@ def _lit(drawn: Float32, face: Face) -> Float32:
     if light.blur > 0:
         lit = ndimage.gaussian_filter(lit, light.blur * size / SIZE)
     fine = grain((*face.noise_seed, len(COARSE)), size * size).reshape(size, size)
-    pixels: Float32 = (lit + np.float32(light.noise) * fine).clip(0, 1).astype(np.float32)
-    return pixels
+    return (lit + np.float32(light.noise) * fine).clip(0, 1).astype(np.float32)
 
 
 def _spread(coarse: Float32, size: int) -> Float32:
@@ -137,10 +132,9 @@ def _spread(coarse: Float32, size: int) -> Float32:
 
     points = len(coarse)
     at = (np.arange(size) + 0.5) / size * points - 0.5
-    spread: Float32 = ndimage.map_coordinates(
+    return ndimage.map_coordinates(
         coarse, np.meshgrid(at, at, indexing="ij"), order=3, mode="nearest"
     )
-    return spread
 
 
 BLACK = 0.05

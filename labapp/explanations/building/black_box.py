@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from labapp import __version__
 from labapp.datasets import folder as folders
 from labapp.datasets.painter import average_blocks
-from labapp.datasets.split import Int64
+from labapp.datasets.split import Float32, Int64
 from labapp.errors import StimuliError
 from labapp.explanations.building.build import BuiltSet, Progress
-from labapp.explanations.building.pixel_score_sets import select
+from labapp.explanations.building.pixel_score_sets import confusions, select
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.data import ids_of
 from labapp.reading import files as reading
@@ -38,7 +38,6 @@ from labapp.stimuli import masking, score_files
 from labapp.stimuli.manifest import (
     Class_,
     Classifier,
-    Confusion,
     Manifest,
     MaskedOutput,
     Method,
@@ -49,10 +48,8 @@ from labapp.stimuli.pictures import png
 from labapp.training import files
 
 UInt8 = NDArray[np.uint8]
-Float32 = NDArray[np.float32]
 Predict = Callable[[UInt8], Float32]
 """Pictures, uint8 (n, channels, size, size) -> scores of the classes, float32 (n, classes)."""
-
 LEAST_SIDE = 512
 """Pictures are shown with so many pixels a side where they have them, rounded up to a whole
 multiple of the model's."""
@@ -72,14 +69,10 @@ DIGITS = 4
 class BlackBox:
     """What is to be known of a classifier besides its file.
 
-    Attributes
-    ----------
-    file : the file that it came as.
     names : of the classes, in the order of its scores.
     size : width and height of the pictures it takes, in pixels.
     channels : 1 for grey, 3 for red, green and blue.
     mean, std : of each channel, of levels from 0 to 1, by which its inputs are normalised.
-    format : of the file.
     trusted : whether a file that is a program is opened though it cannot be shut in.
     """
 
@@ -94,7 +87,6 @@ class BlackBox:
 
     @property
     def sha256(self) -> str:
-        """Of the file."""
         return files.digest(files.read_bytes(self.file))
 
     def card(self, pictures: int) -> Classifier:
@@ -137,14 +129,9 @@ class BlackBox:
 def build(
     box: BlackBox, images: Path, spec: ScoredSpec, *, seed: int, progress: Progress
 ) -> BuiltSet:
-    """Build a set of pixel scores from pictures in folders that are called as the classes.
-
-    Raises
-    ------
-    ModelError : the classifier cannot be used.
-    DatasetError : the pictures cannot be read.
-    StimuliError : too few are predicted right, or wrong.
-    """
+    """Build a set of pixel scores from pictures in folders that are called as the classes. Raises
+    ModelError: the classifier cannot be used. Raises DatasetError: the pictures cannot be read.
+    Raises StimuliError: too few are predicted right, or wrong."""
     predict = box.predictor()
     shown, labels = pictures(box, images, progress)
     seen = average_blocks(shown, box.size)
@@ -198,15 +185,7 @@ def build(
         correct_example=photos[-1],
         methods=tuple(ScoredMethod(id=name, name=METHODS[name]) for name in spec.methods),
         mean_level=(mean[0],) if len(mean) == 1 else (mean[0], mean[1], mean[2]),
-        pool=tuple(
-            Confusion(
-                truth=ids[truth],
-                prediction=ids[other],
-                count=int(((labels == truth) & (predicted == other)).sum()),
-            )
-            for truth in range(len(ids))
-            for other in range(len(ids))
-        ),
+        pool=confusions(ids, labels, predicted),
         seed=seed,
         made_with=f"labapp {__version__}, labapp stimuli explain --{box.format} "
         f"{box.file.name} (SHA-256 {box.sha256}) --seed {seed}",
@@ -217,8 +196,7 @@ def build(
 def explain(
     predict: Predict, picture: UInt8, class_: int, mean: Sequence[float], cells: int, seed: int
 ) -> dict[str, NDArray[np.float64]]:
-    """How much each cell of a picture speaks for a class, by every method: float64, shape (cells,
-    cells). See `explain_classes`."""
+    """The maps of `explain_classes` for one class, by method: (cells, cells)."""
     made = explain_classes(predict, picture, mean, cells, seed)
     return {method: maps[class_] for method, maps in made.items()}
 

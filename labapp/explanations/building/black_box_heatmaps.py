@@ -17,7 +17,7 @@ from labapp import __version__
 from labapp.datasets.painter import average_blocks
 from labapp.errors import StimuliError
 from labapp.explanations.building import black_box
-from labapp.explanations.building.black_box import METHODS, BlackBox, Predict
+from labapp.explanations.building.black_box import METHODS, BlackBox
 from labapp.explanations.building.build import BuiltSet, Progress
 from labapp.explanations.building.sets import (
     Candidate,
@@ -47,19 +47,10 @@ def build(
     seed: int,
     progress: Progress,
 ) -> BuiltSet:
-    """Build a set of heatmaps from pictures in folders that are called as the classes.
-
-    Parameters
-    ----------
-    method : "occlusion" or "rise".
-    wanted : photos in a set that are predicted right and wrong, and the number of sets.
-
-    Raises
-    ------
-    ModelError : the classifier cannot be used.
-    DatasetError : the pictures cannot be read.
-    StimuliError : too few are predicted right, or wrong.
-    """
+    """Build a set of heatmaps from pictures in folders that are called as the classes. Raises
+    ModelError: the classifier cannot be used. Raises DatasetError: the pictures cannot be read.
+    Raises StimuliError: too few are predicted right, or wrong. `method`: "occlusion" or "rise".
+    `wanted`: photos in a set that are predicted right and wrong, and the number of sets."""
     predict = box.predictor()
     shown, labels = black_box.pictures(box, images, progress)
     seen = average_blocks(shown, box.size)
@@ -83,7 +74,8 @@ def build(
         row = candidate.row
         random = np.random.default_rng([seed, 2, row])
         places = options(logits[row].tolist(), candidate.truth, random=random)
-        maps = _heatmaps(predict, seen[row], method, mean, box, seed)
+        cells = black_box.cells_of(box.size)
+        maps = black_box.explain_classes(predict, seen[row], mean, cells, seed)[method]
         name = f"photo-{row + 1:04d}"
         files[f"{name}.png"] = png(shown[row].transpose(1, 2, 0).squeeze())
         heatmaps = tuple(f"{name}-{number}.png" for number in range(1, len(places) + 1))
@@ -145,19 +137,6 @@ def _chosen(candidates: list[Candidate], wanted: SetSize, seed: int, box: BlackB
             todo="Ask for fewer with --sets, --right-per-set and --wrong-per-set, or give more "
             "pictures.",
         ) from few
-
-
-def _heatmaps(
-    predict: Predict,
-    picture: UInt8,
-    method: str,
-    mean: tuple[float, ...],
-    box: BlackBox,
-    seed: int,
-) -> NDArray[np.float64]:
-    """Of every class, shape (classes, cells, cells)."""
-    cells = black_box.cells_of(box.size)
-    return black_box.explain_classes(predict, picture, mean, cells, seed)[method]
 
 
 def _shown(maps: NDArray[np.float64], class_: int) -> UInt8:

@@ -61,10 +61,8 @@ def build(
     progress: Progress | None = None,
 ) -> BuiltSet:
     """Build a set, in memory. model: id or folder of another classifier of the same method;
-    data_folder: of the pictures of a model trained on a folder.
-
-    Raises ModelError where that is missing or damaged, and what `built_of` raises.
-    """
+    data_folder: of the pictures of a model trained on a folder. Raises ModelError where that is
+    missing or damaged, and what `built_of` raises."""
     classifier = package.load(spec.model if model is None else model)
     return built_of(classifier, spec, seed=seed, data_folder=data_folder, progress=progress)
 
@@ -77,13 +75,8 @@ def built_of(
     data_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> BuiltSet:
-    """Build a set from a classifier.
-
-    Raises
-    ------
-    ModelError : the model is of another method.
-    StimuliError : too few photos meet the rules.
-    """
+    """Build a set from a classifier. Raises ModelError: the model is of another method. Raises
+    StimuliError: too few photos meet the rules."""
     method = classifier.card.recipe.method.name
     if method != spec.needs:
         raise ModelError(
@@ -107,7 +100,13 @@ def built_of(
         else:
             break
     photos = photos_of(classifier, rows)
-    jobs = _jobs(chosen, photos)
+    in_sets = [
+        ExplanationJob(photos.photo_id(c.row), c, example=False)
+        for dealt in chosen.sets
+        for c in dealt
+    ]
+    examples = (chosen.right_example, chosen.wrong_example)
+    jobs = in_sets + [ExplanationJob(photos.photo_id(c.row), c, example=True) for c in examples]
     explained: list[PhotoExplanation] = []
     for start in range(0, len(jobs), CHUNK):
         report("explaining", start, len(jobs))
@@ -123,9 +122,9 @@ def write(built: BuiltSet, folder: Path) -> Path:
 
 
 def held_rows(model: Classifier, data_folder: Path | None = None) -> PictureRows:
-    """The pictures that a model was tested on. Raises ModelError where manifests cannot name
-    them, or no folder is given for a model that was trained on one; UsageError where one is
-    given for another."""
+    """The pictures that a model was tested on. Raises ModelError where manifests cannot name them,
+    or no folder is given for a model that was trained on one; UsageError where one is given for
+    another."""
     data = model.card.recipe.data
     if data_folder is not None and not isinstance(data, FolderData):
         raise UsageError(
@@ -175,16 +174,6 @@ def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFewPhotos) -> 
         f"and suit the task and {wrong} are wrong ({few}).",
         todo="Use a model that is right in 75 to 90 % of its test photos.",
     )
-
-
-def _jobs(chosen: Selection, photos: SetPhotos) -> list[ExplanationJob]:
-    in_sets = [
-        ExplanationJob(photos.photo_id(c.row), c, example=False)
-        for dealt in chosen.sets
-        for c in dealt
-    ]
-    examples = (chosen.right_example, chosen.wrong_example)
-    return in_sets + [ExplanationJob(photos.photo_id(c.row), c, example=True) for c in examples]
 
 
 def _assembled(

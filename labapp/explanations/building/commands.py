@@ -28,10 +28,8 @@ heatmap for each option."""
 
 @dataclass(frozen=True, slots=True)
 class BuildSummary:
-    """A set that was built, with the time and memory used.
-
-    memory_mb : peak memory of the process, in MiB; None if the system does not report it.
-    """
+    """A set that was built, with the time and memory used. `memory_mb`: peak memory of the process,
+    in MiB; None if the system does not report it."""
 
     folder: Path
     photos: int
@@ -66,10 +64,8 @@ def scored_spec(
     methods: str | None = None,
 ) -> ScoredSpec:
     """The set of pixel scores that is meant: a shipped one, or one of an own model by `set_id`.
-
     Raises UsageError: neither or both are named, there is no model, no such numbers of images, or
-    no such method.
-    """
+    no such method."""
     if name is not None and set_id is not None:
         raise UsageError(
             f"Both the set {name} and --id {set_id} are named.", todo="Leave one of them out."
@@ -147,10 +143,8 @@ def explain_with_progress(
     out: Path | None,
 ) -> BuildSummary:
     """Build a set of pixel scores or heatmaps from a classifier of which nothing is known but its
-    outputs, see `black_box`.
-
-    Raises UsageError, what `black_box.build` raises, and StimuliError as `build_with_progress`.
-    """
+    outputs, see `black_box`. Raises UsageError, what `black_box.build` raises, and StimuliError as
+    `build_with_progress`."""
     if len(box.names) < 2 or len(set(box.names)) < len(box.names) or not all(box.names):
         raise UsageError(
             f"Found --classes {','.join(box.names)}.",
@@ -202,14 +196,9 @@ def build_with_progress(
     model: str | Path | None = None,
     data_folder: Path | None = None,
 ) -> BuildSummary:
-    """Build a set into a new folder, by default among the user's own sets.
-
-    Raises
-    ------
-    UsageError : there is no such set to build.
-    StimuliError : the folder exists, or its id is taken; there are too few photos.
-    ModelError : the model cannot be used.
-    """
+    """Build a set into a new folder, by default among the user's own sets. Raises UsageError: there
+    is no such set to build. Raises StimuliError: the folder exists, or its id is taken; there are
+    too few photos. Raises ModelError: the model cannot be used."""
     spec = sets.spec(name)
     return _done(
         spec.id,

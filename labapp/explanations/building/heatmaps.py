@@ -32,15 +32,10 @@ GRADCAM_PX, BAGNET_PX = 24, 48
 class ClassMaps:
     """Heatmaps of all classes of some photos.
 
-    Attributes
-    ----------
-    maps : float32 array
-        As the method has them, shape (n, classes, rows, columns).
-    shown : float32 array
-        From 0, black, to 1, white, on one scale for all classes of a photo; of the same shape, but
-        for rows and columns, which may be more.
-    strengths : float32 array
-        How much each shows, as somebody would read it who follows it, shape (n, classes).
+    maps : as the method has them, shape (n, classes, rows, columns).
+    shown : from 0, black, to 1, white, on one scale for all classes of a photo; of the same shape,
+        but for rows and columns, which may be more.
+    strengths : how much each shows, as somebody would read it who follows it, shape (n, classes).
     """
 
     maps: Float32
@@ -53,15 +48,8 @@ class HeatmapExplainer(ABC):
 
     @abstractmethod
     def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
-        """The heatmaps of pictures.
-
-        Parameters
-        ----------
-        pictures : uint8 array
-            Shape (n, 3, size, size).
-        scores : float32 array
-            What the model says of them, shape (n, classes).
-        """
+        """The heatmaps of pictures. `pictures`: shape (n, 3, size, size). `scores`: what the model
+        says of them, shape (n, classes)."""
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
         return model.predicted(pictures)
@@ -113,8 +101,7 @@ class GradcamExplainer(HeatmapExplainer):
 
 
 class EvidenceExplainer(HeatmapExplainer):
-    """BagNet's evidence: -1 to 1, symmetric about no evidence, at the 99th percentile over all
-    classes."""
+    """BagNet's evidence: -1 to 1 about no evidence, at the 99th percentile over all classes."""
 
     def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
         # The authors show the evidence of the patch around every pixel, but the model uses few of
@@ -127,12 +114,10 @@ class EvidenceExplainer(HeatmapExplainer):
 
 
 def by_gradcam(spec: Spec) -> GradcamExplainer:
-    """The explainer of a set's photos."""
     return GradcamExplainer()
 
 
 def by_bagnet(spec: Spec) -> EvidenceExplainer:
-    """The explainer of a set's photos."""
     return EvidenceExplainer()
 
 
@@ -142,14 +127,10 @@ def upsampled(maps: Float32, size: int, pixels: int = SIZE) -> Float32:
     A network's map has one position for each `stride` pixels of what it sees, and position i looks
     at the surroundings of pixel i * stride, not of the middle of an i-th cell: it is put there.
 
-    Parameters
-    ----------
     maps : float32, shape (n, classes, h, w).
     pixels : width and height of what the network saw.
 
-    Returns
-    -------
-    float32, shape (n, classes, size, size).
+    Returns float32, shape (n, classes, size, size).
     """
     rows, columns = (_weights(size, pixels, positions) for positions in maps.shape[-2:])
     return np.asarray(rows @ maps @ columns.T, np.float32)

@@ -28,18 +28,15 @@ from labapp.explanations.building.sets import Candidate, Spec, class_id, ref_of
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
 from labapp.explanations.prototree import network
-from labapp.explanations.prototree.network import DecisionTree, FinalTwo, PathStep, TreeExplanation
+from labapp.explanations.prototree.network import DecisionTree, PathStep, TreeExplanation
 from labapp.stimuli.manifest import Prototype
 from labapp.stimuli.pictures import paint_bird
 
 
 @dataclass(frozen=True, slots=True)
 class PathExplainer:
-    """Explains photos by paths.
-
-    distinction : whether the last two steps are left to the participant; then only photos are
-        eligible in which these steps decide between four species.
-    """
+    """Explains photos by paths. `distinction`: whether the last two steps are left to the
+    participant; then only photos are eligible in which these steps decide between four species."""
 
     distinction: bool
 
@@ -84,7 +81,15 @@ class PathExplainer:
                 fields["first_wrong"] = wrong
             if self.distinction and job.candidate.right:
                 final = finals[n]
-                fields["final"] = _final(explanation, final)
+                first, absent, present = (
+                    _row(s) for s in explanation.steps(final.picture, final.nodes)
+                )
+                fields["final"] = {
+                    "first": first,
+                    "absent": absent,
+                    "present": present,
+                    "classes": tuple(class_id(species) for species in final.species),
+                }
                 if not job.example:
                     fields["rows"] = tuple(steps[:-2])
             explained.append(PhotoExplanation(fields))
@@ -124,18 +129,7 @@ def _row(step: PathStep) -> dict[str, Any]:
     }
 
 
-def _final(explanation: TreeExplanation, final: FinalTwo) -> dict[str, Any]:
-    first, absent, present = (_row(s) for s in explanation.steps(final.picture, final.nodes))
-    return {
-        "first": first,
-        "absent": absent,
-        "present": present,
-        "classes": tuple(class_id(species) for species in final.species),
-    }
-
-
 def by_paths(spec: Spec) -> PathExplainer:
-    """The explainer of a set's photos."""
     return PathExplainer(spec.distinction)
 
 
@@ -155,13 +149,8 @@ class _Point:
 def draw_tree(
     tree: DecisionTree, crops: Mapping[int, Image.Image], species: Sequence[int]
 ) -> bytes:
-    """The tree as PNG with 256 colours.
-
-    Parameters
-    ----------
-    crops : a picture of the prototype of each inner node.
-    species : of each leaf, from 0, in the order of the leaves; shown counted from 1.
-    """
+    """The tree as PNG with 256 colours. `crops`: a picture of the prototype of each inner node.
+    `species`: of each leaf, from 0, in the order of the leaves; shown counted from 1."""
     places = _places(tree)
     width = max(place.x for place in places.values()) + LEAF + MARGIN
     height = max(place.y for place in places.values()) + LEAF + MARGIN

@@ -9,7 +9,7 @@ pictures and seed give the same folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -40,14 +40,10 @@ def build_scored(
     data_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> BuiltSet:
-    """Build a set, in memory. data_folder: of the pictures of a model trained on a folder.
-
-    Raises
-    ------
-    ModelError : the model is missing, damaged, or its pixels cannot be scored; no folder is given.
-    DatasetError : the folder's pictures are not those it was trained on.
-    StimuliError : too few images are predicted right, or wrong.
-    """
+    """Build a set, in memory. data_folder: of the pictures of a model trained on a folder. Raises
+    ModelError: the model is missing, damaged, or its pixels cannot be scored; no folder is given.
+    Raises DatasetError: the folder's pictures are not those it was trained on. Raises StimuliError:
+    too few images are predicted right, or wrong."""
     classifier = package.load(spec.model)
     parts = classifier.card.recipe.data.load(data_folder)
     return scored_of(classifier, parts, spec, seed=seed, progress=progress)
@@ -76,8 +72,9 @@ def scored_of(
     chosen = select(test.labels, predicted, sure, classifier.names, spec, seed)
     report("explaining", 0, len(chosen))
     set_photos = photos_of(classifier, parts.test)
-    maker = _PhotoMaker(classifier, set_photos, test.labels, predicted, logits, spec.methods)
-    photos, files, levels = maker.photos(chosen)
+    photos, files, levels = _photos(
+        classifier, set_photos, chosen, test.labels, predicted, logits, spec.methods
+    )
     report("explaining", len(chosen), len(chosen))
     ids = set_photos.ids
     card = classifier.card
@@ -100,19 +97,23 @@ def scored_of(
         correct_example=photos[-1],
         methods=tuple(ScoredMethod(id=name, name=METHODS[name].label) for name in spec.methods),
         mean_level=_mean(levels[:-1]),
-        pool=tuple(
-            Confusion(
-                truth=ids[truth],
-                prediction=ids[prediction],
-                count=int(((test.labels == truth) & (predicted == prediction)).sum()),
-            )
-            for truth in range(len(ids))
-            for prediction in range(len(ids))
-        ),
+        pool=confusions(ids, test.labels, predicted),
         seed=seed,
         made_with=f"labapp {__version__}, {_command(spec, seed)}",
     )
     return BuiltSet(manifest, files, len(test))
+
+
+def confusions(ids: Sequence[str], labels: Int64, predicted: Int64) -> tuple[Confusion, ...]:
+    """How many photos of each class the model takes for each, classes in the order of `ids`."""
+    return tuple(
+        Confusion(
+            truth=ids[truth],
+            prediction=ids[prediction],
+            count=int(((labels == truth) & (predicted == prediction)).sum()),
+        )
+        for truth, prediction in product(range(len(ids)), repeat=2)
+    )
 
 
 def select(
@@ -124,10 +125,8 @@ def select(
     seed: int,
 ) -> Int64:
     """Rows of the images in the order they are listed, the last one for the example, which is
-    predicted right: int64. Raises StimuliError where there are too few.
-
-    labels, predicted : classes, int64, shape (n,); sure : of predictions that can be shown.
-    """
+    predicted right: int64. Raises StimuliError where there are too few. `labels`, `predicted`:
+    classes, int64, shape (n,); `sure`: of predictions that can be shown."""
     random = np.random.default_rng([seed, 0])
     order = random.permutation(len(labels))
     seen = order[sure[order]]
@@ -156,49 +155,45 @@ def select(
     return np.array([*mixed, spare[int(random.integers(len(spare)))]], np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class _PhotoMaker:
-    """Makes the photos of the manifest."""
-
-    classifier: Classifier
-    set_photos: SetPhotos
-    labels: Int64
-    predicted: Int64
-    logits: Float32
-    methods: Sequence[str]
-
-    def photos(self, chosen: Int64) -> tuple[tuple[Photo, ...], dict[str, bytes], list[UInt8]]:
-        """Photos of the manifest, the last one in no set; their files; their pixels."""
-        ids = self.set_photos.ids
-        network_sees = as_bytes(self.set_photos.rows.instances(chosen))
-        images = self.set_photos.shown(chosen)
-        maps = {
-            method: score_pixels(method, self.classifier, network_sees, self.predicted[chosen])
-            for method in self.methods
-        }
-        photos, files, levels = [], {}, []
-        for place, row in enumerate(chosen.tolist()):
-            truth = int(self.labels[row])
-            name = self.set_photos.photo_id(row)
-            candidate = self.set_photos.candidate(row, int(self.predicted[row]), eligible=True)
-            files[f"{name}.png"] = png(pixels(images[place]))
-            levels.append(images[place])
-            for method in self.methods:
-                files[f"{name}-{method}.npy"] = score_files.encode_scores(maps[method][place])
-            photos.append(
-                Photo(
-                    id=name,
-                    set=1 if place < len(chosen) - 1 else None,
-                    photo=f"{name}.png",
-                    truth=ids[truth],
-                    prediction=ids[int(self.predicted[row])],
-                    options=ids,
-                    logits=tuple(round(float(logit), 4) for logit in self.logits[row]),
-                    facts=self.set_photos.facts(candidate),
-                    scores={method: f"{name}-{method}.npy" for method in self.methods},
-                )
+def _photos(
+    classifier: Classifier,
+    set_photos: SetPhotos,
+    chosen: Int64,
+    labels: Int64,
+    predicted: Int64,
+    logits: Float32,
+    methods: Sequence[str],
+) -> tuple[tuple[Photo, ...], dict[str, bytes], list[UInt8]]:
+    """Photos of the manifest, the last one in no set; their files; their pixels."""
+    ids = set_photos.ids
+    network_sees = as_bytes(set_photos.rows.instances(chosen))
+    images = set_photos.shown(chosen)
+    maps = {
+        method: score_pixels(method, classifier, network_sees, predicted[chosen])
+        for method in methods
+    }
+    photos, files, levels = [], {}, []
+    for place, row in enumerate(chosen.tolist()):
+        guess = int(predicted[row])
+        name = set_photos.photo_id(row)
+        files[f"{name}.png"] = png(pixels(images[place]))
+        levels.append(images[place])
+        for method in methods:
+            files[f"{name}-{method}.npy"] = score_files.encode_scores(maps[method][place])
+        photos.append(
+            Photo(
+                id=name,
+                set=1 if place < len(chosen) - 1 else None,
+                photo=f"{name}.png",
+                truth=ids[int(labels[row])],
+                prediction=ids[guess],
+                options=ids,
+                logits=tuple(round(float(logit), 4) for logit in logits[row]),
+                facts=set_photos.facts(set_photos.candidate(row, guess, eligible=True)),
+                scores={method: f"{name}-{method}.npy" for method in methods},
             )
-        return tuple(photos), files, levels
+        )
+    return tuple(photos), files, levels
 
 
 def _mean(levels: Sequence[UInt8]) -> tuple[float] | tuple[float, float, float]:

@@ -26,11 +26,8 @@ from labapp.stimuli.manifest import Prototype
 
 @dataclass(frozen=True, slots=True)
 class PrototypeExplainer:
-    """Explains photos by prototypes.
-
-    distinction : whether rows are of the four species with the highest scores; otherwise they are
-        of the predicted species.
-    """
+    """Explains photos by prototypes. `distinction`: whether rows are of the four species with the
+    highest scores; otherwise they are of the predicted species."""
 
     distinction: bool
 
@@ -101,5 +98,4 @@ def _ranked(
 
 
 def by_prototypes(spec: Spec) -> PrototypeExplainer:
-    """The explainer of a set's photos."""
     return PrototypeExplainer(spec.distinction)

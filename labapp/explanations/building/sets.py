@@ -1,26 +1,19 @@
-"""The stimulus sets that can be built: one for each kind of task and method.
+"""The stimulus sets that can be built, one for each kind of task and method, and which test photos
+make a study's sets. Nothing here needs torch.
 
-Nothing here needs torch.
-
-What a data set says of its pictures, for building a stimulus set of them.
-
-Which photos are chosen follows from this: which classes are alike, which mistakes are, and what of
-a photo can be seen. Of pictures that say nothing of it, such as a lab's own, each class stands for
-itself and each mistake for the class that was taken.
-
-Which test photos make a study's sets.
-
-Source: paper 003, sections 3.3 and 4 (half right, half wrong); what is added is that wrong ones
-are spread over groups of classes that are alike and over kinds of mistakes, that no class is met
-too often in a set, and that a participant could see what decides. What is alike, the data set says
-(`set_photos`). Nothing here needs torch.
+Source: paper 003, sections 3.3 and 4 (half right, half wrong); what is added is that wrong ones are
+spread over groups of classes that are alike and over kinds of mistakes, that no class is met too
+often in a set, and that a participant could see what decides. Which classes are alike, which
+mistakes are, and what can be seen of a photo, its data set says (`set_photos`). Of pictures that
+say nothing of it, such as a lab's own, each class stands for itself and each mistake for the class
+that was taken.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -65,8 +58,6 @@ class TooFewPhotos(ValueError):
 class Candidate:
     """A test photo.
 
-    Attributes
-    ----------
     row : in the test part.
     truth, prediction : classes from 0.
     visible : share that can be seen of what decides.
@@ -116,84 +107,71 @@ class Selection:
         )
 
 
-@dataclass
-class _DraftSet:
-    photos: list[Candidate] = field(default_factory=list)
-
-    def count(self, of: Callable[[Candidate], int], value: int) -> int:
-        return sum(of(photo) == value for photo in self.photos)
-
-
 def select(
     candidates: Iterable[Candidate], wanted: SetSize, seed: int, most: int = MOST_OF_A_CLASS
 ) -> Selection:
     """Sets of photos and two examples, the same for the same candidates and seed. most: photos of a
-    class in a set.
-
-    Raises TooFew.
-    """
+    class in a set. Raises TooFew."""
     random = np.random.default_rng([seed, 0])
     by_row = sorted(candidates, key=lambda c: c.row)
     seen = [by_row[n] for n in random.permutation(len(by_row)) if by_row[n].visible >= VISIBLE]
     right = [c for c in seen if c.right and c.eligible]
-    wrong = _usable([c for c in seen if not c.right], wanted)
-    sets = [_DraftSet() for _ in range(wanted.sets)]
+    wrong = [c for c in seen if not c.right]
+    # Those among classes that are alike, where they are enough for the sets and an example: others
+    # are too plain.
+    near = [c for c in wrong if c.near]
+    if len(near) > wanted.wrong * wanted.sets:
+        wrong = near
+    sets: list[list[Candidate]] = [[] for _ in range(wanted.sets)]
     _deal(wrong, wanted.wrong, sets, _spread_wrong, most)
     _deal(right, wanted.right, sets, _spread_right, most)
     if not right or not wrong:
         raise TooFewPhotos("no photo is left for a worked example")
-    mixed = tuple(tuple(s.photos[n] for n in random.permutation(len(s.photos))) for s in sets)
+    mixed = tuple(tuple(dealt[n] for n in random.permutation(len(dealt))) for dealt in sets)
     return Selection(mixed, right[0], wrong[0])
-
-
-def _usable(wrong: list[Candidate], wanted: SetSize) -> list[Candidate]:
-    """The wrong ones among classes that are alike, where they are enough for the sets and an
-    example: others are too plain."""
-    inside = [c for c in wrong if c.near]
-    return inside if len(inside) > wanted.wrong * wanted.sets else wrong
 
 
 Given = Counter[tuple[int, int, int]]
 """How many photos of a group, class and kind of mistake were given to sets."""
-Priority = Callable[[Candidate, _DraftSet, Given], tuple[int, ...]]
+Priority = Callable[[Candidate, list[Candidate], Given], tuple[int, ...]]
 
 
 def _deal(
-    pool: list[Candidate], count: int, sets: Sequence[_DraftSet], key: Priority, most: int
+    pool: list[Candidate], count: int, sets: list[list[Candidate]], key: Priority, most: int
 ) -> None:
     """Give each set so many photos, one after the other, each time the least alike; what is given
     leaves the pool. most: of a class in a set. Raises TooFew."""
     given: Given = Counter()
     for _ in range(count):
         for dealt in sets:
-            free = [photo for photo in pool if dealt.count(lambda c: c.truth, photo.truth) < most]
+            free = [photo for photo in pool if sum(c.truth == photo.truth for c in dealt) < most]
             if not free:
                 raise TooFewPhotos(
                     f"{len(pool)} photos are left, and none of a class a set still needs"
                 )
             best = min(free, key=lambda photo: key(photo, dealt, given))
-            dealt.photos.append(best)
+            dealt.append(best)
             pool.remove(best)
             given[best.group, best.truth, best.mistake] += 1
 
 
-def _spread_wrong(photo: Candidate, dealt: _DraftSet, given: Given) -> tuple[int, ...]:
+def _spread_wrong(photo: Candidate, dealt: list[Candidate], given: Given) -> tuple[int, ...]:
     group = sum(n for (of, _, _), n in given.items() if of == photo.group)
     alike = sum(
         n for (of, _, mistake), n in given.items() if of == photo.group and mistake == photo.mistake
     )
     return (
-        dealt.count(lambda c: c.group, photo.group),
-        dealt.count(lambda c: c.mistake, photo.mistake),
+        sum(c.group == photo.group for c in dealt),
+        sum(c.mistake == photo.mistake for c in dealt),
         alike,
         group,
     )
 
 
-def _spread_right(photo: Candidate, dealt: _DraftSet, given: Given) -> tuple[int, ...]:
+def _spread_right(photo: Candidate, dealt: list[Candidate], given: Given) -> tuple[int, ...]:
     return (
-        dealt.count(lambda c: c.truth, photo.truth),
-        dealt.count(lambda c: c.group, photo.group),
+        sum(c.truth == photo.truth for c in dealt),
+        sum(c.group == photo.group for c in dealt),
         given[photo.group, photo.truth, 0],
     )
 
@@ -341,11 +319,7 @@ def spec(name: str) -> Spec:
 class SetPhotos:
     """Pictures of any data set: their classes and what is in them, for sets.
 
-    Attributes
-    ----------
-    rows : PictureRows
-        The part of the data that photos come from.
-    names : of the classes.
+    rows : the part of the data that photos come from.
     classes_are, invented : see `labapp.stimuli.manifest.Manifest`.
     """
 
@@ -369,8 +343,7 @@ class SetPhotos:
         return tuple(Class_(id=i, name=name) for i, name in zip(self.ids, self.names, strict=True))
 
     def most_of_a_class(self, size: int) -> int:
-        """How many photos of a class a set of this size has at most; of few classes twice their
-        share."""
+        """Most photos of a class in a set of this size; of few classes twice their share."""
         return max(MOST_OF_A_CLASS, ceil(2 * size / len(self.names)))
 
     def truth(self, row: int) -> int:
@@ -407,8 +380,7 @@ class SetPhotos:
         return {}
 
     def wider(self, most: int) -> PictureRows | None:
-        """More rows to choose from, of which these are the first; None where there are none.
-        most: of a class."""
+        """More rows, these first, with at most `most` of a class; None where there are none."""
         return None
 
 
@@ -429,8 +401,7 @@ class FacePhotos(SetPhotos):
         return as_bytes(whole.instances(rows))
 
     def facts(self, candidate: Candidate) -> dict[str, float]:
-        """`expression`, how far its actions go towards its class in the mean, and the cues that
-        mislead the model."""
+        """`expression`, how far its actions go towards its class, and misleading cues."""
         face = self.rows.face(candidate.row)
         e = face.expression
         actions = np.array([e.brows, e.lids, e.cheeks, e.corners, e.lips])
@@ -500,8 +471,7 @@ class BirdPhotos(SetPhotos):
 
 
 def photos_of(model: Classifier, rows: PictureRows) -> SetPhotos:
-    """What the data set of a model says of the pictures of some rows. Raises ModelError where
-    manifests cannot name them."""
+    """What the model's data set says of rows. Raises ModelError: manifests cannot name them."""
     data = model.card.recipe.data
     if isinstance(rows, BirdRows) and rows.occlusion != OCCLUSION:
         raise ModelError(

@@ -36,11 +36,8 @@ STRONG = 99.0
 
 
 def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> tuple[Path, Path]:
-    """Draw both sheets into a folder that does not exist.
-
-    Raises StimuliError: the set has no scores, one of its files is missing or damaged, or the
-    folder exists or cannot be written.
-    """
+    """Draw both sheets into a folder that does not exist. Raises StimuliError: the set has no
+    scores, one of its files is missing or damaged, or the folder exists or cannot be written."""
     if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(
             f"The stimulus set {stimulus_set.id} is of the kind {kind}; sheets are made of "
@@ -86,8 +83,7 @@ def explanations(stimulus_set: StimulusSet) -> Figure:
 
 
 def masks(stimulus_set: StimulusSet, masking: Masking) -> Figure:
-    """One image of each class that the model has right, else the first: a row for each method, a
-    column for each mask."""
+    """One image of each class, a right one if there is: a row a method, a column a mask."""
     manifest = stimulus_set.manifest
     chosen = [_first(manifest.photos, class_.id) for class_ in manifest.classes]
     photos = [photo for photo in chosen if photo is not None]

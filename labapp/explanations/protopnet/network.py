@@ -1,10 +1,8 @@
-"""ProtoPNet: similarities of patches to learned prototypes, and the classes.
+"""ProtoPNet: similarities of patches to learned prototypes, and the classes; and its explanations.
 
 After Chen et al. 2019, "This looks like that": squared L2 distances between the backbone's map and
 prototypes of one cell, the smallest over the places, a similarity that falls with the distance's
 logarithm, and a linear layer without bias over the similarities.
-
-Explanations of a ProtoPNet: its prototypes, and their similarity to the patches of a picture.
 """
 
 from __future__ import annotations
@@ -55,8 +53,6 @@ class ProtoPNet(PrototypeNetwork):
     `sources` (P, 3) are the training row, map row and map column that each prototype was taken
     from, -1 before the first push; `boxes` (P, 4) that place in the picture, see `regions`.
 
-    Parameters
-    ----------
     classes : how many classes there are; `each` : prototypes of a class.
     width : D, channels of the map that prototypes are compared with.
     field : pixels that a position of the map sees.
@@ -142,8 +138,7 @@ class ClassExplanation:
     @property
     def predicted(self) -> Int64:
         """Species predicted, from 0: int64, shape (n,)."""
-        species: Int64 = self.scores.argmax(1).astype(np.int64)
-        return species
+        return np.asarray(self.scores.argmax(1).astype(np.int64))
 
     def boxes(self, picture: int, prototypes: Int64) -> Float64:
         """Where in a picture these prototypes are found: float64, shape (k, 4), see `regions`."""
@@ -168,12 +163,8 @@ def prototypes(model: Classifier) -> list[ClassPrototype]:
 
 
 def explain(model: Classifier, pictures: UInt8) -> ClassExplanation:
-    """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes.
-
-    Raises
-    ------
-    ModelError : the model is of another method.
-    """
+    """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes. Raises
+    ModelError: the model is of another method."""
     network = network_of(model, "protopnet", ProtoPNet)
     maps, scores = of_network(network, pictures)
     return ClassExplanation(scores, maps.max((2, 3)), maps, model.size)

@@ -43,10 +43,8 @@ class LossTerms:
 
 
 def cluster(nearest: Tensor, owners: Tensor, labels: Tensor) -> Tensor:
-    """Mean over pictures of the smallest distance to a prototype of the picture's class.
-
-    nearest : (n, P) smallest squared distances; owners : (P,) and labels : (n,) classes.
-    """
+    """Mean over pictures of the smallest distance to a prototype of the picture's class. `nearest`:
+    (n, P) smallest squared distances; `owners`: (P,) and labels : (n,) classes."""
     own = owners[None, :] == labels[:, None]
     return nearest.masked_fill(~own, torch.inf).amin(1).mean()
 
@@ -76,18 +74,9 @@ def terms(
 def fit_last_layer(
     similarities: Tensor, labels: Tensor, weights: Tensor, owners: Tensor, *, steps: int = 100
 ) -> Tensor:
-    """Weights that minimise cross-entropy and the two penalties.
-
-    Parameters
-    ----------
-    similarities : (n, P); labels : (n,) classes.
-    weights : (classes, P), where to begin; owners : (P,) classes of the prototypes.
-    steps : iterations of L-BFGS at most.
-
-    Returns
-    -------
-    New weights, (classes, P).
-    """
+    """Weights that minimise cross-entropy and the two penalties. Returns new weights, (classes, P).
+    `similarities`: (n, P). `labels`: (n,) classes. `weights`: (classes, P), where to begin.
+    `owners`: (P,) classes of the prototypes. `steps`: iterations of L-BFGS at most."""
     fitted = weights.detach().clone().requires_grad_()
     own = torch.arange(len(owners))
     solver = torch.optim.LBFGS([fitted], max_iter=steps, line_search_fn="strong_wolfe")
@@ -120,9 +109,7 @@ def misplaced(
     at_least: int = OWN_AT_LEAST,
 ) -> Tensor:
     """True for a prototype with too few of its own class among the nearest pictures, (P,).
-
-    nearest : (n, P) smallest distance of each training picture; labels : (n,); owners : (P,).
-    """
+    `nearest`: (n, P) smallest distance of each training picture; `labels`: (n,); `owners`: (P,)."""
     closest = nearest.topk(min(neighbours, len(nearest)), dim=0, largest=False).indices
     own = (labels[closest] == owners[None, :]).sum(0)
     return own < at_least

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from labapp.datasets.birds.dataset import SPECIES, BirdRows, Birds
-from labapp.datasets.split import Float64
-from labapp.explanations import evaluation, patches
+from labapp.explanations import evaluation
 from labapp.explanations.approach import classification_phase, one_off_phase
 from labapp.explanations.backbones import CHANNELS, PooledClassifier, begin
 from labapp.explanations.card import ProtopnetChecks
@@ -22,6 +21,7 @@ from labapp.explanations.classifier import scores
 from labapp.explanations.data import ClassifierRecipe, Protopnet
 from labapp.explanations.fitting import Phase, PhaseStep
 from labapp.explanations.patches import (
+    around_peaks,
     first_prototypes,
     in_chunks,
     nearest_patches,
@@ -42,9 +42,6 @@ from labapp.training.loop import Losses
 
 FALL = 0.1
 """Factor of the learning rate after each push."""
-POINTED = 200
-"""Test pictures on which the explanations are measured."""
-
 MOMENTS: tuple[Literal["before", "pushed", "weighed", "pruned"], ...] = (
     "before",
     "pushed",
@@ -56,9 +53,8 @@ the last layer fitted again: rows of `effects`."""
 
 
 class TrainableProtoPNet(ProtoPNet):
-    """A ProtoPNet with what it needs to learn: the plain classifier's head, and what is measured
-    on the way: `effects`, accuracy on validation and test pictures at each of the `MOMENTS`.
-    """
+    """A ProtoPNet with what it needs to learn: the plain classifier's head, and what is measured on
+    the way: `effects`, accuracy on validation and test pictures at each of the `MOMENTS`."""
 
     effects: Tensor
 
@@ -193,7 +189,10 @@ def push(network: ProtoPNet, train: Photos[BirdRows]) -> None:
         )
         network.prototypes.copy_(patches.vectors)
         network.sources.copy_(torch.from_numpy(np.column_stack((patches.rows, patches.cells))))
-        network.boxes.copy_(torch.from_numpy(_boxes(network, train)))
+        rows = network.sources[:, 0].long().numpy()
+        of_each = (network.squared_distances(as_input(train.pictures[[row]])) for row in rows)
+        maps = np.concatenate([similarity(d)[:, number] for number, d in enumerate(of_each)])
+        network.boxes.copy_(torch.from_numpy(around_peaks(maps, train.rows.size)))
 
 
 def weigh(network: ProtoPNet, train: Photos[BirdRows]) -> None:
@@ -230,20 +229,6 @@ def nearest(network: ProtoPNet, photos: Photos[BirdRows]) -> Tensor:
     return torch.cat(distances)
 
 
-def _boxes(network: ProtoPNet, train: Photos[BirdRows]) -> Float64:
-    """The place of every prototype in its own picture."""
-    rows = network.sources[:, 0].long().numpy()
-    maps = np.concatenate(
-        [
-            similarity(network.squared_distances(as_input(train.pictures[row : row + 1])))[
-                :, number
-            ]
-            for number, row in enumerate(rows)
-        ]
-    )
-    return patches.around_peaks(maps, train.rows.size)
-
-
 def _measure(network: TrainableProtoPNet, data: Birds, moment: str) -> None:
     for part, rows in enumerate((data.validation, data.test)):
         photos = load_photos(rows)
@@ -259,7 +244,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Protopn
         network.sources.numpy()[numbers, 1:],
     )
     own, _ = of_network(network, load_photos(data.train).pictures[rows])
-    test = load_photos(data.test, POINTED)
+    test = load_photos(data.test, evaluation.POINTED)
     maps, scores = of_network(network, test.pictures)
     # The prototype that speaks most for the prediction, among those of the species predicted.
     weights = network.last.weight.detach().numpy()[:, numbers]

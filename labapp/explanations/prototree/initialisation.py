@@ -27,8 +27,7 @@ LAST = 2
 class DecisionKey:
     """Of a complete tree: `candidates` (inner,) asked at each inner node, and the distance below
     which it divides, `thresholds` (inner,), NaN where nothing is asked; `counts` (leaves, classes)
-    of pictures that end at a leaf; `telling` (leaves,), false where no way leads.
-    """
+    of pictures that end at a leaf; `telling` (leaves,), false where no way leads."""
 
     candidates: Int64
     thresholds: Float64
@@ -37,14 +36,9 @@ class DecisionKey:
 
 
 def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> DecisionKey:
-    """A decision tree in at most `depth` questions, the last two between species.
-
-    Parameters
-    ----------
-    distances : smallest distance of each picture to each candidate, (n, candidates).
-    species, genus : of each picture, from 0, (n,).
-    depth : 2 or more.
-    """
+    """A decision tree in at most `depth` questions, the last two between species. `distances`:
+    smallest distance of each picture to each candidate, (n, candidates). `species`, `genus`: of
+    each picture, from 0, (n,). `depth`: 2 or more."""
     inner, classes = 2**depth - 1, int(species.max()) + 1
     result = DecisionKey(
         np.zeros(inner, np.int64),
@@ -58,8 +52,11 @@ def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> Decisio
             np.add.at(result.counts[node - inner], species[rows], 1)
             return
         between_species = level >= depth - LAST
-        if not between_species and _purity(genus[rows]) >= PURE:
-            first, count = _leaves_below(2 * node + 1, level + 1, depth)
+        # Where there is no picture, there is one genus at most.
+        pure = not len(rows) or np.bincount(genus[rows]).max() / len(rows) >= PURE
+        if pure and not between_species:
+            count = 2 ** (depth - level - 1)
+            first = (2 * node + 2) * count - 1 - inner  # of the leaves below the first child
             result.telling[first : first + count] = False
             grow(2 * node + 2, level + 1, rows)
             return
@@ -72,19 +69,6 @@ def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> Decisio
 
     grow(0, 0, np.arange(len(species)))
     return result
-
-
-def _purity(labels: Int64) -> float:
-    """Share of the most frequent label; 1 where there is none."""
-    return float(np.bincount(labels).max() / len(labels)) if len(labels) else 1.0
-
-
-def _leaves_below(node: int, level: int, depth: int) -> tuple[int, int]:
-    """First of the leaves below a node of a complete tree, and how many there are."""
-    first = node
-    for _ in range(depth - level):
-        first = 2 * first + 1
-    return first - (2**depth - 1), 2 ** (depth - level)
 
 
 def _question(distances: Float64, labels: Int64) -> tuple[int, float]:
@@ -106,5 +90,4 @@ def _entropy(counts: Float64) -> Float64:
     total = counts.sum(-1, keepdims=True)
     share = counts / np.maximum(total, 1)
     logs = np.log(share, out=np.zeros_like(share), where=share > 0)
-    left: Float64 = -(counts * logs).sum(-1)
-    return left
+    return np.asarray(-(counts * logs).sum(-1))

@@ -1,16 +1,13 @@
-"""A soft decision tree over prototypes: every leaf is reached, some more probably than others.
+"""A soft decision tree over prototypes: every leaf is reached, some more probably than others. And
+its explanations: the tree, and the path of a picture along the likelier answers.
 
 After Nauta et al. 2021, "Neural prototype trees for interpretable fine-grained image recognition",
 section 3: the probability that a prototype is present is exp(-d), d its L2 distance (not squared)
 to the nearest patch; a leaf's share is the product along its way, and the prediction the mean of
 the leaves' class distributions weighted with their shares.
 
-The shape of a decision tree, without its weights: children of nodes, and paths to leaves.
-
 Inner nodes ask for a prototype; "absent" goes to the first child, "present" to the second. Nodes
 are numbered from the root, parents before children.
-
-Explanations of a ProtoTree: its tree, and the path of a picture along the likelier answers.
 """
 
 from __future__ import annotations
@@ -47,9 +44,7 @@ class ProtoTree(PrototypeNetwork):
     (leaves, inner), 1 where a way passes a node so, skip nodes that are gone. `sources` (inner, 3)
     are the training row, map row and map column of each prototype, -1 before they are known.
 
-    Parameters
-    ----------
-    depth : questions on every way before pruning; classes : how many there are.
+    depth : questions on every way before pruning; `classes`: how many there are.
     width : D, channels of the map that prototypes are compared with.
     field : pixels that a position of the map sees.
     """
@@ -81,10 +76,8 @@ class ProtoTree(PrototypeNetwork):
         return prune(self.whole, self.telling.numpy()[:, None], 0.5)
 
     def prune(self, threshold: float) -> None:
-        """Remove every subtree whose leaves all say no class with more than `threshold`.
-
-        Raises ModelError where fewer than two leaves would remain.
-        """
+        """Remove every subtree whose leaves all say no class with more than `threshold`. Raises
+        ModelError where fewer than two leaves would remain."""
         telling = (self.leaf_distributions().amax(1) > threshold) & self.telling.bool()
         if telling.sum() < 2:
             raise ModelError(
@@ -157,10 +150,8 @@ def leaf_shares(distance: Tensor, absent: Tensor, present: Tensor) -> Tensor:
 
 
 def greedy(distance: Tensor, absent: Tensor, present: Tensor, telling: Tensor) -> Tensor:
-    """The leaf at the end of the likelier answers, (n,).
-
-    distance, absent, present : as for `leaf_shares`; telling : (leaves,), 0 for one that is gone.
-    """
+    """The leaf at the end of the likelier answers, (n,). `distance`, `absent`, `present`: as for
+    `leaf_shares`; `telling`: (leaves,), 0 for one that is gone."""
     there = (distance < HALF).to(absent.dtype)
     # The leaf whose way no answer contradicts; of leaves that are gone none is one.
     against = there @ absent.T + (1 - there) @ present.T + (1 - telling)
@@ -252,9 +243,7 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     """Remove every subtree none of whose leaves says a class with more than `threshold`.
 
     What remains of a node that loses one child takes the node's place. After Nauta et al. 2021,
-    section 3.4. distributions : (leaves, classes).
-
-    Raises ValueError where nothing would remain.
+    section 3.4. `distributions`: (leaves, classes). Raises ValueError where nothing would remain.
     """
     telling = distributions.max(1) > threshold
     if not telling.any():
@@ -290,7 +279,6 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
 
 CHUNK = 50
 """Pictures at a time."""
-
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in shares of the picture."""
 
@@ -363,8 +351,7 @@ class TreeExplanation:
     @property
     def leaf_species(self) -> Int64:
         """The species each leaf says, int64, shape (L,)."""
-        species: Int64 = self.distributions.argmax(1).astype(np.int64)
-        return species
+        return np.asarray(self.distributions.argmax(1).astype(np.int64))
 
     @property
     def predicted(self) -> Int64:
@@ -413,12 +400,7 @@ def prototypes(model: Classifier) -> list[NodePrototype]:
 
 
 def explain(model: Classifier, pictures: UInt8) -> TreeExplanation:
-    """The ways of pictures, uint8 (n, 3, size, size), through the tree.
-
-    Raises
-    ------
-    ModelError : the model is of another method.
-    """
+    """The ways of pictures, uint8 (n, 3, size, size), through the tree. Raises ModelError."""
     return of_network(network_of(model, "prototree", ProtoTree), pictures)
 
 
@@ -428,7 +410,6 @@ def final_two(model: Classifier, pictures: UInt8) -> list[FinalTwo]:
 
 
 def of_network(network: ProtoTree, pictures: UInt8) -> TreeExplanation:
-    """See `explain`."""
     left = network.pruned()
     places, least = [], []
     shape = (0, 0)

@@ -45,18 +45,14 @@ EPS = 1e-7
 """Epsilon of the optimiser, as published."""
 TINY = 1e-12
 """Least probability whose logarithm is taken."""
-POINTED = 200
-"""Test pictures on which the explanations are measured."""
-
 MOMENTS: tuple[Literal["grown", "pruned", "projected"], ...] = ("grown", "pruned", "projected")
 """When the tree is measured: rows of `effects`."""
 
 
 class TrainableProtoTree(ProtoTree):
-    """A ProtoTree with what it needs to learn: the plain classifier's head, and what is measured
-    on the way: `effects`, accuracy at each of the `MOMENTS`, on validation and on test pictures,
-    over all ways and along the likeliest answers.
-    """
+    """A ProtoTree with what it needs to learn: the plain classifier's head, and what is measured on
+    the way: `effects`, accuracy at each of the `MOMENTS`, on validation and on test pictures, over
+    all ways and along the likeliest answers."""
 
     effects: Tensor
 
@@ -255,8 +251,6 @@ def update_leaves(
     the epoch and adds its own (Nauta et al. 2021, section 3.3, equation 6, spread over the batches
     of an epoch).
 
-    Parameters
-    ----------
     scores : now, (leaves, classes), never negative.
     at_epoch_start : the same when the epoch began.
     shares : probability of the way to each leaf, (n, leaves).

@@ -17,15 +17,13 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from labapp.datasets.split import Float64
 from labapp.figure_style import PALETTES, SECONDARY, STYLE, USUAL_PALETTE
 from labapp.metrics.evaluation.scores import OF_CONCEPTS, MetricOutcome
 from labapp.metrics.inputs import Score
 from labapp.metrics.registry import METRICS
 from labapp.report import kit
-
-Float64 = NDArray[np.float64]
 
 SHADES = LinearSegmentedColormap.from_list(
     "shades", ["#FFFFFF", PALETTES[USUAL_PALETTE].accent, "#0B2A66"]

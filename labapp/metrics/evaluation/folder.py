@@ -22,26 +22,10 @@ CORRELATIONS = "correlations"
 @contextmanager
 def new_folder(out: Path | None) -> Iterator[None]:
     """Make the folder `out` before the computation, and remove it if the block fails and it is
-    still empty. With None, nothing is made.
-
-    Raises
-    ------
-    MetricError : it exists, or cannot be made.
-    """
+    still empty. With None, nothing is made. Raises MetricError: it exists, or cannot be made."""
     if out is None:
         yield
         return
-    _make(out)
-    try:
-        yield
-    except BaseException:
-        # Only an empty folder can be removed so.
-        with suppress(OSError):
-            out.rmdir()
-        raise
-
-
-def _make(out: Path) -> None:
     try:
         access.own_folder(out, exist_ok=False)
     except FileExistsError as error:
@@ -54,6 +38,13 @@ def _make(out: Path) -> None:
             safe="Nothing was computed.",
             todo="Name a folder where you may write with --out.",
         ) from error
+    try:
+        yield
+    except BaseException:
+        # Only an empty folder can be removed so.
+        with suppress(OSError):
+            out.rmdir()
+        raise
 
 
 def write(
@@ -62,14 +53,38 @@ def write(
     """Write scores into a folder made by `new_folder`; codes, factors: the names of columns.
 
     scores.json holds {"codes", "factors", "scores"}, the last as `MetricOutcome.to_json`;
-    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself.
-
-    Raises
-    ------
-    MetricError : the disk refuses.
+    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself. Raises
+    MetricError: the disk refuses.
     """
     with _told(out):
-        return _write(outcomes, codes, factors, out)
+        from labapp.metrics.evaluation import figures
+
+        paths = [out / SCORES, out / TABLE]
+        rows = [outcome.to_json() for outcome in outcomes]
+        whole = {"codes": list(codes), "factors": list(factors), "scores": rows}
+        with paths[0].open("x", encoding="utf-8") as file:
+            json.dump(whole, file, indent=1, ensure_ascii=False, allow_nan=False)
+            file.write("\n")
+        with paths[1].open("x", encoding="utf-8", newline="") as file:
+            lines = [
+                (
+                    outcome.metric.name,
+                    outcome.metric.title,
+                    outcome.score and outcome.score.score,
+                    outcome.metric.better,
+                    outcome.reason,
+                )
+                for outcome in outcomes
+            ]
+            write_csv(file, ("metric", "title", "score", "better", "reason"), lines)
+        shown = figures.panels(outcomes, len(codes), len(factors))
+        overview = [panel for panel in shown if panel.name not in figures.BESIDE]
+        if overview:
+            paths += figures.save(figures.draw(overview, codes, factors), out, FIGURE)
+        for panel in shown:
+            name = f"{panel.scores[0].metric}-{panel.name}"
+            paths += figures.save(figures.draw([panel], codes, factors), out, name)
+        return paths
 
 
 @contextmanager
@@ -89,11 +104,8 @@ def write_correlations(result: Correlations, names: Sequence[str], out: Path) ->
     """Write correlations of factors, called `names`, into a folder made by `new_folder`.
 
     correlations.json as `Correlations.to_json`; correlations.csv one line a factor, with what it
-    tells of the label and its correlations; a heat map as SVG and PNG.
-
-    Raises
-    ------
-    MetricError : the disk refuses.
+    tells of the label and its correlations; a heat map as SVG and PNG. Raises MetricError: the disk
+    refuses.
     """
     from labapp.metrics.evaluation import figures
 
@@ -108,36 +120,3 @@ def write_correlations(result: Correlations, names: Sequence[str], out: Path) ->
             write_csv(file, ("factor", "mutual_information", *names), lines)
         panel = figures.Panel(CORRELATIONS, result.matrix)
         return paths + figures.save(figures.draw([panel], names, names), out, CORRELATIONS)
-
-
-def _write(
-    outcomes: Sequence[MetricOutcome], codes: Sequence[str], factors: Sequence[str], out: Path
-) -> list[Path]:
-    from labapp.metrics.evaluation import figures
-
-    paths = [out / SCORES, out / TABLE]
-    rows = [outcome.to_json() for outcome in outcomes]
-    whole = {"codes": list(codes), "factors": list(factors), "scores": rows}
-    with paths[0].open("x", encoding="utf-8") as file:
-        json.dump(whole, file, indent=1, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
-    with paths[1].open("x", encoding="utf-8", newline="") as file:
-        lines = [
-            (
-                outcome.metric.name,
-                outcome.metric.title,
-                outcome.score and outcome.score.score,
-                outcome.metric.better,
-                outcome.reason,
-            )
-            for outcome in outcomes
-        ]
-        write_csv(file, ("metric", "title", "score", "better", "reason"), lines)
-    shown = figures.panels(outcomes, len(codes), len(factors))
-    overview = [panel for panel in shown if panel.name not in figures.BESIDE]
-    if overview:
-        paths += figures.save(figures.draw(overview, codes, factors), out, FIGURE)
-    for panel in shown:
-        name = f"{panel.scores[0].metric}-{panel.name}"
-        paths += figures.save(figures.draw([panel], codes, factors), out, name)
-    return paths

@@ -1,8 +1,5 @@
-"""One metric or all of them, on the same codes and factors.
-
-Codes and factors from files: .npy as numpy saves it, or .csv with or without a line of names.
-Metrics in a terminal: progress while they are computed, and tables of their scores.
-"""
+"""One metric or all of them, on codes and factors from files (.npy as numpy saves it, or .csv with
+or without a line of names), shown in a terminal."""
 
 from __future__ import annotations
 
@@ -23,6 +20,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRe
 from rich.table import Table
 
 from labapp.console import marked, shown
+from labapp.datasets.split import Float64
 from labapp.errors import MetricError, UsageError
 from labapp.metrics.correlations import Correlations
 from labapp.metrics.inputs import Score, check_vectors
@@ -30,11 +28,9 @@ from labapp.metrics.registry import METRICS, Metric
 from labapp.reading import arrays, files, tables
 from labapp.reading.tables import TableError, TextTable
 
-Float64 = NDArray[np.float64]
 Say = Callable[[str, float | None], None]
 """Called with the name of each metric and None before it is computed; for metrics that may take
 minutes, also with the share that is done, 0 to 1."""
-
 OF_CONCEPTS = ("oracle", "deviation", "leakage", "between_codes", "between_concepts")
 """Parts of shape (K, K), whose rows are concepts and not codes."""
 LEARNT_WITHOUT_CONCEPTS = {"ois": {"align": True}, "ctl": {"align": True}, "icl": {"align": True}}
@@ -87,10 +83,9 @@ def compute(
     train_labels: ArrayLike | None = None,
     say: Say | None = None,
 ) -> Score:
-    """One metric.
+    """One metric. Raises MetricError: the metric refuses the data, or the settings, takes no rows
+    to learn from, or lacks labels; or it is of another package and fails.
 
-    Parameters
-    ----------
     cut : for a metric of concepts, take whether each factor is above its median. The settings of
         the score say so.
     settings : further ones of that metric, by name.
@@ -98,11 +93,6 @@ def compute(
         medians of all rows.
     labels, train_labels : the labels of a task, of the rows that are scored and of those to learn
         from; for a metric that takes them, which needs them.
-
-    Raises
-    ------
-    MetricError : the metric refuses the data, or the settings, takes no rows to learn from, or
-        lacks labels; or it is of another package and fails.
     """
     cut = cut and metric.concepts
     more: dict[str, object] = dict(settings or {})
@@ -162,17 +152,12 @@ def compute_all(
     labels: ArrayLike | None = None,
     say: Say | None = None,
 ) -> list[MetricOutcome]:
-    """Every metric in the order of the registry. One that cannot be computed says why.
+    """Every metric in the order of the registry. One that cannot be computed says why. Raises
+    MetricError: no metric could be computed on such data.
 
-    Parameters
-    ----------
     settings : further ones, by metric and name.
     names : of the metrics; by default all that there are.
     labels : of a task, for metrics that take them.
-
-    Raises
-    ------
-    MetricError : no metric could be computed on such data.
     """
     check_vectors(codes, factors)
     outcomes = []
@@ -232,12 +217,8 @@ def settings_of(metric: Metric) -> dict[str, inspect.Parameter]:
 
 
 def parse_settings(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
-    """Settings written KEY=VALUE, as the types that the metric takes.
-
-    Raises
-    ------
-    UsageError : not of this form, no setting of the metric, or a value of another type.
-    """
+    """Settings written KEY=VALUE, as the types that the metric takes. Raises UsageError: not of
+    this form, no setting of the metric, or a value of another type."""
     known = settings_of(metric)
     result: dict[str, object] = {}
     for text in texts:
@@ -267,8 +248,7 @@ def parse_all_settings(texts: Sequence[str]) -> dict[str, dict[str, object]]:
 
 
 def _kind(parameter: inspect.Parameter) -> type | None:
-    """The type of a plain setting, None of any other. One of None by default is told by its
-    annotation, a text."""
+    """The type of a plain setting, by its default or its annotation; None of any other."""
     kinds = {"bool": bool, "int": int, "float": float, "str": str}
     if parameter.default is None:
         return kinds.get(str(parameter.annotation).removesuffix(" | None"))
@@ -312,12 +292,8 @@ def read(path: Path, letter: str) -> NumberTable:
     """A file of codes or factors.
 
     Columns without names are called by `letter` and their number from 1: c1, c2. Whether the values
-    can be scored is for the metrics to say.
-
-    Raises
-    ------
-    MetricError : there is no such file, it cannot be read, its ending is another, it holds no array
-        of numbers, or lines of different lengths.
+    can be scored is for the metrics to say. Raises MetricError: there is no such file, it cannot be
+    read, its ending is another, it holds no array of numbers, or lines of different lengths.
     """
     ending = path.suffix.lower()
     if ending not in ENDINGS:
@@ -368,7 +344,8 @@ def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
     except TableError as error:
         raise _refuse(path, error.what, error.todo) from error
     values = np.array(read, dtype=np.float64).reshape(-1, len(names))
-    if has_names and not names[0] and _counts(values[:, 0]):
+    counts = len(values) > 0 and values[0, 0] in (0, 1) and (np.diff(values[:, 0]) == 1).all()
+    if has_names and not names[0] and counts:
         raise _refuse(
             path,
             "its first column has no name and counts the rows, as pandas and R write it",
@@ -376,13 +353,6 @@ def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
         )
     named = tuple(name or f"{letter}{at}" for at, name in enumerate(names, 1))
     return NumberTable(values, named if has_names else default_names(letter, len(names)))
-
-
-def _counts(column: NDArray[np.float64]) -> bool:
-    """Whether a column counts from 0 or 1."""
-    if not len(column):
-        return False
-    return column[0] in (0, 1) and bool((np.diff(column) == 1).all())
 
 
 def _is_number(cell: str) -> bool:

@@ -1,17 +1,13 @@
 """The process that first computes a file made by somebody else, within limits of memory and time.
+Started by `labapp.representations.importing.convert`.
 
 A TorchScript or torch.export file is converted to ONNX, and its outputs are reported. For an ONNX
 graph, the process reports whether it answers at all. Messages are frames (8 bytes of length, then
-as many bytes) over two pipes. A file that is a program is opened only once the process has given up
-its access to files and network.
+as many bytes) over two pipes.
 
-Started by `labapp.representations.importing.convert`.
-
-A process that can compute, and neither open a file nor reach a network: on Linux, by Landlock
-and seccomp; on macOS, by sandbox-exec. Elsewhere there is none, and what needs it is refused.
-
-A TorchScript file is a program. One was seen to open a file on the disk while it was run, so that
-it is opened in a process that gave these rights away and speaks through two pipes alone.
+A TorchScript file is a program: one was seen to open a file on the disk while it was run. So it is
+opened only once the process has given up its access to files and network: on Linux by Landlock and
+seccomp, on macOS by sandbox-exec. Elsewhere such a file is refused.
 """
 
 from __future__ import annotations
@@ -27,11 +23,12 @@ import socket
 import struct
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Final, Protocol
+from typing import IO, Any, Final
 
 from labapp.representations.importing import memory
+from labapp.representations.importing.memory import in_use
 
 MEMORY = 4 << 30
 """Bytes that opening, converting and computing may take."""
@@ -199,13 +196,10 @@ def _operator(target: Any) -> str:
     return schema.name if schema is not None else f"python::{getattr(target, '__name__', target)}"
 
 
-class _Opened(Protocol):
-    def operators(self) -> set[str]: ...
-    def onnx(self, latents: Any) -> bytes: ...
-    def __call__(self, latents: Any) -> Any: ...
-
-
-FORMATS: dict[str, Callable[[bytes], _Opened]] = {"torchscript": _Script, "torch-export": _Exported}
+FORMATS: dict[str, type[_Script | _Exported]] = {
+    "torchscript": _Script,
+    "torch-export": _Exported,
+}
 
 
 def _warm_up(kind: str) -> None:
@@ -357,7 +351,6 @@ _ARGUMENT = 16
 """Where it finds the lower half of the first argument of a call."""
 _X32: Final = 0x40000000
 """From here on calls of x86-64 are those of another set with the same effects."""
-
 _FORBIDDEN = {
     "x86_64": (
         0xC000003E,
@@ -401,9 +394,6 @@ are refused."""
 _CLONE_THREAD: Final = 0x10000
 
 
-SANDBOX_EXEC = "/usr/bin/sandbox-exec"
-
-
 class NoSandboxError(Exception):
     """This machine cannot shut a process in; the text says why."""
 
@@ -414,8 +404,6 @@ def shut_in(*, memory: int) -> None:
     Everything that will be needed must be loaded before. Raises NoSandboxError; then nothing is to
     be opened.
 
-    Parameters
-    ----------
     memory : bytes of address space beyond what is in use.
     """
     if platform.system() == "Darwin":
@@ -426,8 +414,8 @@ def shut_in(*, memory: int) -> None:
     known = _FORBIDDEN.get(platform.machine())
     if known is None or struct.calcsize("P") != 8:
         raise NoSandboxError(f"there is none for processors of the kind {platform.machine()}")
-    in_use = _address_space()
-    resource.setrlimit(resource.RLIMIT_AS, (in_use + memory, in_use + memory))
+    most = in_use() + memory
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -450,7 +438,7 @@ def command(program: Sequence[str]) -> list[str]:
         f'(deny file-read-data (subpath "{Path.home()}") (subpath "/Volumes") '
         f'(literal "/etc/hosts") (literal "/private/etc/hosts"))(allow file-read-data {readable})'
     )
-    return [SANDBOX_EXEC, "-p", profile, *program]
+    return ["/usr/bin/sandbox-exec", "-p", profile, *program]
 
 
 def _check() -> None:
@@ -470,11 +458,6 @@ def _check() -> None:
         except OSError as error:
             raise NoSandboxError(f"{what} is not refused, but fails ({error})") from error
         raise NoSandboxError(f"{what} can be opened from inside it")
-
-
-def _address_space() -> int:
-    with open("/proc/self/statm", encoding="ascii") as status:  # noqa: PTH123 - no file of a user
-        return int(status.read().split()[0]) * resource.getpagesize()
 
 
 def _landlock(libc: ctypes.CDLL) -> None:

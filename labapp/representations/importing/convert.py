@@ -48,16 +48,9 @@ TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.e
 
 @dataclass(frozen=True)
 class Conversion:
-    """A graph, and what the file itself makes of latents.
-
-    Attributes
-    ----------
-    graph : ONNX.
-    decoded : ndarray
-        Of the latents that were given, shape (n, ...), float32.
-    operators : of the file, such as `aten::relu`.
-    torch : the version that opened it.
-    """
+    """A graph, and what the file itself makes of latents. `decoded`: of the latents that were
+    given, shape (n, ...), float32. `operators`: of the file, such as `aten::relu`. `torch`: the
+    version that opened it."""
 
     graph: bytes
     decoded: Float32
@@ -74,19 +67,13 @@ def convert(
     trusted: bool = False,
     todo: str = "Check the file and the latents, or export it as ONNX, and give that.",
 ) -> Conversion:
-    """Convert a file to ONNX, and compute what it makes of latents itself.
+    """Convert a file to ONNX, and compute what it makes of latents itself. Raises ModelError: it
+    cannot be opened apart, or holds what is not converted, with its operators.
 
-    Parameters
-    ----------
     path : for messages.
-    latents : ndarray
-        Or what else it takes, shape (n, ...).
+    latents : or what else it takes, shape (n, ...).
     trusted : open it without shutting the process in.
     todo : what to look at where it fails on them.
-
-    Raises
-    ------
-    ModelError : it cannot be opened apart, or holds what is not converted, with its operators.
     """
     refuse_other_kind(path, content, kind)
     with _child() as child:
@@ -149,8 +136,8 @@ _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
 
 def _other_kind(content: bytes, kind: str) -> str:
-    """What a file of torch holds instead of a program of this kind, in words; empty where it may
-    be one. It is only looked at: unpickling it could run anything."""
+    """What a file of torch holds instead of a program of this kind, in words; empty where it may be
+    one. It is only looked at: unpickling it could run anything."""
     if content.startswith(_LEGACY):
         return "what torch.save wrote, which is weights or a pickled module"
     try:
@@ -185,18 +172,9 @@ _TRIED: set[tuple[str, tuple[int, ...]]] = set()
 
 
 def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
-    """Compute an ONNX graph in a process of its own, before this process opens it.
-
-    Parameters
-    ----------
-    name : for messages.
-    inputs : ndarray
-        Each of them is computed alone, and all together; shape (n, ...).
-
-    Raises
-    ------
-    ModelError : it takes more memory than it may, or does not answer within `SECONDS`.
-    """
+    """Compute an ONNX graph in a process of its own, before this process opens it. Raises
+    ModelError: it takes more memory than it may, or does not answer within `SECONDS`. `name`: for
+    messages. `inputs`: each of them is computed alone, and all together; shape (n, ...)."""
     key = sha256(content).hexdigest(), inputs.shape[1:]
     if key in _TRIED:
         return

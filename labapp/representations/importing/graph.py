@@ -52,14 +52,12 @@ def needed() -> Any:
 
 
 def read(path: Path | str, content: bytes) -> ModelProto:
-    """The graph of a decoder in a file, if it is one that is imported. Raises ModelError with all
-    faults."""
+    """The graph of a decoder in a file. Raises ModelError with all faults."""
     return _checked(path, content, latents=True)
 
 
 def check(path: Path | str, content: bytes) -> None:
-    """Raises ModelError with all faults of a graph of any one input and output, whose shapes are
-    tried later."""
+    """Raises ModelError with all faults of a graph of any one input and output."""
     _checked(path, content, latents=False)
 
 
@@ -190,8 +188,7 @@ class Runner:
     """A graph in onnxruntime, on one thread of the processor."""
 
     def __init__(self, path: Path | str, content: bytes, trial: Float32 | None = None) -> None:
-        """trial: latents that it is tried on before, in a process of its own; None for a graph that
-        was made of one that was."""
+        """trial: latents to try it on before, in a process of its own; None where that was done."""
         import onnxruntime
 
         if trial is not None:
@@ -227,14 +224,9 @@ class Runner:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the numbers that a graph makes become a picture or a series.
-
-    Attributes
-    ----------
-    shape : of one instance: (points,), (rows, columns) or (rows, columns, 3).
-    reshape : what each instance is reshaped to before.
-    channels_first : whether colours come first there.
-    """
+    """How the numbers that a graph makes become a picture or a series. `shape`: of one instance:
+    (points,), (rows, columns) or (rows, columns, 3). `reshape`: what each instance is reshaped to
+    before. `channels_first`: whether colours come first there."""
 
     shape: tuple[int, ...]
     reshape: tuple[int, ...]
@@ -242,16 +234,9 @@ class Layout:
 
 
 def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
-    """The layout of instances of the shape `made`.
-
-    Parameters
-    ----------
-    asked : what the user says it is: (points,), (rows, columns) or (rows, columns, 3).
-
-    Raises
-    ------
-    ValueError : it fits no picture, or not what was asked for.
-    """
+    """The layout of instances of the shape `made`. Raises ValueError: it fits no picture, or not
+    what was asked for. `asked`: what the user says it is: (points,), (rows, columns) or (rows,
+    columns, 3)."""
     plain = made
     while len(plain) > 1 and plain[0] == 1 and not (len(plain) == 3 and plain[2] == 3):
         plain = plain[1:]
@@ -280,9 +265,7 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
 
 def laid_out(model: ModelProto, how: Layout) -> bytes:
     """The graph with a picture's layout behind it, n left open, and one name for input and output.
-
-    Raises ValueError for a graph of a version in which that cannot be said.
-    """
+    Raises ValueError for a graph of a version in which that cannot be said."""
     from onnx import TensorProto, helper, numpy_helper, version_converter
 
     version = next(each.version for each in model.opset_import if each.domain in ("", "ai.onnx"))

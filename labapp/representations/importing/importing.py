@@ -45,14 +45,7 @@ _SAFE = "Nothing was written."
 
 @dataclass(frozen=True)
 class Imported:
-    """A package that was made.
-
-    Attributes
-    ----------
-    folder : Path
-    card : ModelCard
-    notes : what is to be known of it, such as how long a decode takes.
-    """
+    """A package that was made. `notes`: what is to be known of it, such as its pace."""
 
     folder: Path
     card: ModelCard
@@ -63,14 +56,10 @@ class Imported:
 class _Opened:
     """A decoder that can be run.
 
-    Attributes
-    ----------
     name : for messages.
     run : latents -> instances of the layout's shape.
-    how : Layout
     graph : ONNX; none of a function in Python.
-    expected : ndarray or None
-        What a converted file made itself of the latents that it is tried on.
+    expected : what a converted file made itself of the latents that it is tried on.
     files : name -> SHA-256.
     package, versions : see `Origin`.
     """
@@ -99,10 +88,9 @@ def import_decoder(
     trusted: bool = False,
     out: Path | None = None,
 ) -> Imported:
-    """Make a model package of a decoder.
+    """Make a model package of a decoder. Raises ModelError: with everything that is wrong with the
+    decoder.
 
-    Parameters
-    ----------
     source : an ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
     latents : .npy, shape (n, dimensions): encodings of data that the model did not learn from, if
         there are any. Limits of dials and questions are taken from them.
@@ -111,20 +99,23 @@ def import_decoder(
     distance : how two instances are compared; see `labapp.representations.distance`. By default the
         mean squared error. A usual one gets the scale of the model, unless the name says it.
     limits : YAML with `dials`, see `latents.Dials`.
-    dataset : str or None
-        Of which the model is, for its card; by default what stands before the stroke of its id.
+    dataset : of which the model is, for its card; by default what stands before the stroke of its
+        id.
     trusted : open a TorchScript file though it cannot be shut in.
     out : the folder to write; by default the user's models, where studies find the model by its id.
-
-    Raises
-    ------
-    ModelError : with everything that is wrong with the decoder.
     """
     _check_id(model_id)
     folder = resources.user_models() / model_id if out is None else out
     package.refuse_existing(folder)
     if distance is not None:
-        _check_distance(distance)
+        try:
+            named(distance)
+        except ValueError as error:
+            raise ModelError(
+                f"{distance!r} is no distance; it is {error}.",
+                safe=_SAFE,
+                todo="Correct --distance.",
+            ) from error
     rows = rows_of.read(latents)
     dials = rows_of.dials(rows, latents, limits)
     space = LatentSpace.from_json([dial.model_dump() for dial in dials])
@@ -285,8 +276,7 @@ def _python(
     trial: Float32,
     shape: tuple[int, ...] | None,
 ) -> _Opened:
-    """What a function of a package is: a torch module, which becomes a graph, or a function of
-    latents, which stays one."""
+    """A function of a package: a torch module becomes a graph, a function of latents stays one."""
     code = python_backend.locate(function)
     before = set(sys.modules)
     value = python_backend.call(code)
@@ -344,12 +334,3 @@ def _check_id(model_id: str) -> None:
             safe=_SAFE,
             todo="An id is DATASET/NAME: lower case, digits and hyphens, such as digits8/pca5.",
         )
-
-
-def _check_distance(distance: str) -> None:
-    try:
-        named(distance)
-    except ValueError as error:
-        raise ModelError(
-            f"{distance!r} is no distance; it is {error}.", safe=_SAFE, todo="Correct --distance."
-        ) from error

@@ -80,8 +80,7 @@ def read(path: Path) -> Float32:
 
 
 def dials(rows: Float32, latents: Path, limits: Path | None) -> list[Dial]:
-    """Those of the file, or sliders over the range of each column, in steps of a half to a
-    twentieth of a percent of it."""
+    """Those of the file, or sliders over each column's range, of 200 to 2,000 steps."""
     if limits is None:
         made: list[Dial] = []
         for index, column in enumerate(rows.T, start=1):
@@ -150,12 +149,7 @@ def limits_of(dials: list[Dial], latents: Path, limits: Path | None) -> str:
 
 def where(rows: Float32, broken: NDArray[np.bool_], space: LatentSpace) -> str:
     """Which of these dial states are broken: the dial that tells them apart best, and examples.
-
-    Parameters
-    ----------
-    rows : shape (n, dimensions).
-    broken : shape (n,), of which one at least is.
-    """
+    `rows`: shape (n, dimensions). `broken`: shape (n,), of which one at least is."""
     ours, others = rows[broken], rows[~broken]
     low, high = ours.min(axis=0), ours.max(axis=0)
     among = ((others >= low) & (others <= high)).sum(axis=0)

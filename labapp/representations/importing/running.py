@@ -30,18 +30,13 @@ def graph_of(
     todo: str,
     trusted: bool = False,
 ) -> bytes:
-    """The ONNX graph of a file, which was tried on random inputs.
+    """The ONNX graph of a file, which was tried on random inputs. Raises ModelError: it cannot be
+    read or converted, does not take or give these shapes, or what it was converted to gives other
+    numbers.
 
-    Parameters
-    ----------
     given, made : shapes of what it takes and gives, without the number of rows.
     todo : what to look at where it does not fit, for messages.
     trusted : whether a file that is a program is opened though it cannot be shut in.
-
-    Raises
-    ------
-    ModelError : it cannot be read or converted, does not take or give these shapes, or what it was
-        converted to gives other numbers.
     """
     content = content_of(path)
     if kind == "onnx":

@@ -36,15 +36,9 @@ ALIKE = 0.1
 
 @dataclass
 class Tried:
-    """What a decoder made of the latents that it was tried on.
-
-    Attributes
-    ----------
-    low, high : the least and the greatest value.
-    instances : list of ndarray
-        The first of them.
-    apart : how far a converted graph is from its file at most.
-    """
+    """What a decoder made of the latents that it was tried on. `low`, `high`: the least and the
+    greatest value. `instances`: the first of them. `apart`: how far a converted graph is from its
+    file at most."""
 
     low: float = np.inf
     high: float = -np.inf
@@ -88,17 +82,9 @@ def decode(
     how: Layout,
     expected: Float32 | None,
 ) -> Tried:
-    """Decode all dial states that it is tried on, alone and together.
-
-    Parameters
-    ----------
-    rows : shape (n, dimensions).
-    expected : what the file itself made of them, where it was converted.
-
-    Raises
-    ------
-    ModelError : with all faults.
-    """
+    """Decode all dial states that it is tried on, alone and together. Raises ModelError: with all
+    faults. `rows`: shape (n, dimensions). `expected`: what the file itself made of them, where it
+    was converted."""
     tried = Tried()
     trial = space.encode_rows(rows).astype(np.float32)
     broken = np.zeros(len(trial), bool)
@@ -169,10 +155,8 @@ def _same_again(name: Path | str, run: Run, trial: Float32, made: NDArray[Any]) 
 
 
 def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> list[str]:
-    """How different the pictures are, as remarks, by the distance that is used.
-
-    Raises ModelError where nobody could see a difference.
-    """
+    """How different the pictures are, as remarks, by the distance that is used. Raises ModelError
+    where nobody could see a difference."""
     pairs = _pairs(instances)
     steps = [float(np.abs(instances[a] - instances[b]).max()) for a, b in pairs]
     greatest = max(steps, default=0.0)
@@ -205,8 +189,7 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
 
 
 def scaled(name: str, instances: Sequence[Float32]) -> tuple[str, list[str]]:
-    """The distance with the scale of the model, where it is a usual one without: the median of
-    pairs of its pictures."""
+    """A usual distance without a scale gets the model's: the median of pairs of its pictures."""
     if name not in USUAL:
         return name, []
     apart = [USUAL[name](instances[a], instances[b]) for a, b in _pairs(instances)]

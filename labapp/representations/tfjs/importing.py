@@ -1,27 +1,23 @@
-"""Writes the model package of a published package's folder, whole or not at all.
+"""Writes the model package of a published TensorFlow.js package, whole or not at all, and without
+trusting it.
 
-config.json of a published package: its dials, and the latent sample the study drew from. Dz
-continuous dimensions with limits `z_lims` and, in some files, percentiles `z_pcts`, both taken over
-the whole held-out split; `Dc` gives the widths of discrete ones, which come first. `z` and `c` hold
-250 rows of that split: numbers, and for each discrete dimension one-hots. InfoGAN has none.
+config.json says the dials, and the latent sample the study drew from. Dz continuous dimensions with
+limits `z_lims` and, in some files, percentiles `z_pcts`, both taken over the whole held-out split;
+`Dc` gives the widths of discrete ones, which come first. `z` and `c` hold 250 rows of that split:
+numbers, and for each discrete dimension one-hots. InfoGAN has none.
 
-The published networks by the names and shapes of their tensors.
-
-Taken from the published files and training scripts (dtak/interactive-reconstruction, quiz/public/
-models and src), which name some layers differently, and for InfoGAN from dtak/tensorpack,
-examples/GAN/InfoGAN-mnist.py. The digits' decoders differ in names only from InfoGAN's generator,
-which has biases in its deconvolutions and plain ReLU.
+Networks are told by the names and shapes of their tensors, taken from the published files and
+training scripts (dtak/interactive-reconstruction, quiz/public/models and src), which name some
+layers differently, and for InfoGAN from dtak/tensorpack, examples/GAN/InfoGAN-mnist.py. The digits'
+decoders differ in names only from InfoGAN's generator, which has biases in its deconvolutions and
+plain ReLU.
 
 TensorFlow keeps a dense kernel as (in, out), a deconvolution's as (height, width, out, in), and
 pictures with their channels last; torch has them the other way round. In a frozen graph, batch
 normalisation has become one factor and one shift a channel, with its epsilon inside the factor.
 
-The tensors of a TensorFlow.js package, read without trusting it.
-
 `weights_manifest.json` lists groups. The shards of a group are one run of bytes, cut anywhere, in
 which its tensors lie one behind the other, little-endian, in the order listed.
-
-The JSON files of a published package: parsed without trust, refused with what is wrong.
 """
 
 from __future__ import annotations
@@ -60,8 +56,6 @@ from labapp.training import files
 Float32 = NDArray[np.float32]
 
 CONFIG = "config.json"
-WITHOUT_SAMPLE = "mnist-infogan"
-"""The only architecture without an encoder, and so without a sample."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e30, le=1e30)]
 
@@ -128,7 +122,8 @@ def _of_the_percentiles(config: Config) -> list[str]:
 
 def _of_the_sample(config: Config, network: PublishedNetwork) -> list[str]:
     if not config.z:
-        if network.architecture == WITHOUT_SAMPLE and not config.c:
+        # The only architecture without an encoder, and so without a sample.
+        if network.architecture == "mnist-infogan" and not config.c:
             return []
         return ["z is missing: the rows of the held-out split that a study draws from"]
     problems = []
@@ -204,9 +199,7 @@ def percentiles(config: Config, sample: Float32) -> Float32:
 
 WEB = "decoder_web"
 """The folder inside a published package that holds manifest and shards."""
-
 _CONFIG = TypeAdapter(Config)
-_TITLES = {"sinelines": "Sinelines", "dsprites": "dSprites", "mnist": "MNIST"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,23 +212,14 @@ class PackagePaths:
 
 
 def import_package(source: Path, out: Path | None = None, model_id: str | None = None) -> Path:
-    """Write the model package of a published TensorFlow.js package.
+    """Write the model package of a published TensorFlow.js package. Returns the folder that was
+    written. Raises ModelError: the package is incomplete, of an unknown network or at odds with its
+    config.json; `model_id` is no id; `out` exists or cannot be written.
 
-    Parameters
-    ----------
     source : the published folder, or the `decoder_web` in it.
     out : the folder to write, which must not exist; by default `<id>` among the user's models.
     model_id : `<dataset>/<name>`; by default the data set the architecture is for, and
         `published-` with the name of the published folder.
-
-    Returns
-    -------
-    The folder that was written.
-
-    Raises
-    ------
-    ModelError : the package is incomplete, of an unknown network or at odds with its config.json;
-        `model_id` is no id; `out` exists or cannot be written.
     """
     paths = find(source)
     published = read(paths.weights)
@@ -262,7 +246,11 @@ def find(source: Path) -> PackagePaths:
     if weights.name == WEB:
         whole = weights.parent
     if not (weights / MANIFEST).is_file():
-        newer = " It has a model.json, as newer versions write." if _newer(source) else ""
+        newer = (
+            " It has a model.json, as newer versions write."
+            if any((folder / "model.json").is_file() for folder in (source, source / WEB))
+            else ""
+        )
         raise refuse(
             f"There is no published package at {source}: neither {MANIFEST} nor "
             f"{WEB}/{MANIFEST} is there.{newer}",
@@ -273,10 +261,6 @@ def find(source: Path) -> PackagePaths:
     return PackagePaths(whole.name, weights, whole / CONFIG)
 
 
-def _newer(source: Path) -> bool:
-    return any((folder / "model.json").is_file() for folder in (source, source / WEB))
-
-
 def _card(
     architecture: str,
     name: str,
@@ -285,14 +269,15 @@ def _card(
     hashes: Mapping[str, str],
 ) -> ModelCard:
     dataset = architecture.split("-", maxsplit=1)[0]
-    shown = _TITLES[dataset]
+    shown = {"sinelines": "Sinelines", "dsprites": "dSprites", "mnist": "MNIST"}[dataset]
+    match = re.fullmatch(r"(ae|vae|ig|tc|ss|gt)\d*", name.lower())
     return ModelCard(
         card=1,
         id=_checked(model_id) if model_id is not None else _derived(dataset, name),
         title=f"{shown} {name}, imported",
         notes=_notes(config),
         dataset=dataset,
-        published=_published(name),
+        published=(None if match is None else PublishedModel(paper="000", name=match[0])),
         architecture=architecture,
         display=published_display(dataset, ARCHITECTURES[architecture].display),
         task=PUBLISHED.get(dataset),
@@ -301,12 +286,6 @@ def _card(
         origin=Origin(format="tfjs", files=dict(hashes)),
         held_out_error=None if config.mse is None else HeldOutError(published=config.mse),
     )
-
-
-def _published(name: str) -> PublishedModel | None:
-    """Which model of the paper it is, where its folder is named as the published ones are."""
-    match = re.fullmatch(r"(ae|vae|ig|tc|ss|gt)\d*", name.lower())
-    return None if match is None else PublishedModel(paper="000", name=match[0])
 
 
 def _notes(config: Config) -> str:
@@ -347,7 +326,6 @@ def _checked(model_id: str) -> str:
 
 Shape = tuple[int | None, ...]
 """None stands for the width of z."""
-
 EPSILON = 1e-5
 """What torch's batch normalisation adds to a variance."""
 
@@ -502,10 +480,6 @@ def _layer(name: str) -> TensorNames:
     return TensorNames(f"{name}/kernel", f"{name}/bias")
 
 
-def _unbiased(name: str) -> TensorNames:
-    return TensorNames(f"{name}/kernel", None)
-
-
 def _tensorpack(name: str) -> TensorNames:
     return TensorNames(f"{name}/W", f"{name}/b")
 
@@ -555,13 +529,13 @@ _MNIST = NetworkLayout(
         Dense("dense.3", _layer("ae/dec2"), 1024, 6272, _norm("dense.4", "ae/dec2_bn"), 128),
         Deconv(
             "deconv.1",
-            _unbiased("ae/dec3"),
+            TensorNames("ae/dec3/kernel", None),
             128,
             64,
             _fused("deconv.2", "ae/dec3_bn"),
             biased=False,
         ),
-        Deconv("deconv.4", _unbiased("ae/dec4"), 64, 1),
+        Deconv("deconv.4", TensorNames("ae/dec4/kernel", None), 64, 1),
     ),
 )
 
@@ -596,12 +570,9 @@ def plain(name: str) -> str:
 def recognise(tensors: Mapping[str, Array]) -> PublishedNetwork:
     """The network these tensors belong to.
 
-    Integers are the graph's own constants (shapes to reshape to, bounds of slices): they are
-    passed over, unless they have the name of a weight.
-
-    Raises
-    ------
-    ModelError : no known network, or one with tensors missing, besides, or of another shape.
+    Integers are the graph's own constants (shapes to reshape to, bounds of slices): they are passed
+    over, unless they have the name of a weight. Raises ModelError: no known network, or one with
+    tensors missing, besides, or of another shape.
     """
     weights = {name for layout in LAYOUTS for name in layout.tensors}
     result: dict[str, Array] = {}
@@ -680,14 +651,9 @@ class PublishedTensors:
 
 
 def read(folder: Path) -> PublishedTensors:
-    """The tensors of the package whose manifest lies in `folder`.
-
-    Raises
-    ------
-    ModelError : a file is missing, too large or leads out of the folder; a tensor is quantised or
-        of a type that is not read; a group's bytes are fewer or more than its tensors need; a
-        value is not finite.
-    """
+    """The tensors of the package whose manifest lies in `folder`. Raises ModelError: a file is
+    missing, too large or leads out of the folder; a tensor is quantised or of a type that is not
+    read; a group's bytes are fewer or more than its tensors need; a value is not finite."""
     path = folder / MANIFEST
     content = read_bytes(path)
     groups = parse(path, content, _GROUPS)
@@ -698,8 +664,12 @@ def read(folder: Path) -> PublishedTensors:
         run = _join(folder, number, group, hashes)
         at = 0
         for entry in group.weights:
-            values = np.frombuffer(run[at : at + entry.nbytes], _DTYPES[entry.dtype])
-            tensors[entry.name] = _finite(path, entry, values.reshape(entry.shape))
+            bytes_ = run[at : at + entry.nbytes]
+            values: NDArray[Any] = np.frombuffer(bytes_, _DTYPES[entry.dtype])
+            if not np.isfinite(values).all():
+                raise refuse(f"{folder}: the tensor {entry.name} holds values that are not finite.")
+            native = values.astype(values.dtype.newbyteorder("="))
+            tensors[entry.name] = native.reshape(entry.shape)
             at += entry.nbytes
     return PublishedTensors(tensors, hashes)
 
@@ -753,18 +723,10 @@ def _join(folder: Path, number: int, group: TensorGroup, hashes: dict[str, str])
     return b"".join(contents)
 
 
-def _finite(path: Path, entry: TensorEntry, values: NDArray[Any]) -> Array:
-    if not np.isfinite(values).all():
-        raise refuse(f"{path.parent}: the tensor {entry.name} holds values that are not finite.")
-    return values.astype(values.dtype.newbyteorder("="))
-
-
 LARGEST = 32 * 1024 * 1024
 """Bytes of a JSON file. The largest published one has a tenth of a megabyte."""
-
 SHOWN = 4
 """Problems that are spelt out; the rest are counted."""
-
 Value = TypeVar("Value")
 
 
