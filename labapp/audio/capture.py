@@ -140,7 +140,7 @@ class PortAudioInput:
     def __init__(self, device: Device, rate: int | None = None) -> None:
         sounddevice = portaudio.load()
         self.rate = rate or device.default_rate
-        self._finished = False
+        self.finished = False
         problem: Exception | None = None
         # Mono where the device can; some cards only open with all their channels.
         for channels in dict.fromkeys((1, min(device.channels, 2), device.channels)):
@@ -183,16 +183,11 @@ class PortAudioInput:
         )
 
     def _on_finished(self) -> None:
-        self._finished = True
+        self.finished = True
 
     def take(self) -> list[Packet]:
         """Everything captured since the last call, oldest first."""
         return self._queue.take()
-
-    @property
-    def finished(self) -> bool:
-        """True once the host ended the stream by itself."""
-        return self._finished
 
     def close(self) -> None:
         """Close the stream; a host whose device is gone may never return from this."""
@@ -300,8 +295,12 @@ class WavWriter:
         while self._waiting:
             head = self._waiting[0]
             if isinstance(head, int):
-                frames = min(head, _SILENCE_CHUNK)
-                self._advance(self._put_data(bytes(frames * FRAME_BYTES)) // FRAME_BYTES, head)
+                silence = bytes(min(head, _SILENCE_CHUNK) * FRAME_BYTES)
+                put = self._put_data(silence) // FRAME_BYTES
+                if put == head:
+                    self._waiting.popleft()
+                else:
+                    self._waiting[0] = head - put
             else:
                 put = self._put_data(head)
                 self._held_frames -= put // FRAME_BYTES
@@ -328,12 +327,6 @@ class WavWriter:
     def close(self) -> None:
         """Give the file back; sync first."""
         os.close(self._fd)
-
-    def _advance(self, put_frames: int, head: int) -> None:
-        if put_frames == head:
-            self._waiting.popleft()
-        else:
-            self._waiting[0] = head - put_frames
 
     def _put_data(self, data: bytes) -> int:
         """Write whole frames at the end of the data; returns the bytes that are in the file."""

@@ -18,15 +18,14 @@ import os
 import queue
 import signal
 import struct
-import subprocess
 import sys
 import threading
 import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol
 
 from labapp.audio import portaudio
 from labapp.errors import AudioError
@@ -100,15 +99,7 @@ class ProcessOutput:
     """
 
     def __init__(self, device: str, rate: int) -> None:
-        package_root = str(Path(__file__).resolve().parents[2])
-        paths = [package_root, os.environ.get("PYTHONPATH", "")]
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "labapp.audio.output", device, str(rate)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        )
+        self._child = portaudio.start_child("labapp.audio.output", device, str(rate))
         self._lock = threading.Lock()
         self.pid = self._child.pid
         assert self._child.stdout is not None
@@ -139,12 +130,9 @@ class ProcessOutput:
     def _send(self, content: bytes) -> None:
         pipe = self._child.stdin
         assert pipe is not None
-        with self._lock:
-            try:
-                pipe.write(content)
-                pipe.flush()
-            except (OSError, ValueError):  # gone; closed
-                return
+        with self._lock, suppress(OSError, ValueError):  # gone; closed
+            pipe.write(content)
+            pipe.flush()
 
     def reports(self) -> Iterator[Report]:
         pipe = self._child.stdout
@@ -158,20 +146,13 @@ class ProcessOutput:
         for pipe in (self._child.stdin, self._child.stdout):
             if pipe is not None:
                 # Another thread may be reading: it finds the end of the pipe.
-                with self._lock:
-                    _close(pipe)
+                with self._lock, suppress(OSError, ValueError):
+                    pipe.close()
 
 
 def open_output(device: str, rate: int) -> ProcessOutput:
     """Open a loudspeaker in a process of its own. Raises AudioError."""
     return ProcessOutput(device, rate)
-
-
-def _close(pipe: IO[bytes]) -> None:
-    try:
-        pipe.close()
-    except (OSError, ValueError):
-        return
 
 
 class SampleQueue:

@@ -28,9 +28,9 @@ import sys
 import threading
 import time
 from collections import deque
-from pathlib import Path
 from typing import IO, Any
 
+from labapp.audio import portaudio
 from labapp.audio.capture import Packet, PortAudioInput
 from labapp.audio.devices import Device, list_devices
 from labapp.errors import AudioError, DeviceGone
@@ -52,18 +52,8 @@ class ProcessInput:
     """
 
     def __init__(self, device: Device) -> None:
-        package_root = str(Path(__file__).resolve().parents[2])
         described = json.dumps(dataclasses.asdict(device))
-        paths = [package_root, os.environ.get("PYTHONPATH", "")]
-        self._child = subprocess.Popen(
-            # -P: nothing from the folder the program was started in.
-            [sys.executable, "-P", "-m", "labapp.audio.process", described],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # PortAudio and ALSA explain themselves there at length; what matters comes as events.
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        )
+        self._child = portaudio.start_child("labapp.audio.process", described)
         self.pid = self._child.pid
         self.rate = self.channels = 0
         self.beat_ns: int | None = time.perf_counter_ns()

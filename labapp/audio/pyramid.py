@@ -118,7 +118,7 @@ def forget(samples: WavSamples) -> None:
         _made(samples, hashed.update)
         digest = hashed.hexdigest()
     for path in filter(None, (_place(digest), index)):
-        recorded_sound.drop(path)
+        path.unlink(missing_ok=True)
 
 
 def _place(digest: str) -> Path:

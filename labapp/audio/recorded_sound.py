@@ -26,11 +26,11 @@ import json
 import os
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +49,6 @@ from labapp.reading.values import json_value
 
 Stretch = tuple[int, int]
 """Session time in ns; half-open."""
-Absence = Literal["not_recorded", "missing", "unreadable", "other_file", "no_time", "cut_off"]
-"""Why there is no sound, beside the causes of `audio.gap`: nothing was recorded; the file is not
-there, cannot be read, is another than the one recorded, has no place in time, or ends too early."""
 
 DEFAULT_RATE = 48_000
 SHORTEST_GAP_NS = 20_000_000
@@ -102,8 +99,9 @@ class RecordedSound:
     spans : tuple of SoundSpan
         What can be heard, in order of time; none overlaps another.
     gaps : tuple of (int, int, str)
-        Session time and cause of each stretch without sound: an `Absence`, or the cause of an
-        `audio.gap`.
+        Session time and cause of each stretch without sound: the cause of an `audio.gap`, or
+        not_recorded, missing, unreadable (the file), other_file (than the one recorded), no_time
+        (it has no place in time) or cut_off (it ends too early).
     rate : int
         Frames a second of what is read: the highest of any file.
     problems : tuple of Message
@@ -444,41 +442,7 @@ def put(path: Path, body: bytes) -> None:
             draft.unlink(missing_ok=True)
 
 
-def drop(path: Path) -> None:
-    """Take something away, if it is there. Raises OSError where it cannot be removed."""
-    path.unlink(missing_ok=True)
-
-
 _CHUNK = 1 << 20
-
-
-class Checksum(Protocol):
-    """Computes a checksum piece by piece, and compares it with that of the block."""
-
-    def update(self, data: bytes, /) -> None: ...
-    def fits(self) -> bool: ...
-
-
-class _Sha256:
-    def __init__(self, block: AudioBlock) -> None:
-        self._expected = block.sha256
-        self._digest = hashlib.sha256()
-        self.update: Callable[[bytes], None] = self._digest.update
-
-    def fits(self) -> bool:
-        return self._digest.hexdigest() == self._expected
-
-
-class _Crc32:
-    def __init__(self, block: AudioBlock) -> None:
-        self._expected = block.crc32
-        self._crc = 0
-
-    def update(self, data: bytes) -> None:
-        self._crc = zlib.crc32(data, self._crc)
-
-    def fits(self) -> bool:
-        return self._crc == self._expected
 
 
 def method(block: AudioBlock) -> str:
@@ -492,15 +456,19 @@ def fits(stream: IO[bytes], block: AudioBlock) -> bool | None:
     stream : positioned at the block's first byte. It is read in pieces, because a block can be
         hours of silence after a machine slept.
     """
-    checksum: Checksum = _Sha256(block) if method(block) == "SHA-256" else _Crc32(block)
+    sha256, crc32 = hashlib.sha256(), 0
+    has_sha256 = method(block) == "SHA-256"
     left = (block.frames - block.first_frame) * FRAME_BYTES
     while left > 0:
         data = stream.read(min(left, _CHUNK))
         if not data:
             return None
-        checksum.update(data)
+        if has_sha256:
+            sha256.update(data)
+        else:
+            crc32 = zlib.crc32(data, crc32)
         left -= len(data)
-    return checksum.fits()
+    return sha256.hexdigest() == block.sha256 if has_sha256 else crc32 == block.crc32
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from labapp.audio import devices
@@ -106,7 +107,7 @@ class Recorder:
         take: int = 1,
     ) -> None:
         self._folder, self._segment, self._take = folder, segment, take
-        self.name = self._name(take)
+        self.name = file_name(segment, take)
         self.path = folder / self.name
         self.device = device
         self._emit = emit
@@ -115,7 +116,8 @@ class Recorder:
         self._from_perf_ns = from_perf_ns
         self._min_free_bytes = min_free_bytes
         self._silent_after_s = silent_after_s
-        self._watcher = watcher or default_watcher(device)
+        behind = devices.behind_sound_server(device.name, device.host_api)
+        self._watcher = watcher or (PulseWatcher() if behind else NoWatcher())
         self._open_input = open_input
         self._stream: InputStream | None = None
         self._stopping = threading.Event()
@@ -126,9 +128,6 @@ class Recorder:
         self._next_try = 0.0
         self._problem = ""
         self._still_since_ns: int | None = None
-
-    def _name(self, take: int) -> str:
-        return file_name(self._segment, take)
 
     def start(self) -> None:
         """Open microphone and file, and begin. Emits AudioStarted.
@@ -293,7 +292,7 @@ class Recorder:
         before = self._track
         if stream.rate == before.rate:
             return True
-        name = self._name(self._take + 1)
+        name = file_name(self._segment, self._take + 1)
         try:
             track = self._new_track(name, stream.rate)
         except OSError as error:
@@ -315,10 +314,8 @@ class Recorder:
         if stream is not None:
             stream.close()
             self._track.take(stream.take())
-            if self._track.capturing:
-                self._track.end_stream()
-            else:
-                self._track.fill_until(time.perf_counter_ns())
+        if stream is not None and self._track.capturing:
+            self._track.end_stream()
         else:
             self._track.fill_until(time.perf_counter_ns())
         self._track.close()
@@ -355,16 +352,7 @@ def file_name(segment: int, take: int) -> str:
 
 def next_take(folder: Path, segment: int) -> int:
     """The number of the next recording in a run."""
-    take = 1
-    while (folder / file_name(segment, take)).exists():
-        take += 1
-    return take
-
-
-def default_watcher(device: Device) -> SourceWatcher:
-    """`pactl` where the device is a door to PulseAudio or PipeWire, else nobody."""
-    behind = devices.behind_sound_server(device.name, device.host_api)
-    return PulseWatcher() if behind else NoWatcher()
+    return next(take for take in count(1) if not (folder / file_name(segment, take)).exists())
 
 
 def _no_file(path: Path, error: OSError) -> AudioError:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from labapp.errors import RecordError
 from labapp.events import GENESIS, Event, Payload
-from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION
+from labapp.journal.layout import COLUMNS, INTEGERS, JOURNAL, OPTIONAL, SCHEMA, SCHEMA_VERSION
 from labapp.journal.plausible import PlausibilityCheck
 from labapp.journal.read import opened, read_rows
 from labapp.journal.rows import ENVIRONMENT, Row, missing_packages, payloads
@@ -172,8 +172,6 @@ def _missing(recorded: Row) -> str:
 
 
 _META = {"schema_version": str(SCHEMA_VERSION)}
-_INTEGERS = frozenset({"seq", "segment", "t_ns", "v", "trial", "attempt"})
-_OPTIONAL = frozenset({"stage", "trial", "attempt"})
 _SETTINGS = {"user_version": 0, "application_id": 0, "encoding": "UTF-8", "auto_vacuum": 0}
 _SHOWN = 5
 _Objects = dict[tuple[str, str], str | None]
@@ -182,8 +180,8 @@ _Objects = dict[tuple[str, str], str | None]
 def _values(connection: sqlite3.Connection) -> list[str]:
     """Values whose type is not their column's, which nothing can be computed from."""
     wrong = " OR ".join(
-        f"typeof({name}) NOT IN ('{'integer' if name in _INTEGERS else 'text'}'"
-        f"{', ' + repr('null') if name in _OPTIONAL else ''})"
+        f"typeof({name}) NOT IN ('{'integer' if name in INTEGERS else 'text'}'"
+        f"{', ' + repr('null') if name in OPTIONAL else ''})"
         for name in COLUMNS
     )
     rows = connection.execute(f"SELECT seq FROM events WHERE {wrong} LIMIT {_SHOWN}")
@@ -207,14 +205,10 @@ def _objects(connection: sqlite3.Connection) -> Iterator[str]:
     for kind, name in sorted(expected.keys() - there.keys()):
         yield f"the {kind} {name} is missing"
     for kind, name in sorted(there.keys() - expected.keys()):
-        yield f"{_article(kind)} {kind} {name!r} was added"
+        yield f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} {name!r} was added"
     for kind, name in sorted(there.keys() & expected.keys()):
         if there[kind, name] != expected[kind, name]:
             yield f"the {kind} {name} was changed: its columns are not a journal's"
-
-
-def _article(kind: str) -> str:
-    return "an" if kind[0] in "aeiou" else "a"
 
 
 def _settings(connection: sqlite3.Connection) -> Iterator[str]:

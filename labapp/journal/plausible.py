@@ -92,13 +92,9 @@ class PlausibilityCheck:
     def _planned(self, event: Event, payload: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
             return "a session is planned once, at its beginning"
-        names = {
-            "study": payload.study,
-            "participant": payload.participant,
-            "session": payload.session,
-        }
-        for what, label in names.items():
-            if not NAMES[what].fullmatch(label):  # they stand in names of files
+        for what, pattern in NAMES.items():
+            label = getattr(payload, what)
+            if not pattern.fullmatch(label):  # they stand in names of files
                 return f"{label[:60]!r} is the name of no {what}"
         for row in payload.plan:
             name, kind = row.get("id"), row.get("part")

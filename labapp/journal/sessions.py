@@ -188,8 +188,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         raise RecordError("The journal does not begin with the session's plan.")
     summary = outline(rows, last_ns)
     name = _name(folder)
-    renamed = (planned.participant, planned.session) != (name.participant, name.session)
-    if renamed:
+    if (planned.participant, planned.session) != (name.participant, name.session):
         who = {"participant": planned.participant, "session": planned.session}
         raise RecordError(Message("renamed", folder=folder.name, **who))
     return {

@@ -159,9 +159,8 @@ def _whole(line: str) -> Withdrawal | None:
         name = FolderName.parse(entry["session"])
         if name is None or entry["data"] not in ("kept", "deleted"):
             return None
-        cells = tuple(map(str, entry["cells"]))
-        kept = entry["data"] == "kept"
-        utc = str(entry["utc"])
-        return Withdrawal(str(name), name.participant, name.session, utc, kept, cells)
+        kept, cells = entry["data"] == "kept", tuple(map(str, entry["cells"]))
+        who = name.participant, name.session
+        return Withdrawal(str(name), *who, str(entry["utc"]), kept, cells)
     except (ValueError, KeyError, TypeError):
         return None

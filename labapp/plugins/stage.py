@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, Self, TypeVar
 
+from labapp.clock import NS
 from labapp.events import Payload, UnstampedEvent
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import StageTimeExpired, TrialEnded
 from labapp.plugins.machine import PartMachine
 
-NS = 1_000_000_000
 INTERRUPTED = "interrupted"
 """How an attempt at a question ends that is asked again. It does not count as one of the stage's
 questions."""

@@ -79,9 +79,6 @@ Decision = Sequence[UnstampedEvent]
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
-REOPENED = "the end was taken back"
-"""Why a session pauses that goes on after its end."""
-
 
 @dataclass(frozen=True, slots=True)
 class PartRecord:
@@ -178,10 +175,11 @@ class SessionState:
         )
 
 
+@dataclass(eq=False)
 class SessionMachine:
     """The state machine of a session.
 
-    Parameters
+    Attributes
     ----------
     parts : the plan.
     tasks : their state machines.
@@ -194,28 +192,15 @@ class SessionMachine:
     debriefs : when the last part, a debriefing, is shown at an early end.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[PlannedPart],
-        tasks: Sequence[PartMachine[Any]],
-        flags: dict[int, str],
-        rules: Inclusion | None = None,
-        incentive: Incentive | None = None,
-        *,
-        restarts: bool = False,
-        takes_back: bool = True,
-        stalls: str = "leave-out",
-        debriefs: EarlyDebrief = "never",
-    ) -> None:
-        self.parts = tuple(parts)
-        self.tasks = tuple(tasks)
-        self.flags = flags
-        self.rules = rules or Inclusion()
-        self.incentive = incentive
-        self.restarts = restarts
-        self.takes_back = takes_back
-        self.stalls = stalls
-        self.debriefs = debriefs
+    parts: Sequence[PlannedPart]
+    tasks: Sequence[PartMachine[Any]]
+    flags: Mapping[int, str]
+    rules: Inclusion = field(default_factory=Inclusion)
+    incentive: Incentive | None = None
+    restarts: bool = field(default=False, kw_only=True)
+    takes_back: bool = field(default=True, kw_only=True)
+    stalls: str = field(default="leave-out", kw_only=True)
+    debriefs: EarlyDebrief = field(default="never", kw_only=True)
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -384,9 +369,8 @@ class SessionMachine:
     def _reopen(self, state: SessionState, seq: int) -> Decision:
         """The session goes on where it was, in a pause, for the participant has to be there
         first."""
-        reopened = UnstampedEvent(SessionReopened(seq))
-        pause = () if state.pauses.paused else (UnstampedEvent(SessionPaused(REOPENED)),)
-        return (reopened, *pause)
+        pause = UnstampedEvent(SessionPaused("the end was taken back"))
+        return (UnstampedEvent(SessionReopened(seq)), *(() if state.pauses.paused else (pause,)))
 
     def _next_part(self, state: SessionState) -> Decision:
         if self._declined(state):

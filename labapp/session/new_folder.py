@@ -38,10 +38,6 @@ from labapp.study.people import Visits
 
 _log = logging.getLogger(__name__)
 PATIENCE_S = 10.0
-_MADE = frozenset({STUDY, STIMULI, AUDIO, LOCK})
-"""What is in a folder before its first event, besides the files of the journal and environment."""
-_FEW_BYTES = 64 * 1024
-"""A journal without events is smaller, so that a larger one need not be read."""
 
 
 class NewFolder:
@@ -234,7 +230,8 @@ def _holds_no_event(path: Path) -> bool:
     if not journal.exists():
         return True
     try:
-        return journal.stat().st_size < _FEW_BYTES and extent(path)[0] == 0
+        # A journal without events is smaller, so that a larger one need not be read.
+        return journal.stat().st_size < 64 * 1024 and extent(path)[0] == 0
     except (LabappError, OSError):
         return False
 
@@ -242,9 +239,8 @@ def _holds_no_event(path: Path) -> bool:
 def _only_made(path: Path) -> bool:
     """Whether a folder holds what labapp makes before the first event, and nothing besides."""
     stems = (JOURNAL, *(Path(name).stem + ".partial" for name in (JOURNAL, ENVIRONMENT)))
-    for child in path.iterdir():
-        ours = child.name in _MADE or child.name == ENVIRONMENT or child.name.startswith(stems)
-        if not ours:
-            return False
+    made = (STUDY, STIMULI, AUDIO, LOCK, ENVIRONMENT)
+    if not all(child.name in made or child.name.startswith(stems) for child in path.iterdir()):
+        return False
     audio = path / AUDIO
     return not audio.is_dir() or not any(audio.iterdir())

@@ -16,7 +16,7 @@ from filelock import FileLock
 from labapp import __version__, access, resources
 from labapp.analysis.rows import SessionRecords
 from labapp.clock import Clock, SessionClock, utc_text
-from labapp.errors import AudioError, LabappError
+from labapp.errors import AudioError, LabappError, SessionError
 from labapp.events import Event, Payload, Source, UnstampedEvent
 from labapp.events.agreement import Agreement
 from labapp.events.commands import EndSession, GiveConsent
@@ -66,11 +66,8 @@ from labapp.study.stimulus_stages import PredictMasked
 
 EmitBody = Callable[[Payload], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
-MakeScheduler = Callable[[Clock], Scheduler]
-MakeHeartbeat = Callable[[Clock], Heartbeat]
 
 
-BEGAN_WITHOUT = "the session began without sound"
 LATE_S = 12.0
 """How long a session waits at its end for a microphone that is being opened."""
 NOT_AGREED = "the participant did not agree to a sound recording"
@@ -103,7 +100,7 @@ class SessionDependencies:
 
     decoders: Mapping[str, Decoder]
     warmed: Sequence[DecoderWarmed]
-    make_scheduler: MakeScheduler
+    make_scheduler: Callable[[Clock], Scheduler]
     make_recorder: MakeRecorder | None = None
     no_sound: str = "the study records no sound"
     private: Path = field(default_factory=resources.private_root)
@@ -120,7 +117,7 @@ class SessionDependencies:
     no_streams: str = ""
     streams_required: bool = False
     make_late: Callable[[Any], MakeRecorder] | None = None
-    make_heartbeat: MakeHeartbeat | None = None
+    make_heartbeat: Callable[[Clock], Heartbeat] | None = None
 
 
 @dataclass
@@ -205,14 +202,16 @@ class OpenSession:
         except AudioError as error:
             self._recording = False
             self.runner.recorder = None
-            self.no_sound = error.what
-            message = coded(error.what)
-            self.runner.emit(AudioOff(str(error.what), message=message))
-            self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
-            self._failed = True
+            self._microphone_failed(error)
             if self.loaded.study.recording.audio == "required":
                 self._next_recorder = recorder.again()  # where the end is taken back
                 self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
+
+    def _microphone_failed(self, error: LabappError) -> None:
+        self.no_sound, self._failed = error.what, True
+        message = coded(error.what)
+        self.runner.emit(AudioOff(str(error.what), message=message))
+        self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
 
     @property
     def wants_microphone(self) -> bool:
@@ -253,10 +252,7 @@ class OpenSession:
         self._late = self._opened = None
         self._recording, self.runner.recorder = recorder is not None, recorder
         if error is not None:
-            self.no_sound, message = error.what, coded(error.what)
-            self.runner.emit(AudioOff(str(error.what), message=message))
-            self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
-            self._failed = True
+            self._microphone_failed(error)
         elif self.runner.finished:
             self.stop_sound()
         else:
@@ -268,14 +264,8 @@ class OpenSession:
 
     def _agreed(self) -> bool:
         """Whether the plan's consent, if it has one, was given."""
-        records = [
-            record
-            for part, record in zip(
-                self.runner.machine.parts, self.runner.state.records, strict=True
-            )
-            if part.consents
-        ]
-        return all(record.outcome == "completed" for record in records)
+        records = zip(self.runner.machine.parts, self.runner.state.records, strict=True)
+        return all(record.outcome == "completed" for part, record in records if part.consents)
 
     def give_consent(
         self, name: str = "", drawing: str = "", uses: Mapping[str, bool] | None = None
@@ -483,7 +473,10 @@ def resume(
         if planned.audio == "off" and not recorded:
             # Even with a microphone now: the participant may have declined the recording.
             dependencies = replace(
-                dependencies, make_recorder=None, make_late=None, no_sound=BEGAN_WITHOUT
+                dependencies,
+                make_recorder=None,
+                make_late=None,
+                no_sound="the session began without sound",
             )
         continued = resuming.continued_clock(past, speed)
         journal = Journal.reopen(home.journal, lambda last: continued.clock)
@@ -519,7 +512,12 @@ def _assemble(
     if isinstance(clock, resuming.Continued):
         clock, gap_by, changed = clock
     if dependencies.blind and state.blind is False:
-        raise resuming.not_blind(home.path)
+        raise SessionError(
+            f"{home.path.name} cannot be made blind: its console has named the representations "
+            "already.",
+            safe="It is untouched.",
+            todo="Go on with it without --blind.",
+        )
     runner = Runner(
         journal=journal,
         clock=clock,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from labapp import access, leftovers
@@ -114,14 +114,7 @@ def store_consent(private: Path, study: str, consent: Consent) -> Path:
             _prepare(connection)
             connection.execute(
                 f"INSERT INTO consent ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    consent.participant,
-                    consent.session,
-                    consent.name,
-                    consent.utc,
-                    consent.document_sha256,
-                    consent.drawing,
-                ),
+                astuple(consent),
             )
     except (OSError, sqlite3.Error) as error:
         raise DataFolderError(

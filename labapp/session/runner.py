@@ -68,8 +68,6 @@ POLL_S = 0.02
 """Session seconds between two looks at a commit that takes its time."""
 STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
-TAKES_SCREEN = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
-"""Events after which the participant cannot go on with what is on the screen."""
 
 
 class Microphone(Protocol):
@@ -231,7 +229,7 @@ class Runner:
         sound = self._sound.apply(payload)
         if sound != self._sound:
             self._sound = sound
-            self.scheduler.post(self._tell)
+            self.scheduler.post(self.tell)
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
@@ -254,7 +252,7 @@ class Runner:
             self._busy = False
         if changed:
             self._arm()
-            self._tell()
+            self.tell()
 
     def _stood_still(self, still: Standstill) -> None:
         """Decide about it before anything else: what waited meanwhile is late by as much, and no
@@ -308,7 +306,8 @@ class Runner:
     ) -> bool:
         """Whether the participant still has something to send before this command takes the screen
         away; the command is decided again after it."""
-        if not any(isinstance(unstamped.payload, TAKES_SCREEN) for unstamped in events):
+        ends = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
+        if not any(isinstance(unstamped.payload, ends) for unstamped in events):
             return False
         if command is self._asked_for:
             self._asked_for = None
@@ -345,7 +344,7 @@ class Runner:
                 self._stalled = False
                 self.emit(AlarmCleared("journal_stalled"))
             self._arm()
-            self._tell()
+            self.tell()
             self._work()
             return
         self._waited_s += self.clock.real_seconds(round(POLL_S * NS))
@@ -353,7 +352,7 @@ class Runner:
             self._stalled = True
             detail = self.journal.failed or "the disk does not answer"
             self.emit(AlarmRaised("journal_stalled", detail))
-            self._tell()
+            self.tell()
 
     def _due(self) -> Command | None:
         """What the present state asks of the runner itself."""
@@ -366,7 +365,7 @@ class Runner:
         if command is not None:
             self.send(command, Source.SYSTEM)
             return
-        self._tell()
+        self.tell()
         self._work()
 
     def _arm(self) -> None:
@@ -387,10 +386,7 @@ class Runner:
             self._arm()
 
     def tell(self) -> None:
-        """Tell the listeners that something changed besides the state, such as the recorder."""
-        self._tell()
-
-    def _tell(self) -> None:
+        """Tell the listeners that something changed, also besides the state, as the recorder."""
         for listener in tuple(self._listeners):
             listener()
 
@@ -419,7 +415,7 @@ class Runner:
     def go(self) -> None:
         """Begin the plan, or go on with it."""
         self._arm()
-        self._tell()
+        self.tell()
         self._work()
         if self.heartbeat is not None:  # now that the first screen is there
             self.heartbeat.begin()
@@ -434,7 +430,7 @@ class Runner:
         if page and self.state.running:
             task = self.machine.tasks[self.state.index]
             self.state = replace(self.state, part_state=task.at_page(self.state.part_state, page))
-        self._tell()
+        self.tell()
 
     def close(self, reason: str) -> None:
         """Stop the recorder, end the segment, write everything and join all threads."""

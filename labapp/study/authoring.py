@@ -25,12 +25,13 @@ from labapp.study.loading import (
     LoadedStudy,
     decoded,
     in_language,
+    key_at,
     package_root,
     plain_name,
     word_files,
 )
 from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
-from labapp.study.schemas import modeline, schema_of
+from labapp.study.schemas import as_text, modeline
 from labapp.study.translating import lacking, to_be_translated, write
 
 WIDTH = 92
@@ -75,21 +76,21 @@ def new_study(
     target = folder / f"{name}.yaml"
     contents: dict[Path, bytes] = {
         target: _study_file(name, loaded, translated=translated).encode(),
-        folder / "schemas" / "study.json": _schema("study"),
-        folder / "schemas" / "instrument.json": _schema("instrument"),
     }
+    for document in ("study", "instrument"):
+        contents[folder / "schemas" / f"{document}.json"] = as_text(document).encode()
     words = {in_language(template, loaded.study.language) for template in word_files(loaded.study)}
     words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
     of_the_original = texts_to_read(loaded)
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
             continue  # words are the program's
-        text = content
         if file.startswith("instruments/"):
-            text = _instrument_file(file, content, loaded).encode()
+            content = _instrument_file(file, content, loaded).encode()
         elif file in of_the_original:
-            text = (OF_ANOTHER.format(study=loaded.study.id) + decoded(content)).encode()
-        contents[folder / file] = text
+            note = f"<!-- Written for {loaded.study.id}: change what is not true of your study. -->"
+            content = f"{note}\n{decoded(content)}".encode()
+        contents[folder / file] = content
     for file, instead in loaded.fallbacks.items():
         if file in words:
             continue
@@ -117,10 +118,6 @@ def texts_to_read(loaded: LoadedStudy) -> list[str]:
     """The texts of a study that participants read and that may speak of its own material."""
     words = {in_language(name, loaded.study.language) for name in word_files(loaded.study)}
     return sorted(name for name in loaded.files if name.endswith(".md") and name not in words)
-
-
-def _schema(document: str) -> bytes:
-    return (json.dumps(schema_of(document), indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _instrument_file(name: str, content: bytes, loaded: LoadedStudy) -> str:
@@ -164,23 +161,10 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
             f" These texts were written for {study.id} and may name its pictures, models or paper. "
             f"Change what is not true of your study: {', '.join(texts)}."
         )
-    head = textwrap.fill(
-        head,
-        WIDTH,
-        initial_indent="# ",
-        subsequent_indent="# ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    head = "\n".join(_comment(head, "# "))
     there = set(re.findall(r"(?m)^(\w+):", text))
     more = _more(Study, there, "a study", _EXAMPLES)
     return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
-
-
-OF_ANOTHER = "<!-- Written for {study}: change what is not true of your study. -->\n"
-"""Before each copied text, for its author alone."""
-OF_THE_ORIGINAL = ("summary", "replicates")
-"""Keys by which a study says what it is and which published study it repeats."""
 
 
 _COMMENT = re.compile(r"""((?:[^"'#]|"[^"]*"|'[^']*')*?)\s+#\s.*""")
@@ -193,7 +177,7 @@ def _without_origin(text: str, *, comments: bool) -> str:
     kept, leave = [], False
     for line in text.split("\n"):
         if re.match(r"\w", line):
-            leave = line.partition(":")[0] in OF_THE_ORIGINAL
+            leave = line.partition(":")[0] in ("summary", "replicates")
         if leave or (not comments and line.lstrip().startswith("#")):
             continue
         comment = None if comments else _COMMENT.fullmatch(line)
@@ -208,8 +192,7 @@ def _with_own_files(path: Path, text: str) -> str:
         name = value.removeprefix(SHIPPED)
         if name == value or place[0] not in ("flow", "incentive"):
             continue
-        key = next(step for step in reversed(place) if isinstance(step, str))
-        plain = plain_name(key, name)
+        plain = plain_name(key_at(place), name)
         written = f'"{plain}"' if "{" in plain else plain
         index = located.line(place) - 1
         named = rf"""(["']?){re.escape(value)}\1(?![\w.{{}}-])"""
@@ -220,8 +203,7 @@ def _with_own_files(path: Path, text: str) -> str:
 
 def _with_german_words(text: str) -> str:
     """The text with the moderator's usual words in German, where it names them in English."""
-    usual = zip(Recording().prompts, GERMAN_PROMPTS, strict=True)
-    for english, german in usual:
+    for english, german in zip(Recording().prompts, GERMAN_PROMPTS, strict=True):
         text = text.replace(f"prompts: [{english}", f"prompts: [{german}")
     for number, english in Study.model_fields["flags"].default.items():
         text = re.sub(
@@ -252,10 +234,15 @@ def _more(
     return "\n".join(lines) + "\n"
 
 
+def _field_name(model: type[BaseModel], key: object) -> str | None:
+    return next((n for n, field in model.model_fields.items() if key in (field.alias, n)), None)
+
+
 def _default(model: type[BaseModel], key: str) -> str:
     """The value of a key where nothing is said."""
-    field = next(f for name, f in model.model_fields.items() if key in (f.alias, name))
-    default = field.get_default(call_default_factory=True)
+    name = _field_name(model, key)
+    assert name is not None
+    default = model.model_fields[name].get_default(call_default_factory=True)
     value = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
     return json.dumps(value, ensure_ascii=False)
 
@@ -332,9 +319,8 @@ def _owner(model: type[BaseModel], key: str) -> type[BaseModel]:
 
 def _choices(model: type[BaseModel], key: str) -> list[str]:
     """The values of which a key has one; none where there are many or a single one."""
-    fields: Mapping[str, Any] = model.model_fields
-    field = next((f for name, f in fields.items() if key in (f.alias, name)), None)
-    choices = list(_literals(None if field is None else field.annotation))
+    name = _field_name(model, key)
+    choices = list(_literals(None if name is None else model.model_fields[name].annotation))
     return choices if len(choices) > 1 else []
 
 
@@ -352,9 +338,7 @@ def _at(document: Any, path: Path_) -> Any:
     """What stands at a path of a document; None for what is written in another form there."""
     for step in path:
         if isinstance(document, BaseModel):
-            fields = type(document).model_fields
-            names = (name for name, field in fields.items() if step in (field.alias, name))
-            name = next(names, None)
+            name = _field_name(type(document), step)
             document = None if name is None else getattr(document, name)
         elif isinstance(document, Mapping):
             document = document.get(step)

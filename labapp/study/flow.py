@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
+from labapp.documents import Path_
 from labapp.plugins import registry
 from labapp.plugins.item import Item
 from labapp.plugins.open_union import OpenUnion, one_of
@@ -64,9 +65,8 @@ def _kinds(*, inside: bool) -> dict[str, list[type[Item]]]:
     return kinds
 
 
+@cache
 def _union(*, inside: bool) -> TypeAdapter[Item]:
-    kinds = _kinds(inside=inside)
-
     def key_of(item: Any) -> str:
         """The kind of an item: the one of its keys that names a kind, else a key that does not."""
         if isinstance(item, BaseModel):
@@ -75,7 +75,8 @@ def _union(*, inside: bool) -> TypeAdapter[Item]:
         every = _kinds(inside=False)
         return next((key for key in ("each", *every) if key in keys), next(iter(keys), "nothing"))
 
-    members = [Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds.items()]
+    kinds = _kinds(inside=inside).items()
+    members = [Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds]
     union: Any = members[0]
     for member in members[1:]:
         union = union | member
@@ -86,19 +87,13 @@ def _classes(*, inside: bool) -> tuple[type[Item], ...]:
     return tuple(item_class for classes in _kinds(inside=inside).values() for item_class in classes)
 
 
-@cache
-def _inner() -> TypeAdapter[Item]:
-    return _union(inside=True)
+def _open_union(*, inside: bool) -> OpenUnion:
+    return OpenUnion(partial(_classes, inside=inside), partial(_union, inside=inside))
 
 
-@cache
-def _outer() -> TypeAdapter[Item]:
-    return _union(inside=False)
-
-
-InnerItem = Annotated[Item, OpenUnion(partial(_classes, inside=True), _inner)]
+InnerItem = Annotated[Item, _open_union(inside=True)]
 """An item inside `each`."""
-FlowItem = Annotated[Item, OpenUnion(partial(_classes, inside=False), _outer)]
+FlowItem = Annotated[Item, _open_union(inside=False)]
 """An item of a flow."""
 
 
@@ -126,11 +121,7 @@ class EachItem(Item):
         return self.model_copy(update={"flow": tuple(i.with_stages(changed) for i in self.flow)})
 
 
-Place = tuple[str | int, ...]
-"""Where an item stands in the study file."""
-
-
-def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Place, Item]]:
+def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Path_, Item]]:
     """Every item and where it stands, those inside `each` after it."""
     for index, item in enumerate(flow):
         yield ("flow", index), item

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from labapp.documents import dotted
+from labapp.documents import Path_, dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.lsl import streams as lsl
 from labapp.plugins import registry
@@ -28,7 +28,7 @@ from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven
 from labapp.study.conditions import VARIABLE, fill
-from labapp.study.design import ExcludeRule, Place
+from labapp.study.design import ExcludeRule
 from labapp.study.examining import examine
 from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.asking import withheld
@@ -100,7 +100,10 @@ def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
         *_unheard(loaded),
         *_in_another_language(loaded),
         *_not_known(loaded),
-        *_uneven(loaded),
+        *(
+            f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
+            for place, what in uneven(loaded.study)
+        ),
         *_solved_differently(plans),
         *_not_sent(loaded),
         *_not_asked_again(loaded),
@@ -162,14 +165,11 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Study
     needed = loaded.study.inclusion.min_solved
     solvable = max((sum(part.solvable for part in plan.parts) for plan in plans), default=0)
     if needed > solvable:
-        yield StudyError.at(
-            loaded.path,
-            loaded.located.line(("inclusion", "min_solved")),
-            "inclusion.min_solved",
+        what = (
             f"nobody would count: it is {needed}, and the stages ask {solvable} questions that "
-            "can be solved",
-            f"Give at most {solvable}.",
+            "can be solved"
         )
+        yield _fault(loaded, ("inclusion", "min_solved"), what, f"Give at most {solvable}.")
 
 
 def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
@@ -217,14 +217,6 @@ def _solved_differently(plans: Sequence[Plan]) -> list[str]:
         "give their stages one `distance` and one `target_alignment`."
     )
     return [warning]
-
-
-def _uneven(loaded: LoadedStudy) -> list[str]:
-    """Of a design whose orders cannot come out even, with the line."""
-    return [
-        f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
-        for place, what in uneven(loaded.study)
-    ]
 
 
 def _unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
@@ -373,23 +365,21 @@ def _plans(
         except (StimuliError, ModelError) as error:
             raise _named(references[stimulus_set.sha256], error) from error
 
-    plans = []
-    for session, (number, drawn) in product(sessions_of(loaded.study), variants(loaded.study)):
-        plans.append(
-            planner.realise(
-                loaded,
-                loaded.study.participants.label(number),
-                session,
-                space_of=lambda model: space_of(there(model)),
-                prior_of=lambda model: prior_of(there(model)),
-                tasks_of=lambda model: tasks_of(there(model)),
-                stimuli_of=stimuli,
-                predict_masked=outputs,
-                drawn=drawn,
-                errors=errors,
-            )
+    return [
+        planner.realise(
+            loaded,
+            loaded.study.participants.label(number),
+            session,
+            space_of=lambda model: space_of(there(model)),
+            prior_of=lambda model: prior_of(there(model)),
+            tasks_of=lambda model: tasks_of(there(model)),
+            stimuli_of=stimuli,
+            predict_masked=outputs,
+            drawn=drawn,
+            errors=errors,
         )
-    return plans
+        for session, (number, drawn) in product(sessions_of(loaded.study), variants(loaded.study))
+    ]
 
 
 def _named(reference: str, error: LabappError) -> StudyError:
@@ -409,7 +399,7 @@ OF_EVERY_STUDY = frozenset(
 def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
     """Every mistake in the rules, with its line. plans: of every condition."""
     for name, rule in loaded.study.exclude.items():
-        at: Place = ("exclude", name)
+        at: Path_ = ("exclude", name)
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
         of_answers = (rule.item, rule.score, rule.failed_checks_above)
@@ -424,7 +414,7 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
 
 
 def _resolved(
-    loaded: LoadedStudy, place: Place, measure: str, known: Iterable[Called], kind: str
+    loaded: LoadedStudy, place: Path_, measure: str, known: Iterable[Called], kind: str
 ) -> Called:
     names = ", ".join(dict.fromkeys(name for _, name in known)) or "none"
     unknown = f"no questionnaire of the flow has {kind} {measure!r}; there are: {names}"
@@ -439,7 +429,7 @@ def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
     known = list(dict.fromkeys((*scores(loaded), *items(loaded))))
     names: dict[Called, str] = {}
     for index, name in enumerate(measured):
-        place: Place = ("design", "measured", index)
+        place: Path_ = ("design", "measured", index)
         try:
             of = _resolved(loaded, place, name, known, "an item or a score")
         except StudyError as error:
@@ -450,7 +440,7 @@ def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
             yield _fault(loaded, place, what, "Leave one of them out.")
 
 
-def _item(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
+def _item(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
     known = items(loaded)
     try:
         item = known[_resolved(loaded, (*at, "item"), measure, known, "an item")]
@@ -468,7 +458,7 @@ def _item(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> It
             yield _fault(loaded, (*at, key), what, "Give one of these.")
 
 
-def _score(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
+def _score(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
     known = scores(loaded)
     try:
         limits = known[_resolved(loaded, (*at, "score"), measure, known, "a score")]
@@ -480,7 +470,7 @@ def _score(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> I
 
 def _limit(
     loaded: LoadedStudy,
-    at: Place,
+    at: Path_,
     rule: ExcludeRule,
     measure: str,
     limits: Limits | None,
@@ -502,13 +492,27 @@ def _limit(
 
 
 def _task(
-    loaded: LoadedStudy, at: Place, rule: ExcludeRule, plans: Sequence[Plan]
+    loaded: LoadedStudy, at: Path_, rule: ExcludeRule, plans: Sequence[Plan]
 ) -> Iterator[StudyError]:
     (key,) = rule.model_fields_set
     if key == "interrupted_s_above" or loaded.origin:
         return  # what could not be read may hold the questions
     if key == "failed_checks_above":
-        yield from _checks(loaded, (*at, key), rule.failed_checks_above or 0, plans)
+        asked = [
+            sum(len(row.checks) for part in plan.parts if (row := part.questionnaire()) is not None)
+            for plan in plans
+        ]
+        most = max(asked, default=0)
+        items = (item for instrument in loaded.instruments.values() for item in instrument.items)
+        if not most and any(item.right is not None for item in items):
+            return  # asked in a session that is not the first
+        if not most:
+            what = "no questionnaire of the flow has an attention check"
+            todo = "Give an item `check: …`, its right answer."
+            yield _fault(loaded, (*at, key), what, todo)
+        elif (rule.failed_checks_above or 0) >= most:
+            what = f"nobody would fail: attention checks that are asked: {most}"
+            yield _fault(loaded, (*at, key), what, "Give a smaller number.")
         return
     parts = [part for plan in plans for part in plan.parts if part.measures]
     if not parts:
@@ -516,26 +520,6 @@ def _task(
     elif key == "completion_rate_below" and not any(part.solvable for part in parts):
         what = "no stage of the flow has questions that can be solved"
         yield _fault(loaded, (*at, key), what, "Leave it out.")
-
-
-def _checks(
-    loaded: LoadedStudy, at: Place, limit: int, plans: Sequence[Plan]
-) -> Iterator[StudyError]:
-    """More failed checks than are asked of anybody."""
-    asked = [
-        sum(len(sheet.checks) for part in plan.parts if (sheet := part.questionnaire()) is not None)
-        for plan in plans
-    ]
-    most = max(asked, default=0)
-    items = (item for instrument in loaded.instruments.values() for item in instrument.items)
-    if not most and any(item.right is not None for item in items):
-        return  # asked in a session that is not the first
-    if not most:
-        what = "no questionnaire of the flow has an attention check"
-        yield _fault(loaded, at, what, "Give an item `check: …`, its right answer.")
-    elif limit >= most:
-        what = f"nobody would fail: attention checks that are asked: {most}"
-        yield _fault(loaded, at, what, "Give a smaller number.")
 
 
 def _possible(item: Item, level: object) -> bool:
@@ -558,5 +542,5 @@ def _answers(item: Item) -> str:
     return ", ".join(item.offered()) or "any text"
 
 
-def _fault(loaded: LoadedStudy, place: Place, what: str, todo: str) -> StudyError:
+def _fault(loaded: LoadedStudy, place: Path_, what: str, todo: str) -> StudyError:
     return StudyError.at(loaded.path, loaded.located.line(place), dotted(place), what, todo)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -105,14 +106,15 @@ def realise(
         representations,
         stimuli_of,
         predict_masked,
+        errors,
         at,
         session,
-        errors,
     )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
 
+@dataclass(eq=False)
 class Planner:
     """Makes the parts of one participant's plan; task types ask it for all that parts share.
 
@@ -124,8 +126,10 @@ class Planner:
     participant : the participant's label; `number` is the number in it.
     seed : of every draw, with a purpose of its own for each.
     representations : latent spaces of the models.
-    stimuli_of, predict_masked
+    stimuli_of, predict_masked, errors
         See `realise`.
+    at_sessions, session
+        The participant's places by session, and the label of this session.
     flow : tuple of (Item, dict)
         What this participant goes through, with the variables at each item.
     choices : what was chosen for this participant, for people and tables.
@@ -135,32 +139,23 @@ class Planner:
         the task chooses the keys, which begin with its name.
     """
 
-    def __init__(
-        self,
-        loaded: LoadedStudy,
-        participant: str,
-        number: int,
-        seed: int,
-        representations: Representations,
-        stimuli_of: StimuliOf,
-        predict_masked: PredictMasked,
-        places: Mapping[str, allocation.Place],
-        session: str,
-        errors: list[LabappError] | None = None,
-    ) -> None:
-        self.errors = errors
-        self.loaded = loaded
-        self.study = study = loaded.study
-        self.participant = participant
-        self.number = number
-        self.seed = seed
-        self.representations = representations
-        self.stimuli_of = stimuli_of
-        self.predict_masked = predict_masked
-        self.place = place = places[session]
+    loaded: LoadedStudy
+    participant: str
+    number: int
+    seed: int
+    representations: Representations
+    stimuli_of: StimuliOf
+    predict_masked: PredictMasked
+    errors: list[LabappError] | None
+    at_sessions: InitVar[Mapping[str, allocation.Place]]
+    session: InitVar[str]
+
+    def __post_init__(self, at_sessions: Mapping[str, allocation.Place], session: str) -> None:
+        self.study = study = self.loaded.study
+        self.place = place = at_sessions[session]
         flows = {
             label: tuple(unroll(study.flow, each.scope, each.turns))
-            for label, each in places.items()
+            for label, each in at_sessions.items()
         }
         self.flow = flows[session]
         before = list(flows)[: list(flows).index(session)]

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from labapp.documents import LANGUAGE, SLUG, Strict
+from labapp.documents import LANGUAGE, SLUG, Path_, Strict
 from labapp.naming import NotReserved, reserved
 from labapp.plugins.item import FlowOf
 from labapp.study import allocation, conditions
@@ -29,7 +29,7 @@ from labapp.study.design import (
     Hypothesis,
     Missing,
 )
-from labapp.study.flow import FlowItem, Place, items_of, placed_items
+from labapp.study.flow import FlowItem, items_of, placed_items
 from labapp.study.label import LABEL
 from labapp.study.partial import INCOMPLETE
 from labapp.study.rules import Incentive, Inclusion
@@ -37,7 +37,6 @@ from labapp.validating import faults_at
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
-Stalls = Literal["leave-out", "keep", "repeat-question"]
 
 
 def _number_in(pattern: str, label: str) -> int | None:
@@ -186,11 +185,6 @@ class Replicates(Strict):
     run: Literal["crowd", "lab"]
 
 
-def _without_variables(models: tuple[str, ...]) -> tuple[str, ...]:
-    """The models, where all are written out; else what they are depends on the participant."""
-    return () if any(conditions.VARIABLE.search(model) for model in models) else models
-
-
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
 
@@ -261,7 +255,7 @@ class Study(Strict):
     inclusion: Inclusion = Inclusion()
     incentive: Incentive | None = None
     when_interrupted: Interrupted = "resume"
-    stalls: Stalls = "leave-out"
+    stalls: Literal["leave-out", "keep", "repeat-question"] = "leave-out"
     flags: dict[int, str] = Field(
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
@@ -313,8 +307,11 @@ class Study(Strict):
         """By factor of the design its levels as texts; () where only the sessions tell them."""
         if self.design is None:
             levels = conditions.values_of(self.assignment, inside=True)
+            models = self.listed_models
+            if any(conditions.VARIABLE.search(model) for model in models):
+                models = ()  # they depend on the participant
             return {
-                MODEL: _without_variables(self.listed_models),
+                MODEL: models,
                 **{name: tuple(map(str, values)) for name, values in levels.items()},
             }
         told = {
@@ -358,7 +355,7 @@ class Study(Strict):
     @classmethod
     def _fits(cls, flow: tuple[FlowItem, ...], info: ValidationInfo) -> tuple[FlowItem, ...]:
         """Refuse items that do not fit where they stand, each with its place."""
-        wrong: list[tuple[Place, str]] = []
+        wrong: list[tuple[Path_, str]] = []
         for index, item in enumerate(flow):
             if item.first_only and index:
                 wrong.append(((index,), f"{item.key} once, as the first item"))
@@ -371,7 +368,7 @@ class Study(Strict):
         for place, item in placed_items(flow):
             wrong += [(place[1:], problem) for problem in item.problems(study)]
         if wrong:
-            told: dict[Place, str] = {}
+            told: dict[Path_, str] = {}
             for place, what in wrong:
                 told[place] = f"{told[place]}, and {what}" if place in told else what
             raise faults_at(

@@ -312,7 +312,7 @@ class _Choosing(Item):
         return value is not None and bool(value["chosen"])
 
     def said(self, value: Any) -> str:
-        words = {option.id: option.text for option in self.options}
+        words = self.answer_words()
         listed = ", ".join(words[option] for option in value["chosen"])
         return f"{listed}: {value['described']}" if value.get("described") else listed
 
@@ -343,8 +343,7 @@ class Choice(_Choosing):
         return self.offered()
 
     def column(self, where: str) -> Column:
-        levels = {option.id: option.text for option in self.options}
-        return Column("", f"{self.title} ({where})", levels=levels)
+        return Column("", f"{self.title} ({where})", levels=self.answer_words())
 
 
 class Choices(_Choosing):
@@ -360,8 +359,8 @@ class Choices(_Choosing):
 
     def column(self, where: str) -> Column:
         levels = ", ".join(f"{option.id} = {option.text}" for option in self.options)
-        words = f"{self.title} ({where}; all that were chosen, with ; between them; {levels})"
-        return Column("", words)
+        chosen = "all that were chosen, with ; between them"
+        return Column("", f"{self.title} ({where}; {chosen}; {levels})")
 
 
 @dataclass(frozen=True, slots=True)

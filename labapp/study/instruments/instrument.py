@@ -152,9 +152,8 @@ class Instrument(Strict):
                     if item.id in score.ratings:
                         self._rating(name, item.id, score.numbers)
                 continue
-            if score.ratings:
-                for item_id in score.ratings:
-                    self._rating(name, item_id, score.numbers)
+            for item_id in score.ratings:
+                self._rating(name, item_id, score.numbers)
             scores[name] = score
         return scores or None
 
