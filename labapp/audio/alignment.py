@@ -59,17 +59,14 @@ class ClockFit:
 
 
 def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int] = ()) -> ClockFit:
-    """Fit one segment.
+    """Fit one segment. Raises RecordError: there is not a single anchor, so that the sound has no
+    place in time.
 
     Parameters
     ----------
     anchors : in order of their frames.
     nominal_rate : in Hz.
     breaks : frames at which the stream went on after a gap; the start need not be named.
-
-    Raises
-    ------
-    RecordError : there is not a single anchor, so that the sound has no place in time.
     """
     if not anchors:
         raise RecordError(
@@ -100,12 +97,8 @@ def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int
 
 
 def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
-    """Fit one sound file from its events (audio.started, audio.block, audio.gap), in order.
-
-    Raises
-    ------
-    RecordError : the file was never started, or has no anchor.
-    """
+    """Fit one sound file from its events (audio.started, audio.block, audio.gap), in order. Raises
+    RecordError: the file was never started, or has no anchor."""
     rate = 0
     anchors: list[Anchor] = []
     breaks: list[int] = []

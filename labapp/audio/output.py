@@ -25,7 +25,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from labapp.audio import portaudio
 from labapp.errors import AudioError
@@ -63,40 +63,9 @@ class Report(NamedTuple):
     samples: int
 
 
-class OutputStream(Protocol):
-    """An open loudspeaker."""
-
-    rate: int
-
-    def write(self, samples: bytes) -> None:
-        """Send samples to be played after those before. Harmless when it is gone."""
-        ...
-
-    def flush(self) -> None:
-        """Take back what is not played. Harmless when it is gone."""
-        ...
-
-    def reports(self) -> Iterator[Report]:
-        """What the device takes, as it does; ends when it is gone or closed."""
-        ...
-
-    def close(self) -> None:
-        """Give the device back, at once."""
-        ...
-
-
-OpenOutput = Callable[[str, int], OutputStream]
-"""Opens the loudspeaker of a name (empty: the system's own choice) at a rate in Hz, which the
-stream may change."""
-
-
 class ProcessOutput:
-    """A loudspeaker opened by a child process; an OutputStream.
-
-    Raises
-    ------
-    AudioError : there is none, it cannot be opened, or it does not answer.
-    """
+    """A loudspeaker opened by a child process. rate: the one that it has, perhaps another than was
+    asked for. Raises AudioError: there is none, it cannot be opened, or it does not answer."""
 
     def __init__(self, device: str, rate: int) -> None:
         self._child = portaudio.start_child("labapp.audio.output", device, str(rate))
@@ -122,9 +91,11 @@ class ProcessOutput:
         self.rate = int(answer["rate"])
 
     def write(self, samples: bytes) -> None:
+        """Send samples to be played after those before. Harmless when it is gone."""
         self._send(_HEADER.pack(_SAMPLES, len(samples)) + samples)
 
     def flush(self) -> None:
+        """Take back what is not played. Harmless when it is gone."""
         self._send(_HEADER.pack(_FLUSH, 0))
 
     def _send(self, content: bytes) -> None:
@@ -135,12 +106,14 @@ class ProcessOutput:
             pipe.flush()
 
     def reports(self) -> Iterator[Report]:
+        """What the device takes, as it does; ends when it is gone or closed."""
         pipe = self._child.stdout
         assert pipe is not None
         while len(content := pipe.read(_REPORT.size)) == _REPORT.size:
             yield Report(*_REPORT.unpack(content))
 
     def close(self) -> None:
+        """Give the device back, at once."""
         self._child.kill()
         self._child.wait()
         for pipe in (self._child.stdin, self._child.stdout):
@@ -148,6 +121,11 @@ class ProcessOutput:
                 # Another thread may be reading: it finds the end of the pipe.
                 with self._lock, suppress(OSError, ValueError):
                     pipe.close()
+
+
+OpenOutput = Callable[[str, int], ProcessOutput]
+"""Opens the loudspeaker of a name (empty: the system's own choice) at a rate in Hz, which the
+stream may change."""
 
 
 def open_output(device: str, rate: int) -> ProcessOutput:

@@ -31,7 +31,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.output import OpenOutput, OutputStream, Report, open_output
+from labapp.audio.output import OpenOutput, ProcessOutput, Report, open_output
 from labapp.clock import NS
 from labapp.errors import AudioError
 from labapp.messages import Message
@@ -89,7 +89,7 @@ class Player:
         self._open_output = open_output
         self._lock = threading.RLock()
         self._wall = WallClock(source.begin_ns, source.end_ns)
-        self._output: OutputStream | None = None
+        self._output: ProcessOutput | None = None
         self._opener: threading.Thread | None = None
         self._closed = False
         self._problem = ""
@@ -289,7 +289,7 @@ class Player:
             self._made = last
             self._send(output, hop.samples)
 
-    def _send(self, output: OutputStream, samples: NDArray[np.int16]) -> None:
+    def _send(self, output: ProcessOutput, samples: NDArray[np.int16]) -> None:
         output.write(samples.astype(np.int16).tobytes())
         self._sent += samples.size
 
@@ -367,7 +367,7 @@ class Player:
             if self._output is output:
                 self._lose(output, Message("speaker_lost"))
 
-    def _take_over(self, output: OutputStream) -> bool:
+    def _take_over(self, output: ProcessOutput) -> bool:
         """From the machine's clock to the loudspeaker, where the playhead is now. False where the
         player was closed meanwhile."""
         with self._lock:
@@ -384,7 +384,7 @@ class Player:
             self._go_on_from(t_ns, now_ns)
             return True
 
-    def _lose(self, output: OutputStream, problem: Message) -> None:
+    def _lose(self, output: ProcessOutput, problem: Message) -> None:
         """The loudspeaker is gone: go on without it. The next `play` looks for it again."""
         now_ns = time.perf_counter_ns()
         t_ns = self._position(now_ns)

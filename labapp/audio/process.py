@@ -28,6 +28,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import IO, Any
 
 from labapp.audio import portaudio
@@ -44,11 +45,14 @@ _BEAT_S = 0.25
 
 
 class ProcessInput:
-    """A microphone opened by a child process; an InputStream.
+    """A microphone opened by a child process. Raises AudioError: the device is not there, cannot be
+    opened, or does not answer.
 
-    Raises
-    ------
-    AudioError : the device is not there, cannot be opened, or does not answer.
+    Attributes
+    ----------
+    pid : the process that the sound server sees recording.
+    beat_ns : when it last showed that it runs, by `time.perf_counter_ns`.
+    finished : the host ended the stream by itself: the device is gone.
     """
 
     def __init__(self, device: Device) -> None:
@@ -78,9 +82,11 @@ class ProcessInput:
         self.rate, self.channels = int(answer["rate"]), int(answer["channels"])
 
     def take(self) -> list[Packet]:
+        """Everything captured since the last call, oldest first."""
         return [self._packets.popleft() for _ in range(len(self._packets))]
 
     def close(self) -> None:
+        """Close the stream, within a second; what was captured can still be taken."""
         child = self._child
         if child.stdin is not None and not child.stdin.closed:
             child.stdin.close()
@@ -103,6 +109,9 @@ class ProcessInput:
                 if packet.data:
                     self._packets.append(packet)
         self.finished = True
+
+
+OpenInput = Callable[[Device], ProcessInput]
 
 
 def open_input(device: Device) -> ProcessInput:

@@ -103,7 +103,9 @@ def pyramid_of(samples: WavSamples) -> Pyramid:
     pyramid = _made(samples, hashed.update)
     if pyramid.frames != samples.size:
         return pyramid  # not read to its end: gone with its drive
-    recorded_sound.put(_place(hashed.hexdigest()), _content(pyramid))
+    body = b"".join(part.astype("<i2").tobytes() for level in pyramid.levels for part in level)
+    content = _MAGIC + _HEAD.pack(pyramid.frames) + body
+    recorded_sound.put(_place(hashed.hexdigest()), content)
     if index is not None:
         recorded_sound.put(index, hashed.hexdigest().encode())
     return pyramid
@@ -176,11 +178,6 @@ def _sizes(frames: int) -> list[int]:
     while sizes[-1] >= ENOUGH:
         sizes.append(-(-sizes[-1] // STEP))
     return sizes
-
-
-def _content(pyramid: Pyramid) -> bytes:
-    body = b"".join(part.astype("<i2").tobytes() for level in pyramid.levels for part in level)
-    return _MAGIC + _HEAD.pack(pyramid.frames) + body
 
 
 def _known(path: Path, frames: int) -> Pyramid | None:

@@ -204,7 +204,8 @@ class RecordedSound:
         try:
             samples = WavSamples(self._open_file(file.name))
         except (LabappError, OSError, ValueError) as error:
-            if _not_there(error):
+            causes = (error, error.__cause__)
+            if any(isinstance(cause, FileNotFoundError | NotADirectoryError) for cause in causes):
                 absent.append((*whole, "missing"))
                 return Message("sound_file_missing", file=file.name)
             absent.append((*whole, "unreadable"))
@@ -287,11 +288,6 @@ class RecordedSound:
             known = np.arange(lowest, lowest + samples.size)
             values = np.interp(place, known, samples, left=0.0, right=0.0)
             heard[first:last] = np.rint(values).astype(np.int16)
-
-
-def _not_there(error: Exception) -> bool:
-    causes = (error, error.__cause__)
-    return any(isinstance(cause, FileNotFoundError | NotADirectoryError) for cause in causes)
 
 
 def _same(open_file: OpenFile, file: PlacedFile) -> bool:
@@ -500,11 +496,7 @@ class RepairReport:
 
 def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[int, ...]]:
     """Frames acknowledged by the blocks, and first frames of those whose sound is not what was
-    written (cut off or changed). Reads only.
-
-    Raises
-    ------
-    OSError : the file is missing or cannot be read.
+    written (cut off or changed). Reads only. Raises OSError: the file is missing or cannot be read.
     """
     acknowledged = 0
     damaged = []
@@ -540,11 +532,8 @@ def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> Repa
     """Make a cut-off file whole.
 
     rate : nominal rate from audio.started, for a header that never reached the disk. blocks : the
-    file's audio.block events.
-
-    Raises
-    ------
-    RecordError : the file is missing, cannot be written, or is something else than our sound.
+    file's audio.block events. Raises RecordError: the file is missing, cannot be written, or is
+    something else than our sound.
     """
     try:
         size = path.stat().st_size

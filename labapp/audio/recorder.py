@@ -15,9 +15,8 @@ from itertools import count
 from pathlib import Path
 
 from labapp.audio import devices
-from labapp.audio.capture import InputStream, OpenInput
-from labapp.audio.devices import Device, NoWatcher, PulseWatcher, SourceWatcher
-from labapp.audio.process import open_input
+from labapp.audio.devices import Device, PulseWatcher, SourceWatcher
+from labapp.audio.process import OpenInput, ProcessInput, open_input
 from labapp.audio.track import FLOOR_DBFS, Emit, Outbox, Track, VoiceActivity
 from labapp.clock import NS
 from labapp.errors import AudioError
@@ -117,9 +116,9 @@ class Recorder:
         self._min_free_bytes = min_free_bytes
         self._silent_after_s = silent_after_s
         behind = devices.behind_sound_server(device.name, device.host_api)
-        self._watcher = watcher or (PulseWatcher() if behind else NoWatcher())
+        self._watcher = watcher or (PulseWatcher() if behind else SourceWatcher())
         self._open_input = open_input
-        self._stream: InputStream | None = None
+        self._stream: ProcessInput | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._level = Level()
@@ -130,13 +129,9 @@ class Recorder:
         self._still_since_ns: int | None = None
 
     def start(self) -> None:
-        """Open microphone and file, and begin. Emits AudioStarted.
-
-        Raises
-        ------
-        AudioError : the microphone cannot be opened, or the file cannot be made; nothing is left
-            open, and an existing file is as it was.
-        """
+        """Open microphone and file, and begin. Emits AudioStarted. Raises AudioError: the
+        microphone cannot be opened, or the file cannot be made; nothing is left open, and an
+        existing file is as it was."""
         stream = self._open_input(self.device)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -167,13 +162,9 @@ class Recorder:
         return track
 
     def stop(self, timeout_s: float = 5.0) -> None:
-        """End the recording: write what is queued, close the file, emit AudioStopped. Harmless
-        when not started or stopped before.
-
-        Raises
-        ------
-        AudioError : the writer did not end in time (a disk or a sound system that hangs).
-        """
+        """End the recording: write what is queued, close the file, emit AudioStopped. Harmless when
+        not started or stopped before. Raises AudioError: the writer did not end in time (a disk or
+        a sound system that hangs)."""
         self._stopping.set()
         thread, self._thread = self._thread, None
         if thread is None:
@@ -225,7 +216,7 @@ class Recorder:
         self._track.tick()
         self._level = self._snapshot()
 
-    def _drain(self, stream: InputStream, elapsed: float) -> None:
+    def _drain(self, stream: ProcessInput, elapsed: float) -> None:
         packets = stream.take()
         self._idle_s = 0.0 if packets else self._idle_s + elapsed
         self._track.take(packets)
@@ -237,7 +228,7 @@ class Recorder:
         if reason:
             self._lose(stream, reason)
 
-    def _loss(self, stream: InputStream) -> str:
+    def _loss(self, stream: ProcessInput) -> str:
         """Why the stream must be given up, or empty."""
         if stream.finished:
             return "the device ended the recording"
@@ -259,7 +250,7 @@ class Recorder:
         self._still_since_ns = None
         self._track.emit(ProgramStalled("recorder", max(0, from_ns), lasted_ns))
 
-    def _lose(self, stream: InputStream, reason: str) -> None:
+    def _lose(self, stream: ProcessInput, reason: str) -> None:
         self._watcher.unfollow()
         self._stream = None
         self._next_try = time.monotonic() + RETRY_S
@@ -286,7 +277,7 @@ class Recorder:
                 self._watcher.follow(stream.pid)
         self._next_try = time.monotonic() + RETRY_S
 
-    def _fits(self, stream: InputStream) -> bool:
+    def _fits(self, stream: ProcessInput) -> bool:
         """Whether the stream can be recorded: into the file there is, or where its rate is another
         into a new one. False where that cannot be made; it is tried again."""
         before = self._track

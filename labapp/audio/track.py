@@ -75,7 +75,7 @@ class Outbox:
 
 
 class Track:
-    """One WAV file and its events.
+    """One WAV file and its events. Raises FileExistsError, OSError: the file cannot be made.
 
     Parameters
     ----------
@@ -85,10 +85,6 @@ class Track:
     from_perf_ns : session time of a `time.perf_counter_ns` reading.
     min_free_bytes : free disk space below which an alarm is raised.
     silent_after_s : time without a voice after which the state is silent.
-
-    Raises
-    ------
-    FileExistsError, OSError : the file cannot be made.
     """
 
     def __init__(
@@ -355,7 +351,8 @@ class PacketTimeline:
         lateness = packet.perf_ns / 1e9 - self._frames / self._rate
         if self._held:
             return self._hold(packet, lateness)
-        self._forget(packet.perf_ns)
+        while len(self._window) > 1 and packet.perf_ns - self._window[0][0] > WINDOW_S * 1e9:
+            self._window.popleft()
         settled = packet.perf_ns - self._started_ns >= SETTLE_S * 1e9 and bool(self._window)
         if settled:
             self._reference = min(value for _, value in self._window)
@@ -414,10 +411,6 @@ class PacketTimeline:
 
     def _count(self, packet: Packet) -> int:
         return len(packet.data) // self._frame_bytes
-
-    def _forget(self, now_ns: int) -> None:
-        while len(self._window) > 1 and now_ns - self._window[0][0] > WINDOW_S * 1e9:
-            self._window.popleft()
 
 
 State = Literal["heard", "silent", "zeros", "clipping"]

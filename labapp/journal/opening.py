@@ -127,15 +127,11 @@ def is_session(path: Path) -> bool:
 
 def _was_session(path: Path) -> bool:
     """Whether a folder is called like a session: one without a journal is told when it is opened,
-    and not passed over."""
-    named = files.is_folder(path) and FolderName.parse(path.name) is not None
-    return named and not _annotates(path)
-
-
-def _annotates(path: Path) -> bool:
-    """Whether a folder that is called like a session holds the annotations of one: by what is in
-    it, for a study may be called `annotations`, too."""
-    return path.parent.name == ANNOTATIONS and all(
+    and not passed over. One that holds the annotations of a session is known by what is in it, for
+    a study may be called `annotations`, too."""
+    if not files.is_folder(path) or FolderName.parse(path.name) is None:
+        return False
+    return path.parent.name != ANNOTATIONS or not all(
         child.name in ANNOTATION_FILES or child.name.startswith(".") for child in path.iterdir()
     )
 

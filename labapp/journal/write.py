@@ -15,7 +15,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -367,14 +367,9 @@ def _reason(path: Path, error: Exception) -> str:
     """Why a write was refused. SQLite calls a disk full only where it meets that while writing a
     page; elsewhere (its shared memory) it says "disk I/O error"."""
     full = "full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC
-    return DISK_FULL if full or _no_room(path) else str(error)
-
-
-def _no_room(path: Path) -> bool:
-    try:
-        return shutil.disk_usage(path.parent).free < NO_ROOM_BYTES
-    except OSError:
-        return False
+    with suppress(OSError):
+        full = full or shutil.disk_usage(path.parent).free < NO_ROOM_BYTES
+    return DISK_FULL if full else str(error)
 
 
 def _error(path: Path, reason: str) -> JournalError:

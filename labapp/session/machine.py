@@ -307,13 +307,20 @@ class SessionMachine:
         return self._decide_task(state, command, now_ns)
 
     def _decide_task(self, state: SessionState, command: Command, now_ns: int) -> Decision:
-        """What the part on the screen makes of a command; a skip is pending first."""
+        """What the part on the screen makes of a command; a skip is pending first.
+
+        A participant cannot take a skip back where the study is shown as it was published, nor
+        where reaction times are measured, which a cover would change.
+        """
         events = self.tasks[state.index].decide(state.part_state, command, now_ns)
-        what = self._taken_back(state, command)
-        if not events or not what:
+        timed = self.parts[state.index].timed
+        if events and isinstance(command, SkipStage):
+            skip = SkipRequested("part", state.index, command.to)
+        elif events and isinstance(command, Skip) and self.takes_back and not timed:
+            skip = SkipRequested("trial", state.index)
+        else:
             return events
-        to = command.to if isinstance(command, SkipStage) else None
-        return (self._keyed(state, SkipRequested(what, state.index, to)),)
+        return (self._keyed(state, skip),)
 
     def _skips(self, state: SessionState, wish: SkipStage) -> bool:
         """Whether a skip is of the part that runs, and leads on in the plan, past no consent."""
@@ -335,17 +342,6 @@ class SessionMachine:
         """Parts that are skipped before they began."""
         places = range(begin, begin if end is None else end)
         return [UnstampedEvent(PartSkipped(place), self.parts[place].id) for place in places]
-
-    def _taken_back(self, state: SessionState, command: Command) -> str:
-        """What a command skips, if that can be taken back: trial, part or nothing.
-
-        A participant cannot take a skip back where the study is shown as it was published, nor
-        where reaction times are measured, which a cover would change.
-        """
-        if isinstance(command, SkipStage):
-            return "part"
-        part = self.parts[state.index]
-        return "trial" if isinstance(command, Skip) and self.takes_back and not part.timed else ""
 
     def _pending(
         self, state: SessionState, skip: PendingSkip, command: Command, now_ns: int

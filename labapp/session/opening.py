@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
@@ -56,7 +56,7 @@ from labapp.session.heartbeat import Heartbeat
 from labapp.session.network import network_drive, network_warning
 from labapp.session.pictures import SLOW_MS
 from labapp.session.recovery import read_verified_events
-from labapp.session.runner import Microphone, Runner, Scheduler, SoundRecorder, machine_of
+from labapp.session.runner import Runner, Scheduler, machine_of
 from labapp.session.withdrawal import withdraw
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
@@ -64,8 +64,12 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
 
+if TYPE_CHECKING:
+    from labapp.audio.devices import Device
+    from labapp.audio.recorder import Recorder
+
 EmitBody = Callable[[Payload], None]
-MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
+MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], "Recorder"]
 
 
 LATE_S = 12.0
@@ -116,7 +120,7 @@ class SessionDependencies:
     make_streams: streaming.MakeStreams | None = None
     no_streams: str = ""
     streams_required: bool = False
-    make_late: Callable[[Any], MakeRecorder] | None = None
+    make_late: Callable[[Device], MakeRecorder] | None = None
     make_heartbeat: Callable[[Clock], Heartbeat] | None = None
 
 
@@ -136,10 +140,10 @@ class OpenSession:
     blind: bool = False
     _recording: bool = False
     _withdrawn: bool = False
-    _next_recorder: SoundRecorder | None = None
-    _make_late: Callable[[Any], MakeRecorder] | None = None
+    _next_recorder: Recorder | None = None
+    _make_late: Callable[[Device], MakeRecorder] | None = None
     _late: threading.Thread | None = None
-    _opened: SoundRecorder | None = None
+    _opened: Recorder | None = None
     _failed: bool = False
 
     def __post_init__(self) -> None:
@@ -223,7 +227,7 @@ class OpenSession:
         recorder = self.runner.recorder
         return recorder is None or (self._recording and recorder.level().state == "lost")
 
-    def record_with(self, device: Microphone) -> None:
+    def record_with(self, device: Device) -> None:
         """Record from now on with a microphone that came late, into a file of its own. It is opened
         in a thread: that takes a moment, in which the participant goes on."""
         if self._make_late is None or not self.wants_microphone:
@@ -234,7 +238,7 @@ class OpenSession:
         )
         self._late.start()
 
-    def _open_late(self, make: MakeRecorder, before: SoundRecorder | None) -> None:
+    def _open_late(self, make: MakeRecorder, before: Recorder | None) -> None:
         runner = self.runner
         try:
             if before is not None:
@@ -248,7 +252,7 @@ class OpenSession:
             self._opened = recorder
             runner.scheduler.post(lambda: self._opened_late(recorder, None))
 
-    def _opened_late(self, recorder: SoundRecorder | None, error: LabappError | None) -> None:
+    def _opened_late(self, recorder: Recorder | None, error: LabappError | None) -> None:
         self._late = self._opened = None
         self._recording, self.runner.recorder = recorder is not None, recorder
         if error is not None:

@@ -27,7 +27,6 @@ CREATE TABLE IF NOT EXISTS consent (
     drawing TEXT NOT NULL DEFAULT ''
 ) STRICT
 """
-_COLUMNS = "participant, session, name, utc, document_sha256, drawing"
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -113,7 +112,8 @@ def store_consent(private: Path, study: str, consent: Consent) -> Path:
             connection.execute("PRAGMA synchronous=FULL")
             _prepare(connection)
             connection.execute(
-                f"INSERT INTO consent ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO consent (participant, session, name, utc, document_sha256, drawing)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
                 astuple(consent),
             )
     except (OSError, sqlite3.Error) as error:

@@ -29,7 +29,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from labapp import access
 from labapp.clock import NS, Clock, FakeClock
@@ -62,46 +62,16 @@ from labapp.stimuli.gallery import Gallery
 from labapp.study import plan
 from labapp.study.loading import LoadedStudy
 
+if TYPE_CHECKING:
+    from labapp.audio.recorder import Recorder
+    from labapp.lsl.streams import SessionStreams
+
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""
 POLL_S = 0.02
 """Session seconds between two looks at a commit that takes its time."""
 STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
-
-
-class Microphone(Protocol):
-    """What a session says of audio.devices.Device; default_rate in Hz."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def host_api(self) -> str: ...
-    @property
-    def default_rate(self) -> int: ...
-
-
-class SoundRecorder(Protocol):
-    """What the runner needs of audio.recorder.Recorder."""
-
-    @property
-    def device(self) -> Microphone: ...
-
-    def start(self) -> None: ...
-    def stop(self, timeout_s: float = 5.0) -> None: ...
-    def level(self) -> Any: ...
-
-    def again(self) -> SoundRecorder:
-        """A recorder of the same microphone, for the next file of this run."""
-        ...
-
-
-class Streams(Protocol):
-    """What the runner needs of lsl.streams.SessionStreams. received: whether anybody listens."""
-
-    @property
-    def received(self) -> bool: ...
-    def close(self) -> None: ...
 
 
 Listener = Callable[[], None]
@@ -132,7 +102,7 @@ class Runner:
         decoders: Mapping[str, Decoder],
         scheduler: Scheduler,
         slow: frozenset[str] = frozenset(),
-        recorder: SoundRecorder | None = None,
+        recorder: Recorder | None = None,
         commit_timeout_s: float = PATIENCE_S,
         gallery: Gallery | None = None,
         failed_rules: Callable[[], Sequence[str]] = tuple,
@@ -146,7 +116,7 @@ class Runner:
         self.state = state
         self.scheduler = scheduler
         self.recorder = recorder
-        self.streams: Streams | None = None
+        self.streams: SessionStreams | None = None
         self.heartbeat: Heartbeat | None = None
         self._renderer = PictureRenderer(decoders, slow, scheduler.post, self._on_decoded)
         self._commit_timeout_s = commit_timeout_s

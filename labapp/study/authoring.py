@@ -41,7 +41,8 @@ WIDTH = 92
 def new_study(
     name: str, source: str | Path, folder: Path, language: str | None = None
 ) -> tuple[Path, list[Path]]:
-    """Write a study of one's own, and everything that it needs.
+    """Write a study of one's own, and everything that it needs. Raises UsageError: where something
+    is there already, or the name cannot be one; StudyError: where the source has mistakes.
 
     Parameters
     ----------
@@ -54,11 +55,6 @@ def new_study(
     Returns
     -------
     path, files : the study file, and every file that was written.
-
-    Raises
-    ------
-    UsageError : where something is there already, or the name cannot be one.
-    StudyError : where the source has mistakes.
     """
     why = reserved(name)
     if not re.fullmatch(SLUG, name) or len(name) > 80 or why:
@@ -227,24 +223,19 @@ def _more(
 ) -> str:
     """The keys that a document, or a part of it, does not have, each behind #."""
     lines = [f"# What {what} can say besides; take away the # to say it.", "#"]
-    for key, description in descriptions.keys(model).items():
-        if key not in there:
-            lines += _comment(description, "# ")
-            lines += [f"# {key}: {examples.get(key) or _default(model, key)}", "#"]
+    keys = zip(descriptions.keys(model).items(), model.model_fields.values(), strict=True)
+    for (key, description), field in keys:
+        if key in there:
+            continue
+        default = field.get_default(call_default_factory=True)
+        value = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
+        example = examples.get(key) or json.dumps(value, ensure_ascii=False)
+        lines += [*_comment(description, "# "), f"# {key}: {example}", "#"]
     return "\n".join(lines) + "\n"
 
 
 def _field_name(model: type[BaseModel], key: object) -> str | None:
     return next((n for n, field in model.model_fields.items() if key in (field.alias, n)), None)
-
-
-def _default(model: type[BaseModel], key: str) -> str:
-    """The value of a key where nothing is said."""
-    name = _field_name(model, key)
-    assert name is not None
-    default = model.model_fields[name].get_default(call_default_factory=True)
-    value = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
-    return json.dumps(value, ensure_ascii=False)
 
 
 _EXAMPLES_OF_QUESTIONNAIRES = {
@@ -281,13 +272,17 @@ _EXAMPLES = {
 def _taught(text: str, located: Located, document: BaseModel) -> str:
     """A file with what its keys say above the first line with each."""
     above: dict[int, list[str]] = {}
-    told: set[tuple[type[BaseModel], str]] = set()
+    told: set[tuple[type, str]] = set()
     lines = text.splitlines()
     for path, line in sorted(located.lines.items(), key=lambda entry: (entry[1], len(entry[0]))):
         owner = _at(document, path[:-1]) if path else None
         if not isinstance(owner, BaseModel) or not isinstance(path[-1], str):
             continue
-        model, key = _owner(type(owner), path[-1]), path[-1]
+        key = path[-1]
+        # The class that brings it: what several kinds share is told once.
+        bases = reversed(type(owner).__mro__)
+        annotated = (base for base in bases if key in getattr(base, "__annotations__", {}))
+        model = next(annotated, type(owner))
         written = lines[line - 1]
         begins = re.match(r"(\s*(?:- )?)" + re.escape(key) + r"\s*:", written)
         if begins is None or (model, key) in told:
@@ -296,8 +291,10 @@ def _taught(text: str, located: Located, document: BaseModel) -> str:
         description = descriptions.keys(type(owner)).get(key, "")
         if key == getattr(owner, "key", None):
             description = f"{descriptions.summary(type(owner))} {description}"
-        choices = _choices(type(owner), key)
-        if choices and not all(f"`{choice}`" in description for choice in choices):
+        name = _field_name(type(owner), key)
+        field = None if name is None else type(owner).model_fields[name].annotation
+        choices = list(_literals(field))
+        if len(choices) > 1 and not all(f"`{choice}`" in description for choice in choices):
             description = f"{description} One of: {', '.join(choices)}."
         indent = " " * len(begins[1].replace("- ", ""))
         above.setdefault(line, []).extend(
@@ -307,21 +304,6 @@ def _taught(text: str, located: Located, document: BaseModel) -> str:
     for number, written in enumerate(lines, 1):
         out += [*above.get(number, ()), written]
     return "\n".join(out) + "\n"
-
-
-def _owner(model: type[BaseModel], key: str) -> type[BaseModel]:
-    """The class that brings a key: what several kinds share is told once."""
-    return next(
-        (base for base in reversed(model.__mro__) if key in getattr(base, "__annotations__", {})),
-        model,
-    )
-
-
-def _choices(model: type[BaseModel], key: str) -> list[str]:
-    """The values of which a key has one; none where there are many or a single one."""
-    name = _field_name(model, key)
-    choices = list(_literals(None if name is None else model.model_fields[name].annotation))
-    return choices if len(choices) > 1 else []
 
 
 def _literals(annotation: Any) -> Iterator[str]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
-from typing import Any
-
-from pydantic import BaseModel
 
 from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
 from labapp.errors import LabappError, StudyError
@@ -77,6 +74,7 @@ def examine(
     recorded: bool = False,
 ) -> Examined:
     """Read a study by id or path, with its texts and instruments, and find every mistake in them.
+    Raises StudyError: where there is no such study, or its file cannot be opened.
 
     Parameters
     ----------
@@ -84,10 +82,6 @@ def examine(
     fallback : instead of its own `fallback_language`, for a study that is to be translated: what is
         not there in its language is no mistake then.
     recorded : it is the copy in a session's folder, which holds every file itself.
-
-    Raises
-    ------
-    StudyError : where there is no such study, or its file cannot be opened.
     """
     path = find(study)
     try:
@@ -390,8 +384,15 @@ class _Reader:
                 if fell_back:
                     self.fallbacks[name] = name
             except StudyError as error:
-                shipped = name in self.from_package
-                self.errors.append(self._no_words(instrument) if shipped else error)
+                if name not in self.from_package:
+                    self.errors.append(error)
+                    continue
+                # Of one that is shipped, a copy of the study's own is to be translated.
+                self._fault(
+                    self.located.line_of_text(instrument),
+                    f"the questionnaire {instrument!r} has no words in {self.study.language!r}",
+                    f"`{_scaffold(self.path)}` writes a copy beside the study, to be translated.",
+                )
 
     def read_instruments(self) -> dict[str, tuple[Instrument, Path, bytes]]:
         """The questionnaires that could be read, each with its file and what that holds."""
@@ -400,18 +401,6 @@ class _Reader:
             for name, instrument in self.parsed.items()
             for file in (f"instruments/{name}.yaml",)
         }
-
-    def _no_words(self, instrument: str) -> StudyError:
-        """Of a shipped questionnaire that lacks the study's language: the file that is to be
-        written is one of the study's own."""
-        language = self.study.language
-        return StudyError.at(
-            self.path,
-            self.located.line_of_text(instrument),
-            "",
-            f"the questionnaire {instrument!r} has no words in {language!r}",
-            f"`{_scaffold(self.path)}` writes a copy beside the study, to be translated.",
-        )
 
     def _read(self, name: str, written: str) -> bytes | None:
         """A file of the study, or a shipped one where it says so; None where it cannot be read."""
@@ -494,7 +483,9 @@ class _Reader:
             instead = f"write `{shipped}` in place of `{written}` in line {line}"
         else:
             place, item = next(self._showing(written))
-            key = _key_of(item.task_stages() or item, written)
+            owner = item.task_stages() or item
+            fields = type(owner).model_fields
+            key = next((key for key in fields if getattr(owner, key) == written), "intro")
             line = self.located.line(place)
             instead = f"add `{key}: {shipped}` to `{item.key}` in line {line}"
             instead += ", or the line `unnamed_texts: shipped` for all texts that are named nowhere"
@@ -534,12 +525,6 @@ class _Reader:
                     todo = "Take the line out to use that file, or delete the file."
                 what = f"it takes a shipped file, and {file} in the study's folder is not used"
                 self._fault(line, what, todo)
-
-
-def _key_of(owner: BaseModel, text: str) -> str:
-    """The key by which a text is named that is used without being named."""
-    fields: Mapping[str, Any] = type(owner).model_fields
-    return next((key for key in fields if getattr(owner, key) == text), "intro")
 
 
 def _renamed(present: Path, wanted: Path) -> tuple[str, str]:

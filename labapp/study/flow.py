@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Self
+from itertools import chain
+from typing import Annotated, Any, ClassVar, Self, Union
 
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
@@ -18,13 +19,13 @@ from labapp.plugins.open_union import OpenUnion, one_of
 from labapp.plugins.stages import TaskStages
 from labapp.study.conditions import Scope, matches
 
-
-@cache
-def _stages() -> TypeAdapter[TaskStages]:
-    return TypeAdapter(one_of("task", registry.stages_classes()))
-
-
-AnyStages = Annotated[TaskStages, OpenUnion(registry.stages_classes, _stages)]
+AnyStages = Annotated[
+    TaskStages,
+    OpenUnion(
+        registry.stages_classes,
+        cache(lambda: TypeAdapter(one_of("task", registry.stages_classes()))),
+    ),
+]
 """Stages of any task, told apart by `task`."""
 
 
@@ -76,19 +77,15 @@ def _union(*, inside: bool) -> TypeAdapter[Item]:
         return next((key for key in ("each", *every) if key in keys), next(iter(keys), "nothing"))
 
     kinds = _kinds(inside=inside).items()
-    members = [Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds]
-    union: Any = members[0]
-    for member in members[1:]:
-        union = union | member
-    return TypeAdapter(Annotated[union, Discriminator(key_of)])
-
-
-def _classes(*, inside: bool) -> tuple[type[Item], ...]:
-    return tuple(item_class for classes in _kinds(inside=inside).values() for item_class in classes)
+    members = tuple(Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds)
+    return TypeAdapter(Annotated[Union[members], Discriminator(key_of)])  # noqa: UP007
 
 
 def _open_union(*, inside: bool) -> OpenUnion:
-    return OpenUnion(partial(_classes, inside=inside), partial(_union, inside=inside))
+    return OpenUnion(
+        lambda: tuple(chain.from_iterable(_kinds(inside=inside).values())),
+        partial(_union, inside=inside),
+    )
 
 
 InnerItem = Annotated[Item, _open_union(inside=True)]

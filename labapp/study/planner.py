@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
 from functools import cached_property
@@ -182,14 +182,16 @@ class Planner:
         """All parts, in their order. The text on what is paid comes right after the consent, or
         first in a study that asks for none."""
         introduced = not self.flow
+        factors = () if self.study.design is None else self.study.design.within_levels
         for place, (item, scope) in enumerate(self.flow):
             with self._located(item):
                 if not introduced and not item.first_only:
                     yield from self._incentive(scope, place)
                     introduced = True
                 task_type = registry.task_type_of_item(item)
-                parts = task_type.plan(item.task_stages() or item, scope, place, self)
-                yield from self._of_levels(parts, scope)
+                levels = {factor: str(scope[factor]) for factor in factors if factor in scope}
+                for part in task_type.plan(item.task_stages() or item, scope, place, self):
+                    yield part.model_copy(update={"levels": levels}) if levels else part
                 if not introduced:
                     yield from self._incentive(scope, place)
                     introduced = True
@@ -210,13 +212,6 @@ class Planner:
             if not self.errors:
                 raise
             self.errors.append(self.errors[0])
-
-    def _of_levels(self, parts: Iterable[PlannedPart], scope: Scope) -> Iterator[PlannedPart]:
-        """The parts with the levels of the factors within participants where their item stands."""
-        design = self.study.design
-        factors = () if design is None else design.within_levels
-        levels = {factor: str(scope[factor]) for factor in factors if factor in scope}
-        return (part.model_copy(update={"levels": levels}) if levels else part for part in parts)
 
     @cached_property
     def models(self) -> tuple[str, ...]:
