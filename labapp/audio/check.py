@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from labapp.audio import portaudio
 from labapp.audio.devices import Device
 from labapp.audio.process import OpenInput, ProcessInput, open_input
-from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level, level_of
+from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level
 from labapp.audio.track import FLOOR_DBFS, VoiceActivity, dbfs, hear, mono
 from labapp.errors import AudioError, DeviceGone
 from labapp.messages import Message
@@ -95,7 +95,15 @@ class MicrophoneProbe:
             while self._kept_frames - len(self._kept[0]) // 2 >= self._keep_frames:
                 self._kept_frames -= len(self._kept.popleft()) // 2
         if packets:
-            self._level = replace(level_of(self._hearing), rate=self.rate)
+            hearing = self._hearing
+            self._level = Level(
+                state=hearing.state or "starting",
+                peak_dbfs=hearing.peak_dbfs,
+                rms_dbfs=hearing.rms_dbfs,
+                silent_for_s=hearing.silent_for_s,
+                rate=self.rate,
+                envelope=hearing.envelope,
+            )
         return bool(packets)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from labapp.audio import devices
 from labapp.audio.devices import Device, PulseWatcher, SourceWatcher
 from labapp.audio.process import OpenInput, ProcessInput, open_input
-from labapp.audio.track import FLOOR_DBFS, Emit, Outbox, Track, VoiceActivity
+from labapp.audio.track import FLOOR_DBFS, Emit, Outbox, Track
 from labapp.clock import NS
 from labapp.errors import AudioError
 from labapp.events.lifecycle import ProgramStalled
@@ -55,17 +55,6 @@ class Level:
     last_sync_ns: int | None = None
     envelope: tuple[float, ...] = ()
     problem: str = ""
-
-
-def level_of(hearing: VoiceActivity) -> Level:
-    """The meter's view of what is heard, without a file."""
-    return Level(
-        state=hearing.state or "starting",
-        peak_dbfs=hearing.peak_dbfs,
-        rms_dbfs=hearing.rms_dbfs,
-        silent_for_s=hearing.silent_for_s,
-        envelope=hearing.envelope,
-    )
 
 
 class Recorder:

@@ -351,7 +351,7 @@ def _read_log(content: bytes) -> tuple[list[dict[str, Any]], list[str], int]:
     """The entries of a log, what is wrong with its chain, and the line from which it is covered."""
     chain, parsed, problems = Chain(), list[dict[str, Any]](), list[str]()
     for number, line in enumerate(split(content), start=1):
-        entry = _entry_in(line)
+        entry = entry_in(line)
         prev = None if entry is None else str(entry.get(PREV, ""))
         if problem := chain.follow(line, prev):
             problems.append(f"line {number}: {problem}")
@@ -360,7 +360,7 @@ def _read_log(content: bytes) -> tuple[list[dict[str, Any]], list[str], int]:
     return parsed, problems, chain.begins
 
 
-def _entry_in(line: bytes) -> dict[str, Any] | None:
+def entry_in(line: bytes | str) -> dict[str, Any] | None:
     """The object in a line of a log; None where there is none."""
     try:
         entry = json_value(line) if line.strip() else None
@@ -554,7 +554,7 @@ def rechained(content: bytes) -> bytes:
     """The lines of a log with their chain computed again, after some were taken out."""
     result = b""
     for line in split(content):
-        entry = _entry_in(line)
+        entry = entry_in(line)
         if entry is not None and PREV in entry:
             entry = {**entry, PREV: head_of(result)}
             line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"

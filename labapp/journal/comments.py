@@ -19,7 +19,6 @@ from labapp.errors import DataFolderError
 from labapp.journal import anchor
 from labapp.journal.layout import COMMENTS
 from labapp.reading import files
-from labapp.reading.values import json_value
 
 LARGEST = 16 * files.MIB
 """Bytes of the remarks on a study."""
@@ -112,11 +111,5 @@ def lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] 
 
 
 def _remark(line: bytes) -> dict[str, Any] | None:
-    try:
-        entry = json_value(line.decode("utf-8", "replace"))
-    except ValueError:
-        return None
-    ours = isinstance(entry, dict) and all(
-        isinstance(entry.get(name), str) for name in ("session", "text")
-    )
-    return entry if ours else None
+    entry = anchor.entry_in(line.decode("utf-8", "replace")) or {}
+    return entry if all(isinstance(entry.get(key), str) for key in ("session", "text")) else None

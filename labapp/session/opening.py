@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from labapp import __version__, access, resources
+from labapp import __version__, resources
 from labapp.analysis.rows import SessionRecords
 from labapp.clock import Clock, SessionClock, utc_text
 from labapp.errors import AudioError, LabappError, SessionError
@@ -350,8 +350,7 @@ def create(
     once (see `simulation.at_scale`).
     """
     # Told now, and not when the participant has typed a name.
-    access.refuse_wide(dependencies.private)
-    access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
+    private.table_of(dependencies.private, loaded.study.id)
     new_folder.clear(data, loaded.study.id)
     session = loaded.study.first_session if session is None else session
     with condition_assignment.open_ledger(data, loaded) as ledger:
@@ -464,8 +463,7 @@ def resume(
         parts = plan.parts_of(planned)
         with resuming.missing_packages_named(past):
             dependencies = dependencies_of(loaded, models_of(parts))
-        access.refuse_wide(dependencies.private)
-        access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
+        private.table_of(dependencies.private, loaded.study.id)
         given = any(event.kind in kinds_of(Agreement) for event in past)
         if not given and any(part.consents for part in parts):
             private.check_private(dependencies.private, private.book_of_planned(planned))

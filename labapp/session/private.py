@@ -64,15 +64,22 @@ def book_of_planned(planned: SessionPlanned) -> str:
     return book_of(planned.study, pilot=planned.pilot)
 
 
+def table_of(private: Path, study: str) -> Path:
+    """The file with the private table of a study. Raises DataFolderError where others could read
+    it, or its folder."""
+    path = private / f"{study}.sqlite"
+    access.refuse_wide(private)
+    access.refuse_wide(path)
+    return path
+
+
 def check_private(private: Path, study: str) -> None:
     """Prove that consent to this study can be stored: before anybody sits there and has signed.
 
     Raises DataFolderError when it cannot, or when others could read it; nothing is left behind but
     the folder itself.
     """
-    path = private / f"{study}.sqlite"
-    access.refuse_wide(private)
-    access.refuse_wide(path)
+    path = table_of(private, study)
     probe = private / f".labapp-probe-{uuid.uuid4().hex}"
     try:
         private.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -103,9 +110,7 @@ def store_consent(private: Path, study: str, consent: Consent) -> Path:
     Raises DataFolderError when it cannot be stored, or when others could read it; the session must
     not go on then.
     """
-    path = private / f"{study}.sqlite"
-    access.refuse_wide(private)
-    access.refuse_wide(path)
+    path = table_of(private, study)
     try:
         access.own_private(private, path)
         with closing(sqlite3.connect(path)) as connection, connection:

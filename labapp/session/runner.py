@@ -58,6 +58,7 @@ from labapp.representations.decoding import Decoder
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
+from labapp.session.private import table_of
 from labapp.stimuli.gallery import Gallery
 from labapp.study import plan
 from labapp.study.loading import LoadedStudy
@@ -489,9 +490,7 @@ def days_of(private: Path, study: str, participant: str) -> int:
 
     Raises BundleError when it cannot be read or kept, DataFolderError when others could read it.
     """
-    path = private / f"{study}.sqlite"
-    access.refuse_wide(private)
-    access.refuse_wide(path)
+    path = table_of(private, study)
     try:
         access.own_private(private, path)
         with closing(sqlite3.connect(path, timeout=10.0)) as connection, connection:

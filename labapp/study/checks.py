@@ -99,10 +99,8 @@ def _variables(
     """An `each`, an `only_if`, a model or a stimulus set with an unknown variable. origin: see
     `Partial`."""
     drawn = conditions.cells_of(study.assignment)
-    for item in items_of(study.flow):
+    for item in items_of(study.flow) if study.design is None else ():  # else see `design_faults`
         variable = item.goes_through()
-        if study.design is not None:
-            break  # see `design_faults`
         if variable is not None and (drawn is None or variable != drawn[0]):
             reason = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
             yield StudyError.at(
@@ -323,27 +321,25 @@ def _of_another(
 def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Path_, str]]:
     """What is wrong with a design and its flow: where it stands, and what is wrong and allowed.
     flow_is_whole: whether all of the flow could be read."""
-    for place, item in placed_items(study.flow):
-        variable = item.goes_through()
-        if variable is not None and variable in around(study, place):
-            yield (*place, "each"), f"it stands within another `each: {variable}`"
     design = study.design
+    factors = {} if design is None else design.within_levels
+    brought = [name for name, levels in factors.items() if levels is not None]
+    gone_through = set()
+    for place, item in placed_items(study.flow):
+        if (variable := item.goes_through()) is None:
+            continue
+        gone_through.add(variable)
+        if variable in around(study, place):
+            yield (*place, "each"), f"it stands within another `each: {variable}`"
+        if design is not None and variable not in brought:
+            what = f"{variable!r} is no factor within participants that brings its levels"
+            yield (*place, "each"), f"{what}; there are: {', '.join(brought) or 'none'}"
     if design is None:
         return
     cells = [allocation.cell_name(cell) for cell in design.cells]
     if again := next((cell for cell in cells if cells.count(cell) > 1), None):
         yield ("design", "between"), f"two cells are both called {again!r}: name levels otherwise"
-    gone_through = {item.goes_through() for _, item in placed_items(study.flow)}
-    brought = [name for name, levels in design.within_levels.items() if levels is not None]
-    known = ", ".join(brought) or "none"
-    for place, item in placed_items(study.flow):
-        variable = item.goes_through()
-        if variable is None:
-            continue
-        if variable not in brought:
-            what = f"{variable!r} is no factor within participants that brings its levels"
-            yield (*place, "each"), f"{what}; there are: {known}"
-    for index, factor in enumerate(design.within_levels if flow_is_whole else ()):
+    for index, factor in enumerate(factors if flow_is_whole else ()):
         at: Path_ = ("design", "within", index)
         if factor == MODEL:
             yield from ((at, what) for what in _models(study))

@@ -78,7 +78,8 @@ def _union(*, inside: bool) -> TypeAdapter[Item]:
 
     kinds = _kinds(inside=inside).items()
     members = tuple(Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds)
-    return TypeAdapter(Annotated[Union[members], Discriminator(key_of)])  # noqa: UP007
+    union: Any = Annotated[Union[members], Discriminator(key_of)]  # noqa: UP007
+    return TypeAdapter(union)
 
 
 def _open_union(*, inside: bool) -> OpenUnion:

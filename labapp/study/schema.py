@@ -291,13 +291,6 @@ class Study(Strict):
         return {key: value for key, value in fields.items() if value}
 
     @property
-    def listed_models(self) -> tuple[str, ...]:
-        """The models that stages name, as they are written, each once."""
-        groups = (item.task_stages() for item in items_of(self.flow))
-        names = (name for group in groups if group is not None for name in group.compared())
-        return tuple(dict.fromkeys(names))
-
-    @property
     def first_session(self) -> str:
         """The label of a participant's first session, where nobody says another."""
         return str(self.design.sessions[0]) if self.design and self.design.sessions else "1"
@@ -307,7 +300,9 @@ class Study(Strict):
         """By factor of the design its levels as texts; () where only the sessions tell them."""
         if self.design is None:
             levels = conditions.values_of(self.assignment, inside=True)
-            models = self.listed_models
+            groups = (item.task_stages() for item in items_of(self.flow))
+            named = (name for group in groups if group is not None for name in group.compared())
+            models = tuple(dict.fromkeys(named))
             if any(conditions.VARIABLE.search(model) for model in models):
                 models = ()  # they depend on the participant
             return {

@@ -182,7 +182,7 @@ def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Valu
     required: dict[str, frozenset[Value]] = {}
     for name, wanted in instrument.items[index].only_if.items():
         place = items.get(name)
-        several = place is not None and instrument.items[place].several_values
+        several = place is not None and instrument.items[place].several
         if not several and not is_outside(name):
             required[name] = required.get(name, frozenset(listed(wanted))) & set(listed(wanted))
         if place is not None and place < index:
@@ -269,13 +269,6 @@ class _Choosing(Item):
 
     def offered(self) -> tuple[str, ...]:
         return tuple(option.id for option in self.options)
-
-    several: ClassVar[bool] = False
-    """Whether more than one can be chosen."""
-
-    @property
-    def several_values(self) -> bool:
-        return self.several
 
     @property
     def title(self) -> str:
