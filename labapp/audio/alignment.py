@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,16 +108,13 @@ def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
         if event.kind == "audio.started":
             rate = int(payload["nominal_rate"])
         elif event.kind == "audio.block":
-            anchors.extend(_anchor(triple) for triple in payload["anchors"])
+            triples = payload["anchors"]
+            anchors.extend((int(frame), float(adc_s), int(t_ns)) for frame, adc_s, t_ns in triples)
         elif event.kind == "audio.gap":
             breaks.append(int(payload["at_frame"]) + int(payload["frames"]))
     if not rate:
         raise RecordError(f"The journal does not say that {file} was started.")
     return fit_clock(anchors, rate, breaks)
-
-
-def _anchor(triple: Sequence[Any]) -> Anchor:
-    return int(triple[0]), float(triple[1]), int(triple[2])
 
 
 def _settled(

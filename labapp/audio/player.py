@@ -78,11 +78,7 @@ class Player:
     """
 
     def __init__(
-        self,
-        source: Source,
-        device: str | None = DEFAULT,
-        *,
-        open_output: OpenOutput = open_output,
+        self, source: Source, device: str | None = DEFAULT, *, open_output: OpenOutput = open_output
     ) -> None:
         self._source = source
         self._device = device

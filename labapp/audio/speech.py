@@ -71,11 +71,7 @@ def stretches(
 
 
 def utterances(
-    samples: Samples,
-    rate: int,
-    *,
-    pause_s: float = PAUSE_S,
-    min_rise_db: float = MIN_RISE_DB,
+    samples: Samples, rate: int, *, pause_s: float = PAUSE_S, min_rise_db: float = MIN_RISE_DB
 ) -> list[Stretch]:
     """Stretches of speech, joined where the pause between them is shorter than `pause_s`.
 

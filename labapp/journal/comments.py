@@ -63,7 +63,12 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
             if session.name.encode() in files.content(killed, LARGEST):
                 killed.unlink()
         entries = lines(session.parent, log)
-        left = [line for line, entry in entries if not _is_of(session.name, line, entry)]
+        # Of a line that is damaged, what is left of a remark on the session goes, too.
+        left = [
+            line
+            for line, entry in entries
+            if (entry["session"] != session.name if entry else session.name.encode() not in line)
+        ]
         if len(left) == len(entries):
             return 0
         content = anchor.rechained(b"".join(line + b"\n" for line in left))
@@ -95,11 +100,6 @@ def comment_problems(study: Path) -> list[str]:
         return [f"{path} cannot be read ({error.strerror or error}): no remark is shown"]
     damaged = sum(entry is None for _, entry in entries)
     return [f"{path}: {damaged} damaged, not shown, of {len(entries)} remarks"] if damaged else []
-
-
-def _is_of(name: str, line: bytes, entry: dict[str, Any] | None) -> bool:
-    """Whether a line is a remark on a session, or what is left of one."""
-    return name.encode() in line if entry is None else entry["session"] == name
 
 
 def lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] | None]]:

@@ -99,18 +99,15 @@ def _order(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
     expected, time = 1, 0
     for row in rows:
         if row.seq > expected:
-            missing = _span(expected, row.seq - 1)
-            yield row.seq, f"a gap: {missing} before it"
+            several = f"events {expected} to {row.seq - 1} are missing"
+            gap = f"event {expected} is missing" if row.seq == expected + 1 else several
+            yield row.seq, f"a gap: {gap} before it"
         elif row.seq < expected:
             yield row.seq, f"out of order: event {expected} was due"
         expected = row.seq + 1
         if row.t_ns < time:
             yield row.seq, f"its time {row.t_ns} ns lies before the {time} ns of the event before"
         time = row.t_ns
-
-
-def _span(first: int, last: int) -> str:
-    return f"event {first} is missing" if first == last else f"events {first} to {last} are missing"
 
 
 def _chain(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:

@@ -85,8 +85,7 @@ def session_places(path: Path) -> list[SessionPlace]:
     prefixes = session_prefixes(tree)
     if not prefixes:
         raise RecordError(
-            f"The bundle {path} holds no session.",
-            todo="Export it again, or take another copy.",
+            f"The bundle {path} holds no session.", todo="Export it again, or take another copy."
         )
     return [SessionPlace(path, prefix) for prefix in prefixes]
 

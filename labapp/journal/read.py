@@ -61,7 +61,7 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
     try:
         with _connection(folder, path) as connection:
             if lenient:
-                connection.text_factory = _escaped
+                connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
             _refuse_foreign(connection)
             _check_version(connection, path)
             yield connection
@@ -117,10 +117,6 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
         types = {name: kind for _, name, kind, _, _, _, hidden in fetchall if not hidden}
         if kinds != [("table",)] or not strict or not strict[5] or types != columns:
             raise sqlite3.DatabaseError(f"the table {table} is not that of a journal")
-
-
-def _escaped(text: bytes) -> str:
-    return text.decode("utf-8", "backslashreplace")
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:

@@ -73,17 +73,14 @@ def withdrawal_problems(study: Path) -> list[str]:
     """What is wrong with the list of a study, a line each, for people."""
     try:
         return [
-            f"{study / WITHDRAWN}, line {number}: damaged; {_meaning(read)}"
+            f"{study / WITHDRAWN}, line {number}: damaged; "
+            + (f"{names} counts as withdrawn" if names else "nobody can tell who withdrew")
             for number, line, read in _lines(study)
             if _whole(line) is None
+            for names in (", ".join(withdrawal.folder for withdrawal in read),)
         ]
     except RecordError as error:
         return [error.what]
-
-
-def _meaning(read: tuple[Withdrawal, ...]) -> str:
-    names = ", ".join(withdrawal.folder for withdrawal in read)
-    return f"{names} counts as withdrawn" if read else "nobody can tell who withdrew"
 
 
 def _written(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:

@@ -263,8 +263,11 @@ class SessionMachine:
                 return () if leaving else (self._keyed(state, CloseRequested(how)),)
             case commands.StayHere() if state.pauses.leaving:
                 return (self._keyed(state, CloseWithdrawn()),)
-            case commands.SkipStage() if not self._skips(state, command):
-                return ()
+            case commands.SkipStage(index, to) if index not in (None, state.index) or to not in (
+                None,
+                *self.later(state),
+            ):
+                return ()  # of another part, or on to where it cannot continue
             case commands.Begin() if not state.running:
                 return () if state.pauses.held else self._next_part(state)
         if command.settles_leaving and state.pauses.leaving and state.running:
@@ -298,12 +301,6 @@ class SessionMachine:
         else:
             return events
         return (self._keyed(state, skip),)
-
-    def _skips(self, state: SessionState, wish: commands.SkipStage) -> bool:
-        """Whether a skip is of the part that runs, and leads on in the plan, past no consent."""
-        if wish.index not in (None, state.index):
-            return False
-        return wish.to is None or wish.to in self.later(state)
 
     def later(self, state: SessionState) -> range:
         """The places in the plan, its end among them, at which the session can continue instead of

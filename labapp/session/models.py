@@ -43,9 +43,7 @@ class WarmDecoders:
         """These and others, which stand in the place of those of the same models."""
         rest = self._of(self.decoders.keys() - others.decoders.keys())
         return WarmDecoders(
-            rest.decoders | others.decoders,
-            rest.warmed + others.warmed,
-            rest.files | others.files,
+            rest.decoders | others.decoders, rest.warmed + others.warmed, rest.files | others.files
         )
 
     def _of(self, models: Set[str]) -> WarmDecoders:

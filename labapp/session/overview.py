@@ -138,12 +138,7 @@ def overview(study: str, participants: int, data: Path) -> Overview:
 
     def planned(label: str, cells: tuple[str, ...]) -> Plan:
         return planner.realise(
-            loaded,
-            label,
-            space_of=space_of,
-            prior_of=prior_of,
-            stimuli_of=stimuli_of,
-            drawn=cells,
+            loaded, label, space_of=space_of, prior_of=prior_of, stimuli_of=stimuli_of, drawn=cells
         )
 
     plans = {label: planned(label, cells) for label, cells in drawn.items()}

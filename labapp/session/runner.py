@@ -188,19 +188,16 @@ class Runner:
                 self._early.append((UnstampedEvent(payload), source))
                 return
         self.journal.append(UnstampedEvent(payload), source)
-        self._hear(payload)
+        # Windows are told where the recorder begins, stops or loses its microphone.
+        sound = self._sound.apply(payload)
+        if sound != self._sound:
+            self._sound = sound
+            self.scheduler.post(self.tell)
 
     @property
     def sound(self) -> SoundNow:
         """What becomes of sound now, by what the recorder says."""
         return self._sound.now
-
-    def _hear(self, payload: Payload) -> None:
-        """Tell the windows where the recorder begins, stops or loses its microphone."""
-        sound = self._sound.apply(payload)
-        if sound != self._sound:
-            self._sound = sound
-            self.scheduler.post(self.tell)
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
@@ -214,7 +211,9 @@ class Runner:
             while not self._waiting:
                 if self._queue:
                     command, source = self._queue.popleft()
-                elif (due := self._due()) is not None:
+                elif self.machine.wants_begin(self.state):
+                    command, source = Begin(), Source.SYSTEM
+                elif not self.state.pauses.held and (due := self._renderer.due()) is not None:
                     command, source = due, Source.SYSTEM
                 else:
                     break
@@ -324,12 +323,6 @@ class Runner:
             detail = self.journal.failed or "the disk does not answer"
             self.emit(AlarmRaised("journal_stalled", detail))
             self.tell()
-
-    def _due(self) -> Command | None:
-        """What the present state asks of the runner itself."""
-        if self.machine.wants_begin(self.state):
-            return Begin()
-        return None if self.state.pauses.held else self._renderer.due()
 
     def _on_decoded(self, command: Command | None) -> None:
         """The worker decoded something: this follows, or only the screen has to know."""

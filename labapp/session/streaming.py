@@ -21,12 +21,7 @@ MakeStreams = Callable[[str, Clock, Callable[[Payload], None]], "SessionStreams"
 
 
 def open_streams(
-    runner: Runner,
-    past: Sequence[Event],
-    make: MakeStreams | None,
-    reason: str,
-    *,
-    required: bool,
+    runner: Runner, past: Sequence[Event], make: MakeStreams | None, reason: str, *, required: bool
 ) -> list[Payload]:
     """Send the events of a run from the first on; what the journal says of it. Raises LslError:
     they cannot be opened, and are required.

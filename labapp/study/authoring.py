@@ -71,7 +71,7 @@ def new_study(
     translated = not loaded.fallbacks
     target = folder / f"{name}.yaml"
     contents: dict[Path, bytes] = {
-        target: _study_file(name, loaded, translated=translated).encode(),
+        target: _study_file(name, loaded, translated=translated).encode()
     }
     for document in ("study", "instrument"):
         contents[folder / "schemas" / f"{document}.json"] = as_text(document).encode()

@@ -253,9 +253,7 @@ def _places(study: Study) -> dict[str, list[_Place]]:
 
 
 def _faults(
-    instrument: Instrument,
-    place: _Place,
-    instruments: Mapping[str, tuple[Instrument, Path, bytes]],
+    instrument: Instrument, place: _Place, instruments: Mapping[str, tuple[Instrument, Path, bytes]]
 ) -> Iterator[tuple[Path_, str]]:
     own = [item.id for item in instrument.items]
     for index, item in enumerate(instrument.items):

@@ -13,12 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from labapp.events import Event, Payload
-from labapp.events.lifecycle import (
-    InclusionDecided,
-    PartEnded,
-    PartSkipped,
-    PaymentComputed,
-)
+from labapp.events.lifecycle import InclusionDecided, PartEnded, PartSkipped, PaymentComputed
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.study.rules import Incentive, Inclusion, to_the_cent

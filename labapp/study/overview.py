@@ -285,9 +285,7 @@ def in_order(checked: Checked, plans: list[Plan] | None = None) -> LoadedStudy:
 
 
 def check_all(
-    study: str | Path,
-    predict_masked: PredictMasked = recorded_outputs,
-    language: str | None = None,
+    study: str | Path, predict_masked: PredictMasked = recorded_outputs, language: str | None = None
 ) -> Checked:
     """Everything that is wrong with a study and with what it names.
 
@@ -469,11 +467,7 @@ def _score(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> I
 
 
 def _limit(
-    loaded: LoadedStudy,
-    at: Path_,
-    rule: ExcludeRule,
-    measure: str,
-    limits: Limits | None,
+    loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str, limits: Limits | None
 ) -> Iterator[StudyError]:
     """A limit for what is no number, or that nobody, or everybody, is beyond."""
     key = "below" if rule.below is not None else "above"

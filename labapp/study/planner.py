@@ -349,12 +349,7 @@ class Planner:
             yield self.ask(instrument, f"{stage_id}-{instrument}", about, place)
 
     def ask(
-        self,
-        instrument: str,
-        part_id: str,
-        about: str | None,
-        place: int,
-        above: str | None = None,
+        self, instrument: str, part_id: str, about: str | None, place: int, above: str | None = None
     ) -> QuestionnairePart:
         """A questionnaire. place: where it stands in the flow; above: the text above its questions.
 

@@ -9,16 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.documents import (
-    SLUG,
-    Located,
-    Path_,
-    Problem,
-    Strict,
-    dotted,
-    read_yaml,
-    refused,
-)
+from labapp.documents import SLUG, Located, Path_, Problem, Strict, dotted, read_yaml, refused
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts

@@ -56,10 +56,7 @@ def _in_language(value: Any, info: ValidationInfo) -> Any:
 
 
 _SCHEMA = {
-    "anyOf": [
-        {"type": "string"},
-        {"type": "object", "additionalProperties": {"type": "string"}},
-    ]
+    "anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]
 }
 
 Words = Annotated[str, BeforeValidator(_in_language), WithJsonSchema(_SCHEMA)]
