@@ -61,11 +61,8 @@ def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int
     """Fit one segment. Raises RecordError: there is not a single anchor, so that the sound has no
     place in time.
 
-    Parameters
-    ----------
-    anchors : in order of their frames.
-    nominal_rate : in Hz.
-    breaks : frames at which the stream went on after a gap; the start need not be named.
+    anchors: in order of their frames; nominal_rate: in Hz; breaks: frames at which the stream went
+    on after a gap; the start need not be named.
     """
     if not anchors:
         raise RecordError(

@@ -48,11 +48,9 @@ class ProcessInput:
     """A microphone opened by a child process. Raises AudioError: the device is not there, cannot be
     opened, or does not answer.
 
-    Attributes
-    ----------
-    pid : the process that the sound server sees recording.
-    beat_ns : when it last showed that it runs, by `time.perf_counter_ns`.
-    finished : the host ended the stream by itself: the device is gone.
+    pid: the process that the sound server sees recording; beat_ns: when it last showed that it
+    runs, by `time.perf_counter_ns`; finished: the host ended the stream by itself: the device is
+    gone.
     """
 
     def __init__(self, device: Device) -> None:

@@ -308,12 +308,9 @@ CATCH_UP_S = 0.005
 class PlacedPacket:
     """A packet that is ready to be written, and the silence that belongs before it.
 
-    Attributes
-    ----------
-    frames : frames of the packet.
-    lost : frames to fill with silence before it.
-    cause : empty, or overflow, queue or stalled. If the host reports an overflow although no time
-        is missing, there is a cause, and `lost` is 0.
+    frames: frames of the packet; lost: frames to fill with silence before it; cause: empty, or
+    overflow, queue or stalled. If the host reports an overflow although no time is missing, there
+    is a cause, and `lost` is 0.
     """
 
     packet: Packet
@@ -323,13 +320,8 @@ class PlacedPacket:
 
 
 class PacketTimeline:
-    """One stream from its start to its end.
-
-    Parameters
-    ----------
-    rate : frames per second.
-    channels : channels interleaved in the packets.
-    """
+    """One stream from its start to its end. rate: frames per second; channels: channels interleaved
+    in the packets."""
 
     def __init__(self, rate: int, channels: int = 1) -> None:
         self._rate = rate

@@ -41,9 +41,7 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     threads of all workers. Raises SetupError: Dask is not installed, no scheduler answers, it has
     no worker, a worker runs other versions, or all workers are lost.
 
-    Parameters
-    ----------
-    safe : what an error says is safe when workers are lost on the way.
+    safe: what an error says is safe when workers are lost on the way.
     """
     try:
         import distributed

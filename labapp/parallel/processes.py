@@ -32,10 +32,7 @@ def processes(
     or Ctrl-C, or when this process is killed, the processes end at once. Raises SetupError: a
     process ended before its work was done (for want of memory, say).
 
-    Parameters
-    ----------
-    begin : called in each process when it starts.
-    safe : what an error says is safe.
+    begin: called in each process when it starts; safe: what an error says is safe.
     """
     # A fork would copy the locks of threads that do not go on in it (torch's, the journal's).
     context = get_context("spawn")

@@ -74,14 +74,11 @@ def examine(
     recorded: bool = False,
 ) -> Examined:
     """Read a study by id or path, with its texts and instruments, and find every mistake in them.
-    Raises StudyError: where there is no such study, or its file cannot be opened.
+    Raises StudyError where there is no such study, or its file cannot be opened.
 
-    Parameters
-    ----------
-    language : instead of its own `language`.
-    fallback : instead of its own `fallback_language`, for a study that is to be translated: what is
-        not there in its language is no mistake then.
-    recorded : it is the copy in a session's folder, which holds every file itself.
+    language: instead of its own `language`; fallback: instead of its own `fallback_language`, for a
+    study that is to be translated: what is not there in its language is no mistake then; recorded:
+    it is the copy in a session's folder, which holds every file itself.
     """
     path = find(study)
     try:
