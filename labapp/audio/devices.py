@@ -110,16 +110,12 @@ class MicrophoneFinder:
 
     def __init__(self, other_than: Device | None = None) -> None:
         self._other_than = other_than
-        self._found: Device | None = None
+        self.found: Device | None = None
+        """The microphone that is there now; None while there is none."""
         self._known: list[str] | None = None
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="labapp-microphones", daemon=True)
         self._thread.start()
-
-    @property
-    def found(self) -> Device | None:
-        """The microphone that is there now; None while there is none."""
-        return self._found
 
     def _run(self) -> None:
         while not self._closing.is_set():
@@ -143,7 +139,7 @@ class MicrophoneFinder:
             if gone is None or (device.spec, device.source) != (gone.spec, gone.source)
         ]
         ranked = sorted(others, key=lambda device: not device.is_default)
-        self._found = next(iter(ranked), None)
+        self.found = next(iter(ranked), None)
 
     def close(self) -> None:
         """Look no more; what is being looked for is not waited for."""

@@ -138,7 +138,8 @@ class OpenSession:
     _lock: FileLock
     _private: Path
     blind: bool = False
-    _recording: bool = False
+    recording: bool = False
+    """Whether sound is being recorded (or tried to, where the device is lost)."""
     _withdrawn: bool = False
     _next_recorder: Recorder | None = None
     _make_late: Callable[[Device], MakeRecorder] | None = None
@@ -156,20 +157,15 @@ class OpenSession:
         self._record()
         self.runner.go()
 
-    @property
-    def recording(self) -> bool:
-        """Whether sound is being recorded (or tried to, where the device is lost)."""
-        return self._recording
-
     def stop_sound(self) -> None:
         """Record no more, for the session is over. One that is reopened goes on in another file.
 
         Raises AudioError when the file could not be closed in time.
         """
         recorder = self.runner.recorder
-        if recorder is None or not self._recording:
+        if recorder is None or not self.recording:
             return
-        self._recording, self.runner.recorder = False, None
+        self.recording, self.runner.recorder = False, None
         try:
             recorder.stop()
         finally:  # not before: until it stops it may begin another file itself
@@ -186,7 +182,7 @@ class OpenSession:
         if self.loaded.study.recording.in_breaks == "stop" and rests and not self.runner.finished:
             self.stop_sound()  # a pause of the recorder: no silence is written in its place
             return
-        if self.runner.finished or self._recording or not self._agreed():
+        if self.runner.finished or self.recording or not self._agreed():
             return
         if self._next_recorder is not None:
             self.runner.recorder, self._next_recorder = self._next_recorder, None
@@ -198,13 +194,13 @@ class OpenSession:
             self.no_sound = NOT_AGREED
             self.runner.emit(AudioOff(NOT_AGREED, planned=True))
             return
-        self._recording = True
+        self.recording = True
         try:
             recorder.start()
             if self.runner.heartbeat is not None:
                 self.runner.heartbeat.rest()  # to open a microphone takes a moment
         except AudioError as error:
-            self._recording = False
+            self.recording = False
             self.runner.recorder = None
             self._microphone_failed(error)
             if self.loaded.study.recording.audio == "required":
@@ -225,7 +221,7 @@ class OpenSession:
         if not self._agreed() or not self.runner.state.agreed.get("audio", True):
             return False
         recorder = self.runner.recorder
-        return recorder is None or (self._recording and recorder.level().state == "lost")
+        return recorder is None or (self.recording and recorder.level().state == "lost")
 
     def record_with(self, device: Device) -> None:
         """Record from now on with a microphone that came late, into a file of its own. It is opened
@@ -254,7 +250,7 @@ class OpenSession:
 
     def _opened_late(self, recorder: Recorder | None, error: LabappError | None) -> None:
         self._late = self._opened = None
-        self._recording, self.runner.recorder = recorder is not None, recorder
+        self.recording, self.runner.recorder = recorder is not None, recorder
         if error is not None:
             self._microphone_failed(error)
         elif self.runner.finished:
@@ -308,7 +304,7 @@ class OpenSession:
         try:
             self.runner.close(reason)
         finally:
-            self._recording = False
+            self.recording = False
             self._lock.release()
             if not self.past and self.runner.journal.committed_seq <= 1:
                 # It never began: a folder with nothing but a plan must not take the name.

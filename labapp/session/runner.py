@@ -124,7 +124,8 @@ class Runner:
         self._queue: deque[tuple[Command, Source]] = deque()
         self._busy = False
         self._waiting: list[tuple[UnstampedEvent, Receipt]] = []
-        self._stalled = False
+        self.stalled = False
+        """Whether the disk keeps the session waiting; screens stand still until it is over."""
         self._waited_s = 0.0
         self._timer: Timer | None = None
         self._next_beat: Timer | None = None
@@ -151,11 +152,6 @@ class Runner:
     def ready(self) -> bool:
         """Whether there is something to show of the present part (see `PartPictures.ready`)."""
         return self._renderer.ready
-
-    @property
-    def stalled(self) -> bool:
-        """Whether the disk keeps the session waiting; screens stand still until it is over."""
-        return self._stalled
 
     @property
     def finished(self) -> bool:
@@ -310,16 +306,16 @@ class Runner:
             return
         if self._settle(0.0):
             self._waited_s = 0.0
-            if self._stalled:
-                self._stalled = False
+            if self.stalled:
+                self.stalled = False
                 self.emit(AlarmCleared("journal_stalled"))
             self._arm()
             self.tell()
             self._work()
             return
         self._waited_s += self.clock.real_seconds(round(POLL_S * NS))
-        if self._waited_s >= STALLED_S and not self._stalled:
-            self._stalled = True
+        if self._waited_s >= STALLED_S and not self.stalled:
+            self.stalled = True
             detail = self.journal.failed or "the disk does not answer"
             self.emit(AlarmRaised("journal_stalled", detail))
             self.tell()
