@@ -1,6 +1,5 @@
-"""The microphones of this machine, and how a microphone is chosen by name.
-
-Which microphone is behind a PulseAudio or PipeWire device.
+"""The microphones of this machine, how a microphone is chosen by name, and which one is behind a
+PulseAudio or PipeWire device.
 
 PortAudio sees a single device, `pulse`, for which the sound server chooses a source. When that
 source is unplugged, the server silently moves the stream to another source, or feeds it zeros. This

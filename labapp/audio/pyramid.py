@@ -4,8 +4,6 @@ The first level has a pair for every 256 frames, each further one for four of th
 made once of a file and kept in the cache, by the SHA-256 of the file; what is damaged there is made
 again. Which file has which SHA-256 is kept beside it, by what the file system says of the file, for
 reading half a gigabyte again takes longer than anything else.
-
-The loudness of a recording over time, small enough to draw.
 """
 
 from __future__ import annotations

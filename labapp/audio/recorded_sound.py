@@ -4,15 +4,8 @@ A session has a sound file for each run of the program and each take in it, each
 own. Here they are one sound: silence where nothing was recorded, and a list of these gaps with
 their causes.
 
-What a journal says of each sound file: where its frames lie in time, and which of them are lost.
-
-A fold over the events of the sound alone (`audio.*`).
-
-What was made of sound once and can be made again: kept in the cache, by the SHA-256 of what it was
-made of. What is damaged there is as good as not there. Checks a block of a sound file against the
-hash in its event.
-
-Repairs a WAV file after a crash, and checks it against the journal.
+What was made of sound once and can be made again is kept in the cache, by the SHA-256 of what it
+was made of. What is damaged there is as good as not there.
 
 A file that was cut off has a header that is up to a second old, more samples than the header says,
 and perhaps half a frame at its end. Repair sets the header from the file's length. It never removes

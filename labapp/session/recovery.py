@@ -3,8 +3,6 @@
 Nothing is ever deleted. SQLite replays its own write-ahead log on the next open; the hash chain
 then says whether the journal is what was written; the sound files' headers are brought in line
 with their length.
-
-The events of a session so far, read only if the journal is exactly what was written.
 """
 
 from __future__ import annotations

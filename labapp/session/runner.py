@@ -5,15 +5,10 @@ timers all do the same thing: `send` a command. The runner asks the machine what
 the events, waits until the durable ones are on disk, folds them, decodes what the dials ask for
 and tells its listeners that something changed.
 
-Timers and the way back to the runner's thread: the runner has no event loop of its own.
-
-By how many days the dates of each participant are moved in de-identified copies.
-
-Drawn once for a participant of a study and kept in the private folder, so that a later copy agrees
-with an earlier one; no bundle says it. The moved dates lie in the years 1905 to 1915: BIDS asks for
-1925 or earlier, so that nobody takes them for true ones (specification, "Common principles").
-
-The state machine of a planned session: a machine for each part of its plan.
+By how many days the dates of a participant are moved in de-identified copies is drawn once for each
+study and kept in the private folder, so that a later copy agrees with an earlier one; no bundle
+says it. The moved dates lie in the years 1905 to 1915: BIDS asks for 1925 or earlier, so that
+nobody takes them for true ones (specification, "Common principles").
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import InitVar, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -79,10 +74,11 @@ Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
 
+@dataclass(kw_only=True, eq=False)
 class Runner:
     """One run of the program on one session.
 
-    Parameters
+    Attributes
     ----------
     decoders : by model id, for every model of the plan.
     slow : ids that decode in the worker.
@@ -93,34 +89,23 @@ class Runner:
         disk; asked as it ends.
     """
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        clock: Clock,
-        machine: SessionMachine,
-        state: SessionState,
-        decoders: Mapping[str, Decoder],
-        scheduler: Scheduler,
-        slow: frozenset[str] = frozenset(),
-        recorder: Recorder | None = None,
-        commit_timeout_s: float = PATIENCE_S,
-        gallery: Gallery | None = None,
-        failed_rules: Callable[[], Sequence[str]] = tuple,
-    ) -> None:
-        self.journal = journal
-        self._failed_rules = failed_rules
-        self.gallery = gallery
-        self.clock = clock
+    journal: Journal
+    clock: Clock
+    machine: SessionMachine
+    state: SessionState
+    decoders: InitVar[Mapping[str, Decoder]]
+    scheduler: Scheduler
+    slow: InitVar[frozenset[str]] = frozenset()
+    recorder: Recorder | None = None
+    commit_timeout_s: float = PATIENCE_S
+    gallery: Gallery | None = None
+    failed_rules: Callable[[], Sequence[str]] = tuple
+
+    def __post_init__(self, decoders: Mapping[str, Decoder], slow: frozenset[str]) -> None:
         self._sound = SoundState()
-        self.machine = machine
-        self.state = state
-        self.scheduler = scheduler
-        self.recorder = recorder
         self.streams: SessionStreams | None = None
         self.heartbeat: Heartbeat | None = None
-        self._renderer = PictureRenderer(decoders, slow, scheduler.post, self._on_decoded)
-        self._commit_timeout_s = commit_timeout_s
+        self._renderer = PictureRenderer(decoders, slow, self.scheduler.post, self._on_decoded)
         self._queue: deque[tuple[Command, Source]] = deque()
         self._busy = False
         self._waiting: list[tuple[UnstampedEvent, Receipt]] = []
@@ -248,14 +233,14 @@ class Runner:
         if not events or self._sends_first(events, command, source):
             return False
         self._append(self._excluding(events), source)
-        return self._settle(self._commit_timeout_s)
+        return self._settle(self.commit_timeout_s)
 
     def _excluding(self, events: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:
         """The end of a session with the study's own rules that it fails."""
         if not any(isinstance(unstamped.payload, InclusionDecided) for unstamped in events):
             return events
         try:
-            failed = self._failed_rules()
+            failed = self.failed_rules()
         except LabappError as error:
             # The analysis asks them again.
             self.emit(AlarmRaised("exclusion_undecided", str(error), coded(error.what)))
