@@ -405,15 +405,11 @@ def check(
         name = str(entry["file"])
         if not name.startswith(top):
             continue
+        short_name, day = name.removeprefix(top), _day(entry)
         if entry["what"] == ACCEPTED and entry.get("why"):
-            remarks.append(
-                f"{name.removeprefix(top)}: accepted as it was on {_day(entry)}: {entry['why']}"
-            )
-        if entry.get("before"):
-            remarks.append(
-                f"{name.removeprefix(top)}: when it was written again on {_day(entry)}: "
-                f"{entry['before']}"
-            )
+            remarks.append(f"{short_name}: accepted as it was on {day}: {entry['why']}")
+        if before := entry.get("before"):
+            remarks.append(f"{short_name}: when it was written again on {day}: {before}")
         _take(known, name, entry)
     for name, state in sorted(known.items()):
         short_name = name.removeprefix(top)
@@ -423,11 +419,11 @@ def check(
         problems += [f"{short_name}: {problem}"] if problem else []
         remarks += [f"{short_name}: {remark}"] if remark else []
     for path in _chained_files(study):
-        name = name_in(study, path)
-        if name not in known and ours(name.removeprefix(top)):
+        short_name = name_in(study, path).removeprefix(top)
+        if top + short_name not in known and ours(short_name):
             problems.append(
-                f"{name.removeprefix(top)}: not recorded in {ANCHOR} of the data folder, which "
-                "was deleted or cut short, or left behind when the study was copied here"
+                f"{short_name}: not recorded in {ANCHOR} of the data folder, which was deleted or "
+                "cut short, or left behind when the study was copied here"
             )
     for path in (study / log for log in LOGS):
         if ours(path.name) and files.exists(path):

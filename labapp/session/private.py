@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -148,20 +149,30 @@ def forget_consent(private: Path, study: str, participant: str, session: str) ->
     Raises DataFolderError when that is not possible.
     """
     path = private / f"{study}.sqlite"
+    with removing(path, f"The consent of {participant}") as connection:
+        if connection is None:
+            return 0
+        _prepare(connection)  # a program killed before its first record leaves none
+        return connection.execute(
+            "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
+        ).rowcount
+
+
+@contextmanager
+def removing(path: Path, what: str) -> Iterator[sqlite3.Connection | None]:
+    """A private table from which rows are removed, their bytes too; None where it is not there.
+    what: the rows, for the error. Raises DataFolderError when they cannot be removed."""
     if not path.is_file():
-        return 0
+        yield None
+        return
     try:
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA secure_delete=ON")
-            _prepare(connection)  # a program killed before its first record leaves none
-            cursor = connection.execute(
-                "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
-            )
-            return cursor.rowcount
+            yield connection
     except sqlite3.Error as error:
         raise DataFolderError(
-            f"The consent of {participant} could not be removed from {path} ({error}).",
+            f"{what} could not be removed from {path} ({error}).",
             safe="It is still there, readable to you only.",
             todo="Withdraw the session again; that goes on where it stopped.",
         ) from error

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from labapp import access
 from labapp.clock import NS, Clock, FakeClock
-from labapp.errors import BundleError, DataFolderError, LabappError
+from labapp.errors import BundleError, LabappError
 from labapp.events import Payload, Source, UnstampedEvent
 from labapp.events.commands import Begin, Command, StandStill, Tick
 from labapp.events.lifecycle import (
@@ -53,7 +53,7 @@ from labapp.representations.decoding import Decoder
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
-from labapp.session.private import table_of
+from labapp.session.private import removing, table_of
 from labapp.stimuli.gallery import Gallery
 from labapp.study import plan
 from labapp.study.loading import LoadedStudy
@@ -488,20 +488,10 @@ def days_of(private: Path, study: str, participant: str) -> int:
 def forget(private: Path, study: str, participant: str) -> None:
     """Remove what is kept of a participant. Raises DataFolderError when that is not possible."""
     path = private / f"{study}.sqlite"
-    if not path.is_file():
-        return
-    try:
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA secure_delete=ON")
+    with removing(path, f"What is kept of {participant}") as connection:
+        if connection is not None:
             connection.execute(_SCHEMA)
             connection.execute("DELETE FROM shift WHERE participant = ?", (participant,))
-    except sqlite3.Error as error:
-        raise DataFolderError(
-            f"What is kept of {participant} could not be removed from {path} ({error}).",
-            safe="It is still there, readable to you only.",
-            todo="Withdraw the session again; that goes on where it stopped.",
-        ) from error
 
 
 def _drawn() -> int:

@@ -59,44 +59,35 @@ def prior_of(model: str) -> bool:
     return cards.read(find_model(model)).sampling == "prior"
 
 
-def _undeclared(loaded: LoadedStudy) -> list[str]:
-    """A remark on items that do not say whether they identify, and are therefore left out of
-    de-identified copies; at most one line."""
+def _left_out(loaded: LoadedStudy) -> Iterator[str]:
+    """Remarks on items whose answers de-identified copies leave out: those that do not say whether
+    they identify, and those that are asked only after certain answers that identify."""
     items = [
-        f"{instrument.id}.{item.id}"
+        (f"{instrument.id}.{item.id}", instrument.id, item)
         for instrument in loaded.instruments.values()
         for item in instrument.items
-        if item.identifying is None and item.withheld
     ]
-    warning = (
-        "De-identified copies leave out the answers to these items, which declare neither "
-        f"identifying: yes nor identifying: no: {', '.join(items)}."
-    )
-    return [warning] if items else []
-
-
-def _telling(loaded: LoadedStudy) -> list[str]:
-    """A remark on items that are asked only after certain answers that identify; at most one
-    line."""
-    items = [
-        f"{instrument.id}.{item.id}"
-        for instrument in loaded.instruments.values()
-        for item in instrument.items
-        if not item.withheld and withheld(loaded.instruments, instrument.id, item.id)
-    ]
-    warning = (
-        "De-identified copies leave out the answers to these items, too, which are asked only "
-        f"after certain answers that identify: {', '.join(items)}. That they were answered, and "
-        "when, stays in the journal of such a copy."
-    )
-    return [warning] if items else []
+    if named := [name for name, _, item in items if item.identifying is None and item.withheld]:
+        yield (
+            "De-identified copies leave out the answers to these items, which declare neither "
+            f"identifying: yes nor identifying: no: {', '.join(named)}."
+        )
+    if named := [
+        name
+        for name, instrument, item in items
+        if not item.withheld and withheld(loaded.instruments, instrument, item.id)
+    ]:
+        yield (
+            "De-identified copies leave out the answers to these items, too, which are asked only "
+            f"after certain answers that identify: {', '.join(named)}. That they were answered, "
+            "and when, stays in the journal of such a copy."
+        )
 
 
 def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
     """Remarks to whoever made a study that is in order. plans: of every condition."""
     return [
-        *_undeclared(loaded),
-        *_telling(loaded),
+        *_left_out(loaded),
         *_unheard(loaded),
         *_in_another_language(loaded),
         *_not_known(loaded),
@@ -110,18 +101,17 @@ def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
     ]
 
 
-def _not_asked_again(loaded: LoadedStudy) -> list[str]:
+def _not_asked_again(loaded: LoadedStudy) -> Iterator[str]:
     """Of tasks whose questions cannot be asked again after the computer stood still."""
     if loaded.study.stalls != "repeat-question":
-        return []
+        return
     types = map(registry.task_type_of_item, items_of_tasks(loaded.study.flow))
-    names = {known.name for known in types if known.shown and not known.asks_again}
-    return [
-        f"The task {name} cannot ask a question again (stalls: repeat-question). Where the "
-        "computer stands still in one of its questions, that time is left out, and the column "
-        "stalled_s says how long it was."
-        for name in sorted(names)
-    ]
+    for name in sorted({known.name for known in types if known.shown and not known.asks_again}):
+        yield (
+            f"The task {name} cannot ask a question again (stalls: repeat-question). Where the "
+            "computer stands still in one of its questions, that time is left out, and the column "
+            "stalled_s says how long it was."
+        )
 
 
 def _not_sent(loaded: LoadedStudy) -> list[str]:
@@ -133,31 +123,27 @@ def _not_sent(loaded: LoadedStudy) -> list[str]:
     return [f"On this computer {follows} (recording.lsl: {policy}). {problem.what} {problem.todo}"]
 
 
-def _in_another_language(loaded: LoadedStudy) -> list[str]:
+def _in_another_language(loaded: LoadedStudy) -> Iterator[str]:
     """Of what participants read in the fallback language."""
     lacking = words.in_fallback(loaded)
     names = sorted(loaded.fallbacks.keys() | lacking.keys())
-    if not names:
-        return []
     told = (f"{name} ({len(lacking[name])} words)" if name in lacking else name for name in names)
-    warning = (
-        f"Participants read {loaded.study.fallback_language} instead of {loaded.study.language} "
-        f"in: {', '.join(told)}. `labapp studies texts {loaded.path} --missing` lists what is to "
-        "be translated."
-    )
-    return [warning]
+    if names:
+        yield (
+            f"Participants read {loaded.study.fallback_language} instead of "
+            f"{loaded.study.language} in: {', '.join(told)}. `labapp studies texts {loaded.path} "
+            "--missing` lists what is to be translated."
+        )
 
 
-def _unheard(loaded: LoadedStudy) -> list[str]:
+def _unheard(loaded: LoadedStudy) -> Iterator[str]:
     """Of an interview to which nobody agrees."""
     items = list(items_of(loaded.study.flow))
     if any(item.talks for item in items) and not any(item.consents for item in items):
-        warning = (
+        yield (
             "The study has an interview and asks for no consent: name the interview, and that the "
             "voice is recorded in it, in what participants sign."
         )
-        return [warning]
-    return []
 
 
 def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
@@ -186,37 +172,33 @@ def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
                 yield loaded.mistake(item, StudyError(error.what, todo=error.todo))
 
 
-def _not_known(loaded: LoadedStudy) -> list[str]:
+def _not_known(loaded: LoadedStudy) -> Iterator[str]:
     """Of a published study of which nothing is known here."""
     if (repeated := loaded.study.replicates) is None:
-        return []
+        return
     shipped = (loading.load(path.stem).study.replicates for path in loading.shipped())
     studies = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
     name = f"{repeated.study} ({repeated.paper})"
-    if name in studies:
-        return []
-    warning = (
-        f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
-        f"cannot stand beside yours. Known are: {', '.join(studies)}."
-    )
-    return [warning]
+    if name not in studies:
+        yield (
+            f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
+            f"cannot stand beside yours. Known are: {', '.join(studies)}."
+        )
 
 
-def _solved_differently(plans: Sequence[Plan]) -> list[str]:
+def _solved_differently(plans: Sequence[Plan]) -> Iterator[str]:
     """Of models whose questions are solved by different rules, though one rate compares them."""
     rules: dict[str, dict[str, None]] = {}
     for part in (part for plan in plans for part in plan.parts if part.measures):
         if part.solved_by:
             rules.setdefault(part.solved_by, {}).update(dict.fromkeys(part.models()))
-    if len(rules) < 2:
-        return []
     told = "; ".join(f"{rule}: {', '.join(models)}" for rule, models in rules.items())
-    warning = (
-        f"Questions are solved by different rules ({told}). A difference between these models in "
-        "completion_rate or response time may be one between the rules. To compare the models, "
-        "give their stages one `distance` and one `target_alignment`."
-    )
-    return [warning]
+    if len(rules) > 1:
+        yield (
+            f"Questions are solved by different rules ({told}). A difference between these models "
+            "in completion_rate or response time may be one between the rules. To compare the "
+            "models, give their stages one `distance` and one `target_alignment`."
+        )
 
 
 def _unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
