@@ -128,7 +128,20 @@ def record_test(device: Device, seconds: float) -> RecordTest:
     AudioError: the microphone cannot be opened; DeviceGone: it gives no sound."""
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
         samples = _wait_for(probe, seconds)
-    return _summary(probe, samples)
+    values = samples.astype(np.float64) / 32768.0
+    step = max(1, probe.rate // 20)
+    blocks = values[: values.size - values.size % step].reshape(-1, step)
+    loudest = float(np.sqrt((blocks**2).mean(axis=1)).max()) if blocks.size else 0.0
+    peak = float(np.abs(values).max()) if values.size else 0.0
+    return RecordTest(
+        probe.device.label,
+        probe.rate,
+        samples.size,
+        dbfs(peak),
+        dbfs(loudest),
+        peak == 0.0,
+        samples,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,20 +209,3 @@ def _wait_for(probe: MicrophoneProbe, seconds: float) -> NDArray[np.int16]:
             )
         time.sleep(TICK_S)
     return samples[-wanted:]
-
-
-def _summary(probe: MicrophoneProbe, samples: NDArray[np.int16]) -> RecordTest:
-    values = samples.astype(np.float64) / 32768.0
-    step = max(1, probe.rate // 20)
-    blocks = values[: values.size - values.size % step].reshape(-1, step)
-    loudest = float(np.sqrt((blocks**2).mean(axis=1)).max()) if blocks.size else 0.0
-    peak = float(np.abs(values).max()) if values.size else 0.0
-    return RecordTest(
-        probe.device.label,
-        probe.rate,
-        samples.size,
-        dbfs(peak),
-        dbfs(loudest),
-        peak == 0.0,
-        samples,
-    )

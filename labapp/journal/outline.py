@@ -183,7 +183,23 @@ def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
             return replace(outline, state="ended_early", reason=payload.reason, withdrawal=left)
         case SessionReopened():
             return replace(outline, state="interrupted", reason=None, withdrawal="", not_counted=())
-    return _sound(outline, event, payload)
+        case AudioStarted():
+            new = AudioFile(
+                payload.file,
+                event.segment,
+                event.t_ns,
+                payload.device,
+                payload.host_api,
+                payload.nominal_rate,
+                payload.channels,
+                payload.subtype,
+            )
+            return replace(outline, audio=(*outline.audio, new), silent_because=None)
+        case AudioOff():
+            return replace(outline, silent_because=payload.reason)
+        case AudioGap() | AudioStopped():
+            return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
+    return outline
 
 
 def _blinding(outline: Outline, event: Event, payload: BlindingSet) -> Outline:
@@ -215,27 +231,6 @@ def _segment(outline: Outline, event: Event, payload: lifecycle.SegmentStarted) 
     if payload.gap_from_ns is not None and not _open(outline):
         pauses = (*pauses, Pause("gap", payload.gap_from_ns))
     return replace(outline, segments=(*segments, new), pauses=pauses)
-
-
-def _sound(outline: Outline, event: Event, payload: Payload) -> Outline:
-    match payload:
-        case AudioStarted():
-            new = AudioFile(
-                payload.file,
-                event.segment,
-                event.t_ns,
-                payload.device,
-                payload.host_api,
-                payload.nominal_rate,
-                payload.channels,
-                payload.subtype,
-            )
-            return replace(outline, audio=(*outline.audio, new), silent_because=None)
-        case AudioOff():
-            return replace(outline, silent_because=payload.reason)
-        case AudioGap() | AudioStopped():
-            return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
-    return outline
 
 
 def _heard(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:

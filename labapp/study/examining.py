@@ -123,7 +123,12 @@ def examine(
     if not partial.problems:
         reader.shipped_names(as_written)
     if factors_known and not partial.left_out:
-        errors.extend(asking_faults(partial.model, reader.read_instruments()))
+        asked = {
+            name: (instrument, reader.places[file], reader.files[file])
+            for name, instrument in reader.parsed.items()
+            for file in (f"instruments/{name}.yaml",)
+        }
+        errors.extend(asking_faults(partial.model, asked))
     loaded = LoadedStudy(
         partial.model,
         path,
@@ -390,14 +395,6 @@ class _Reader:
                     f"the questionnaire {instrument!r} has no words in {self.study.language!r}",
                     f"`{_scaffold(self.path)}` writes a copy beside the study, to be translated.",
                 )
-
-    def read_instruments(self) -> dict[str, tuple[Instrument, Path, bytes]]:
-        """The questionnaires that could be read, each with its file and what that holds."""
-        return {
-            name: (instrument, self.places[file], self.files[file])
-            for name, instrument in self.parsed.items()
-            for file in (f"instruments/{name}.yaml",)
-        }
 
     def _read(self, name: str, written: str) -> bytes | None:
         """A file of the study, or a shipped one where it says so; None where it cannot be read."""

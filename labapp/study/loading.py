@@ -235,9 +235,6 @@ class StudyHead(NamedTuple):
     published: bool = False
 
 
-HEAD_KEYS = ("title", "summary", "minutes", "replicates")
-
-
 def title_of(path: Path) -> str:
     """The title in a study file, read without the rest of it: many are listed before one is used.
 
@@ -246,7 +243,9 @@ def title_of(path: Path) -> str:
     return head_of(path, {"title"}).title
 
 
-def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
+def head_of(
+    path: Path, keys: Collection[str] = ("title", "summary", "minutes", "replicates")
+) -> StudyHead:
     """What a study file says about itself, read only as far as these keys go, or to the flow once
     there is a title; empty where it does not say, or cannot be read so far."""
     top: dict[str, str] = {}
