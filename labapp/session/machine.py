@@ -263,11 +263,10 @@ class SessionMachine:
                 return () if leaving else (self._keyed(state, CloseRequested(how)),)
             case commands.StayHere() if state.pauses.leaving:
                 return (self._keyed(state, CloseWithdrawn()),)
-            case commands.SkipStage(index, to) if index not in (None, state.index) or to not in (
-                None,
-                *self.later(state),
-            ):
-                return ()  # of another part, or on to where it cannot continue
+            case commands.SkipStage(index) if index not in (None, state.index):
+                return ()  # the session has gone on meanwhile
+            case commands.SkipStage(to=to) if to not in (None, *self.later(state)):
+                return ()
             case commands.Begin() if not state.running:
                 return () if state.pauses.held else self._next_part(state)
         if command.settles_leaving and state.pauses.leaving and state.running:
