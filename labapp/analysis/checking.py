@@ -9,10 +9,9 @@ from pathlib import Path
 
 from labapp.analysis.column import ends_of
 from labapp.analysis.columns import outcome_columns
-from labapp.documents import dotted
+from labapp.documents import Path_, dotted
 from labapp.errors import StudyError
 from labapp.stimuli.masking import recorded_outputs
-from labapp.study.design import Place
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import Called, meanings, resolve, scores, unread
 from labapp.study.overview import Checked, check_all
@@ -163,7 +162,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
             )
 
 
-def _named(study: Study) -> Iterator[tuple[Place, str]]:
+def _named(study: Study) -> Iterator[tuple[Path_, str]]:
     plan = study.analysis
     for role in ("primary", "secondary"):
         for index, name in enumerate(getattr(plan.outcomes, role)):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,17 +58,11 @@ class ClockFit:
 
 
 def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int] = ()) -> ClockFit:
-    """Fit one segment.
+    """Fit one segment. Raises RecordError: there is not a single anchor, so that the sound has no
+    place in time.
 
-    Parameters
-    ----------
-    anchors : in order of their frames.
-    nominal_rate : in Hz.
-    breaks : frames at which the stream went on after a gap; the start need not be named.
-
-    Raises
-    ------
-    RecordError : there is not a single anchor, so that the sound has no place in time.
+    anchors: in order of their frames; nominal_rate: in Hz; breaks: frames at which the stream went
+    on after a gap; the start need not be named.
     """
     if not anchors:
         raise RecordError(
@@ -100,12 +93,8 @@ def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int
 
 
 def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
-    """Fit one sound file from its events (audio.started, audio.block, audio.gap), in order.
-
-    Raises
-    ------
-    RecordError : the file was never started, or has no anchor.
-    """
+    """Fit one sound file from its events (audio.started, audio.block, audio.gap), in order. Raises
+    RecordError: the file was never started, or has no anchor."""
     rate = 0
     anchors: list[Anchor] = []
     breaks: list[int] = []
@@ -116,16 +105,13 @@ def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
         if event.kind == "audio.started":
             rate = int(payload["nominal_rate"])
         elif event.kind == "audio.block":
-            anchors.extend(_anchor(triple) for triple in payload["anchors"])
+            triples = payload["anchors"]
+            anchors.extend((int(frame), float(adc_s), int(t_ns)) for frame, adc_s, t_ns in triples)
         elif event.kind == "audio.gap":
             breaks.append(int(payload["at_frame"]) + int(payload["frames"]))
     if not rate:
         raise RecordError(f"The journal does not say that {file} was started.")
     return fit_clock(anchors, rate, breaks)
-
-
-def _anchor(triple: Sequence[Any]) -> Anchor:
-    return int(triple[0]), float(triple[1]), int(triple[2])
 
 
 def _settled(

@@ -26,10 +26,9 @@ import os
 import struct
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from labapp import access, leftovers
 from labapp.audio import portaudio
@@ -71,32 +70,6 @@ class Packet(NamedTuple):
         return max(self.now_s - self.adc_s, block_s)
 
 
-class InputStream(Protocol):
-    """An open microphone. pid: the process that the sound server sees recording; beat_ns: when that
-    process last showed that it runs, by `time.perf_counter_ns`, None where it is our own."""
-
-    rate: int
-    channels: int
-    pid: int
-    beat_ns: int | None
-
-    def take(self) -> list[Packet]:
-        """Everything captured since the last call, oldest first."""
-        ...
-
-    @property
-    def finished(self) -> bool:
-        """True once the host ended the stream by itself: the device is gone."""
-        ...
-
-    def close(self) -> None:
-        """Close the stream, within a second; what was captured can still be taken."""
-        ...
-
-
-OpenInput = Callable[[Device], InputStream]
-
-
 class PacketQueue:
     """A bounded queue between one callback and one reader; it never blocks either."""
 
@@ -131,16 +104,12 @@ class PacketQueue:
 
 class PortAudioInput:
     """An open PortAudio stream of 16-bit sound, at the device's own rate unless another is given.
-
-    Raises
-    ------
-    AudioError : the device cannot be opened at its own rate.
-    """
+    Raises AudioError: the device cannot be opened at its own rate."""
 
     def __init__(self, device: Device, rate: int | None = None) -> None:
         sounddevice = portaudio.load()
         self.rate = rate or device.default_rate
-        self._finished = False
+        self.finished = False
         problem: Exception | None = None
         # Mono where the device can; some cards only open with all their channels.
         for channels in dict.fromkeys((1, min(device.channels, 2), device.channels)):
@@ -183,16 +152,11 @@ class PortAudioInput:
         )
 
     def _on_finished(self) -> None:
-        self._finished = True
+        self.finished = True
 
     def take(self) -> list[Packet]:
         """Everything captured since the last call, oldest first."""
         return self._queue.take()
-
-    @property
-    def finished(self) -> bool:
-        """True once the host ended the stream by itself."""
-        return self._finished
 
     def close(self) -> None:
         """Close the stream; a host whose device is gone may never return from this."""
@@ -240,11 +204,8 @@ class WavWriter:
     """Appends sound to a new file; keeps it in memory while the disk refuses it.
 
     frames counts everything accepted, on disk or waiting, in order; on_disk what is in the file.
-
-    Raises
-    ------
-    FileExistsError : the file exists; sound is never overwritten.
-    OSError : the file cannot be made.
+    Raises FileExistsError: the file exists; sound is never overwritten; OSError: the file cannot be
+    made.
     """
 
     def __init__(self, path: Path, rate: int, max_waiting_s: float = 120.0) -> None:
@@ -291,17 +252,17 @@ class WavWriter:
             self._waiting.append(frames)
 
     def flush(self) -> None:
-        """Write what waits, in order; what was written stays so if the rest is refused.
-
-        Raises
-        ------
-        OSError : the disk refuses (full, gone); nothing is lost, call again later.
-        """
+        """Write what waits, in order; what was written stays so if the rest is refused. Raises
+        OSError: the disk refuses (full, gone); nothing is lost, call again later."""
         while self._waiting:
             head = self._waiting[0]
             if isinstance(head, int):
-                frames = min(head, _SILENCE_CHUNK)
-                self._advance(self._put_data(bytes(frames * FRAME_BYTES)) // FRAME_BYTES, head)
+                silence = bytes(min(head, _SILENCE_CHUNK) * FRAME_BYTES)
+                put = self._put_data(silence) // FRAME_BYTES
+                if put == head:
+                    self._waiting.popleft()
+                else:
+                    self._waiting[0] = head - put
             else:
                 put = self._put_data(head)
                 self._held_frames -= put // FRAME_BYTES
@@ -311,12 +272,8 @@ class WavWriter:
                     self._waiting[0] = head[put:]
 
     def sync(self) -> SyncPoint | None:
-        """Make everything in the file durable; None if nothing came since the last sync.
-
-        Raises
-        ------
-        OSError : the disk refuses; call again later.
-        """
+        """Make everything in the file durable; None if nothing came since the last sync. Raises
+        OSError: the disk refuses; call again later."""
         if self.on_disk == self._synced:
             return None
         self._put(wav_header(self.rate, self._written), 0)
@@ -328,12 +285,6 @@ class WavWriter:
     def close(self) -> None:
         """Give the file back; sync first."""
         os.close(self._fd)
-
-    def _advance(self, put_frames: int, head: int) -> None:
-        if put_frames == head:
-            self._waiting.popleft()
-        else:
-            self._waiting[0] = head - put_frames
 
     def _put_data(self, data: bytes) -> int:
         """Write whole frames at the end of the data; returns the bytes that are in the file."""

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.audio import portaudio
-from labapp.audio.capture import InputStream, OpenInput
 from labapp.audio.devices import Device
-from labapp.audio.process import open_input
-from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level, level_of
+from labapp.audio.process import OpenInput, ProcessInput, open_input
+from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level
 from labapp.audio.track import FLOOR_DBFS, VoiceActivity, dbfs, hear, mono
 from labapp.errors import AudioError, DeviceGone
 from labapp.messages import Message
@@ -27,11 +26,8 @@ TONE_DBFS = -20.0
 class MicrophoneProbe:
     """Listens to a microphone for a meter; keeps nothing but the last `keep_s` seconds in memory.
 
-    Call `close` at the end (or use `contextlib.closing`).
-
-    Raises
-    ------
-    AudioError : the microphone cannot be opened.
+    Call `close` at the end (or use `contextlib.closing`). Raises AudioError: the microphone cannot
+    be opened.
     """
 
     def __init__(
@@ -83,7 +79,7 @@ class MicrophoneProbe:
         finally:
             stream.close()
 
-    def _drain(self, stream: InputStream) -> bool:
+    def _drain(self, stream: ProcessInput) -> bool:
         packets = stream.take()
         for packet in packets:
             data = mono(packet.data, stream.channels)
@@ -92,17 +88,23 @@ class MicrophoneProbe:
             self._hearing = hear(
                 self._hearing, samples, start_ns, self.rate, silent_after_s=self._silent_after_s
             )
-            if self._keep_frames:
-                self._keep(data)
+            if not self._keep_frames:
+                continue
+            self._kept.append(data)
+            self._kept_frames += len(data) // 2
+            while self._kept_frames - len(self._kept[0]) // 2 >= self._keep_frames:
+                self._kept_frames -= len(self._kept.popleft()) // 2
         if packets:
-            self._level = replace(level_of(self._hearing), rate=self.rate)
+            hearing = self._hearing
+            self._level = Level(
+                state=hearing.state or "starting",
+                peak_dbfs=hearing.peak_dbfs,
+                rms_dbfs=hearing.rms_dbfs,
+                silent_for_s=hearing.silent_for_s,
+                rate=self.rate,
+                envelope=hearing.envelope,
+            )
         return bool(packets)
-
-    def _keep(self, data: bytes) -> None:
-        self._kept.append(data)
-        self._kept_frames += len(data) // 2
-        while self._kept_frames - len(self._kept[0]) // 2 >= self._keep_frames:
-            self._kept_frames -= len(self._kept.popleft()) // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +124,24 @@ class RecordTest:
 
 
 def record_test(device: Device, seconds: float) -> RecordTest:
-    """Record for some seconds into memory, counted from the first sound that arrives.
-
-    Raises
-    ------
-    AudioError : the microphone cannot be opened.
-    DeviceGone : it gives no sound.
-    """
+    """Record for some seconds into memory, counted from the first sound that arrives. Raises
+    AudioError: the microphone cannot be opened; DeviceGone: it gives no sound."""
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
         samples = _wait_for(probe, seconds)
-    return _summary(probe, samples)
+    values = samples.astype(np.float64) / 32768.0
+    step = max(1, probe.rate // 20)
+    blocks = values[: values.size - values.size % step].reshape(-1, step)
+    loudest = float(np.sqrt((blocks**2).mean(axis=1)).max()) if blocks.size else 0.0
+    peak = float(np.abs(values).max()) if values.size else 0.0
+    return RecordTest(
+        probe.device.label,
+        probe.rate,
+        samples.size,
+        dbfs(peak),
+        dbfs(loudest),
+        peak == 0.0,
+        samples,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +160,8 @@ class LoopbackCheck:
 def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
     """Play a soft tone on the default output and listen for it.
 
-    A headset's microphone need not hear it: not heard is a hint, not a failure.
-
-    Raises
-    ------
-    AudioError : microphone or output cannot be opened.
-    DeviceGone : the microphone gives no sound.
+    A headset's microphone need not hear it: not heard is a hint, not a failure. Raises AudioError:
+    microphone or output cannot be opened; DeviceGone: the microphone gives no sound.
     """
     sounddevice = portaudio.load()
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
@@ -203,20 +209,3 @@ def _wait_for(probe: MicrophoneProbe, seconds: float) -> NDArray[np.int16]:
             )
         time.sleep(TICK_S)
     return samples[-wanted:]
-
-
-def _summary(probe: MicrophoneProbe, samples: NDArray[np.int16]) -> RecordTest:
-    values = samples.astype(np.float64) / 32768.0
-    step = max(1, probe.rate // 20)
-    blocks = values[: values.size - values.size % step].reshape(-1, step)
-    loudest = float(np.sqrt((blocks**2).mean(axis=1)).max()) if blocks.size else 0.0
-    peak = float(np.abs(values).max()) if values.size else 0.0
-    return RecordTest(
-        probe.device.label,
-        probe.rate,
-        samples.size,
-        dbfs(peak),
-        dbfs(loudest),
-        peak == 0.0,
-        samples,
-    )

@@ -1,6 +1,5 @@
-"""The microphones of this machine, and how a microphone is chosen by name.
-
-Which microphone is behind a PulseAudio or PipeWire device.
+"""The microphones of this machine, how a microphone is chosen by name, and which one is behind a
+PulseAudio or PipeWire device.
 
 PortAudio sees a single device, `pulse`, for which the sound server chooses a source. When that
 source is unplugged, the server silently moves the stream to another source, or feeds it zeros. This
@@ -15,7 +14,7 @@ import shutil
 import subprocess
 import threading
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from labapp.audio import portaudio
 from labapp.errors import AudioError, NoMicrophone
@@ -61,11 +60,8 @@ class Device:
 def list_devices(*, refresh: bool = True) -> list[Device]:
     """Every device that can record, in PortAudio's order.
 
-    refresh: look again for devices plugged in since.
-
-    Raises
-    ------
-    AudioError : PortAudio is missing or cannot start.
+    refresh: look again for devices plugged in since. Raises AudioError: PortAudio is missing or
+    cannot start.
     """
     sounddevice = portaudio.load()
     if refresh:
@@ -108,25 +104,17 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
 
 
 class MicrophoneFinder:
-    """Looks for a microphone in a thread of its own until it is closed.
-
-    Parameters
-    ----------
-    other_than : device that is gone: its recorder looks for it itself.
-    """
+    """Looks for a microphone in a thread of its own until it is closed. other_than: device that is
+    gone: its recorder looks for it itself."""
 
     def __init__(self, other_than: Device | None = None) -> None:
         self._other_than = other_than
-        self._found: Device | None = None
+        self.found: Device | None = None
+        """The microphone that is there now; None while there is none."""
         self._known: list[str] | None = None
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="labapp-microphones", daemon=True)
         self._thread.start()
-
-    @property
-    def found(self) -> Device | None:
-        """The microphone that is there now; None while there is none."""
-        return self._found
 
     def _run(self) -> None:
         while not self._closing.is_set():
@@ -150,7 +138,7 @@ class MicrophoneFinder:
             if gone is None or (device.spec, device.source) != (gone.spec, gone.source)
         ]
         ranked = sorted(others, key=lambda device: not device.is_default)
-        self._found = next(iter(ranked), None)
+        self.found = next(iter(ranked), None)
 
     def close(self) -> None:
         """Look no more; what is being looked for is not waited for."""
@@ -161,12 +149,9 @@ def choose(spec: str = DEFAULT, *, refresh: bool = True) -> Device:
     """The device named `NAME`, `NAME@HOSTAPI`, or `default` for the system's own choice.
 
     A name need not be complete: an exact match wins, else a part of a name that only one device
-    has. Of several host APIs with the same name the default device wins, then the first.
-
-    Raises
-    ------
-    NoMicrophone : there is no such device, or the text fits several; the message lists them.
-    AudioError : PortAudio is missing or cannot start.
+    has. Of several host APIs with the same name the default device wins, then the first. Raises
+    NoMicrophone: there is no such device, or the text fits several; the message lists them;
+    AudioError: PortAudio is missing or cannot start.
     """
     return pick(list_devices(refresh=refresh), spec)
 
@@ -203,30 +188,6 @@ def pick(devices: list[Device], spec: str) -> Device:
 
 
 _PACTL_TIMEOUT_S = 2.0
-
-
-class SourceWatcher(Protocol):
-    """Says when the source behind an open stream is not the one it was opened on."""
-
-    def follow(self, pid: int) -> None:
-        """A stream has just been opened by this process: learn, or restore, its source."""
-        ...
-
-    def unfollow(self) -> None:
-        """That stream is being closed; say nothing about it any more."""
-        ...
-
-    def gone(self) -> str | None:
-        """Why the source is lost, for people; None while all is well or nothing is known."""
-        ...
-
-    def available(self) -> bool:
-        """Whether it makes sense to open the device again."""
-        ...
-
-    def close(self) -> None:
-        """End the watcher and its thread."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,26 +271,29 @@ def behind_sound_server(name: str, host_api: str) -> bool:
     return host_api == "ALSA" and name.casefold() in {"pulse", "default", "pipewire"}
 
 
-class NoWatcher:
-    """Watches nothing: for devices whose stream ends by itself when they are unplugged."""
+class SourceWatcher:
+    """Says when the source behind an open stream is not the one it was opened on. This one knows of
+    none: it is for devices whose stream ends by itself when they are unplugged."""
 
     def follow(self, pid: int) -> None:
-        pass
+        """A stream has just been opened by this process: learn, or restore, its source."""
 
     def unfollow(self) -> None:
-        pass
+        """That stream is being closed; say nothing about it any more."""
 
     def gone(self) -> str | None:
+        """Why the source is lost, for people; None while all is well or nothing is known."""
         return None
 
     def available(self) -> bool:
+        """Whether it makes sense to open the device again."""
         return True
 
     def close(self) -> None:
-        pass
+        """End the watcher and its thread."""
 
 
-class PulseWatcher:
+class PulseWatcher(SourceWatcher):
     """Watches the recording of a process with `pactl`, about once a second, in its own thread.
 
     The first source seen is the microphone of the session. When a later stream is opened (after a

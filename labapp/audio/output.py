@@ -18,15 +18,14 @@ import os
 import queue
 import signal
 import struct
-import subprocess
 import sys
 import threading
 import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from labapp.audio import portaudio
 from labapp.errors import AudioError
@@ -64,51 +63,12 @@ class Report(NamedTuple):
     samples: int
 
 
-class OutputStream(Protocol):
-    """An open loudspeaker."""
-
-    rate: int
-
-    def write(self, samples: bytes) -> None:
-        """Send samples to be played after those before. Harmless when it is gone."""
-        ...
-
-    def flush(self) -> None:
-        """Take back what is not played. Harmless when it is gone."""
-        ...
-
-    def reports(self) -> Iterator[Report]:
-        """What the device takes, as it does; ends when it is gone or closed."""
-        ...
-
-    def close(self) -> None:
-        """Give the device back, at once."""
-        ...
-
-
-OpenOutput = Callable[[str, int], OutputStream]
-"""Opens the loudspeaker of a name (empty: the system's own choice) at a rate in Hz, which the
-stream may change."""
-
-
 class ProcessOutput:
-    """A loudspeaker opened by a child process; an OutputStream.
-
-    Raises
-    ------
-    AudioError : there is none, it cannot be opened, or it does not answer.
-    """
+    """A loudspeaker opened by a child process. rate: the one that it has, perhaps another than was
+    asked for. Raises AudioError: there is none, it cannot be opened, or it does not answer."""
 
     def __init__(self, device: str, rate: int) -> None:
-        package_root = str(Path(__file__).resolve().parents[2])
-        paths = [package_root, os.environ.get("PYTHONPATH", "")]
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "labapp.audio.output", device, str(rate)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        )
+        self._child = portaudio.start_child("labapp.audio.output", device, str(rate))
         self._lock = threading.Lock()
         self.pid = self._child.pid
         assert self._child.stdout is not None
@@ -131,35 +91,41 @@ class ProcessOutput:
         self.rate = int(answer["rate"])
 
     def write(self, samples: bytes) -> None:
+        """Send samples to be played after those before. Harmless when it is gone."""
         self._send(_HEADER.pack(_SAMPLES, len(samples)) + samples)
 
     def flush(self) -> None:
+        """Take back what is not played. Harmless when it is gone."""
         self._send(_HEADER.pack(_FLUSH, 0))
 
     def _send(self, content: bytes) -> None:
         pipe = self._child.stdin
         assert pipe is not None
-        with self._lock:
-            try:
-                pipe.write(content)
-                pipe.flush()
-            except (OSError, ValueError):  # gone; closed
-                return
+        with self._lock, suppress(OSError, ValueError):  # gone; closed
+            pipe.write(content)
+            pipe.flush()
 
     def reports(self) -> Iterator[Report]:
+        """What the device takes, as it does; ends when it is gone or closed."""
         pipe = self._child.stdout
         assert pipe is not None
         while len(content := pipe.read(_REPORT.size)) == _REPORT.size:
             yield Report(*_REPORT.unpack(content))
 
     def close(self) -> None:
+        """Give the device back, at once."""
         self._child.kill()
         self._child.wait()
         for pipe in (self._child.stdin, self._child.stdout):
             if pipe is not None:
                 # Another thread may be reading: it finds the end of the pipe.
-                with self._lock:
-                    _close(pipe)
+                with self._lock, suppress(OSError, ValueError):
+                    pipe.close()
+
+
+OpenOutput = Callable[[str, int], ProcessOutput]
+"""Opens the loudspeaker of a name (empty: the system's own choice) at a rate in Hz, which the
+stream may change."""
 
 
 def open_output(device: str, rate: int) -> ProcessOutput:
@@ -167,20 +133,9 @@ def open_output(device: str, rate: int) -> ProcessOutput:
     return ProcessOutput(device, rate)
 
 
-def _close(pipe: IO[bytes]) -> None:
-    try:
-        pipe.close()
-    except (OSError, ValueError):
-        return
-
-
 class SampleQueue:
-    """Between what is received and what the device takes; it waits for neither for long.
-
-    Parameters
-    ----------
-    ramp : samples in which sound begins and breaks off.
-    """
+    """Between what is received and what the device takes; it waits for neither for long. ramp:
+    samples in which sound begins and breaks off."""
 
     def __init__(self, ramp: int) -> None:
         self._ramp = ramp

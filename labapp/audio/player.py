@@ -31,7 +31,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.output import OpenOutput, OutputStream, Report, open_output
+from labapp.audio.output import OpenOutput, ProcessOutput, Report, open_output
 from labapp.clock import NS
 from labapp.errors import AudioError
 from labapp.messages import Message
@@ -78,25 +78,22 @@ class Player:
     """
 
     def __init__(
-        self,
-        source: Source,
-        device: str | None = DEFAULT,
-        *,
-        open_output: OpenOutput = open_output,
+        self, source: Source, device: str | None = DEFAULT, *, open_output: OpenOutput = open_output
     ) -> None:
         self._source = source
         self._device = device
         self._open_output = open_output
         self._lock = threading.RLock()
         self._wall = WallClock(source.begin_ns, source.end_ns)
-        self._output: OutputStream | None = None
+        self._output: ProcessOutput | None = None
         self._opener: threading.Thread | None = None
         self._closed = False
-        self._problem = ""
+        self.problem = ""
+        """Why nothing is heard, as a sentence; empty where sound is, or is being opened."""
         self._target = float(source.begin_ns)
         self._playing = False
-        self._speed = 1.0
-        self._loop: tuple[int, int] | None = None
+        self.speed = 1.0
+        self.loop: tuple[int, int] | None = None
         self._times = SessionTimes()
         self._heard = HeardSamples(source.rate)
         self._latest = 0.0
@@ -111,11 +108,6 @@ class Player:
         self._open()
 
     @property
-    def problem(self) -> str:
-        """Why nothing is heard, as a sentence; empty where sound is, or is being opened."""
-        return self._problem
-
-    @property
     def sounding(self) -> bool:
         """Whether a loudspeaker is open."""
         return self._output is not None
@@ -126,14 +118,6 @@ class Player:
         self.heard_ns()
         with self._lock:
             return self._playing
-
-    @property
-    def speed(self) -> float:
-        return self._speed
-
-    @property
-    def loop(self) -> tuple[int, int] | None:
-        return self._loop
 
     def heard_ns(self) -> int:
         """What is heard now; after a seek its aim until that is heard. While it plays it goes
@@ -184,7 +168,7 @@ class Player:
         with self._lock:
             now_ns = time.perf_counter_ns()
             t_ns = self._position(now_ns)
-            self._speed = min(max(float(speed), SLOWEST), FASTEST)
+            self.speed = min(max(float(speed), SLOWEST), FASTEST)
             if self._output is None:
                 self._set_wall(now_ns, t_ns)
 
@@ -194,11 +178,11 @@ class Player:
         with self._lock:
             now_ns = time.perf_counter_ns()
             t_ns = self._position(now_ns)
-            self._loop = None
+            self.loop = None
             if t0_ns is not None and t1_ns is not None:
                 first = self._clipped(min(t0_ns, t1_ns))
                 last = min(max(t0_ns, t1_ns, first + SHORTEST_LOOP_NS), self._source.end_ns)
-                self._loop = (first, last) if last > first else None
+                self.loop = (first, last) if last > first else None
             if self._output is None:
                 self._set_wall(now_ns, t_ns)
 
@@ -258,7 +242,7 @@ class Player:
         self._made = float(t_ns)
 
     def _set_wall(self, now_ns: int, t_ns: float) -> None:
-        self._wall.set(now_ns, t_ns, playing=self._playing, speed=self._speed, loop=self._loop)
+        self._wall.set(now_ns, t_ns, playing=self._playing, speed=self.speed, loop=self.loop)
 
     def _make(self) -> None:
         """Make sound as far ahead as it should be, and send it."""
@@ -273,13 +257,13 @@ class Player:
             and self._sent - max(self._heard.taken, self._fresh) < ahead
         ):
             due_ns = begin_ns + stretcher.at * NS / self._rate
-            if self._loop is not None and due_ns >= self._loop[1]:
-                stretcher.jump((self._loop[0] - begin_ns) * self._rate / NS)
-                self._made = float(self._loop[0])
+            if self.loop is not None and due_ns >= self.loop[1]:
+                stretcher.jump((self.loop[0] - begin_ns) * self._rate / NS)
+                self._made = float(self.loop[0])
             elif due_ns >= self._source.end_ns:
                 self._at_end = True
                 return
-            hop = stretcher.hop(self._speed)
+            hop = stretcher.hop(self.speed)
             # The playhead does not go back with slow sound that says something again.
             first, last = (
                 max(self._made, begin_ns + frame * NS / self._rate)
@@ -289,7 +273,7 @@ class Player:
             self._made = last
             self._send(output, hop.samples)
 
-    def _send(self, output: OutputStream, samples: NDArray[np.int16]) -> None:
+    def _send(self, output: ProcessOutput, samples: NDArray[np.int16]) -> None:
         output.write(samples.astype(np.int16).tobytes())
         self._sent += samples.size
 
@@ -351,7 +335,7 @@ class Player:
         try:
             output = self._open_output(device, self._source.rate)
         except AudioError as error:
-            self._problem = error.what
+            self.problem = error.what
             return
         if not self._take_over(output):
             output.close()
@@ -367,7 +351,7 @@ class Player:
             if self._output is output:
                 self._lose(output, Message("speaker_lost"))
 
-    def _take_over(self, output: OutputStream) -> bool:
+    def _take_over(self, output: ProcessOutput) -> bool:
         """From the machine's clock to the loudspeaker, where the playhead is now. False where the
         player was closed meanwhile."""
         with self._lock:
@@ -380,15 +364,15 @@ class Player:
             self._heard = HeardSamples(output.rate)
             self._heard.last_ns = now_ns
             self._latest, self._sent, self._fresh = 0.0, 0, 0
-            self._output, self._problem = output, ""
+            self._output, self.problem = output, ""
             self._go_on_from(t_ns, now_ns)
             return True
 
-    def _lose(self, output: OutputStream, problem: Message) -> None:
+    def _lose(self, output: ProcessOutput, problem: Message) -> None:
         """The loudspeaker is gone: go on without it. The next `play` looks for it again."""
         now_ns = time.perf_counter_ns()
         t_ns = self._position(now_ns)
-        self._output, self._problem = None, problem
+        self._output, self.problem = None, problem
         self._set_wall(now_ns, t_ns)
         threading.Thread(target=output.close, name="labapp-sound-close", daemon=True).start()
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 from labapp.errors import AudioError
@@ -15,12 +19,8 @@ _lock = threading.RLock()
 
 
 def load() -> ModuleType:
-    """The `sounddevice` module.
-
-    Raises
-    ------
-    AudioError : PortAudio's library is not on this machine, or cannot start.
-    """
+    """The `sounddevice` module. Raises AudioError: PortAudio's library is not on this machine, or
+    cannot start."""
     with _lock:
         try:
             return importlib.import_module("sounddevice")
@@ -50,6 +50,23 @@ def refresh() -> None:
                 safe="Everything but sound works.",
                 todo="Run `labapp doctor`, or record without sound (--audio off).",
             ) from error
+
+
+def start_child(module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Run a module of this package in a process of its own, with pipes to and from it.
+
+    PortAudio and ALSA explain themselves on stderr at length; what matters comes as events.
+    """
+    package_root = str(Path(__file__).resolve().parents[2])
+    paths = [package_root, os.environ.get("PYTHONPATH", "")]
+    return subprocess.Popen(
+        # -P: nothing from the folder the program was started in.
+        [sys.executable, "-P", "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+    )
 
 
 _CODED = re.compile(

@@ -28,9 +28,10 @@ import sys
 import threading
 import time
 from collections import deque
-from pathlib import Path
+from collections.abc import Callable
 from typing import IO, Any
 
+from labapp.audio import portaudio
 from labapp.audio.capture import Packet, PortAudioInput
 from labapp.audio.devices import Device, list_devices
 from labapp.errors import AudioError, DeviceGone
@@ -44,26 +45,17 @@ _BEAT_S = 0.25
 
 
 class ProcessInput:
-    """A microphone opened by a child process; an InputStream.
+    """A microphone opened by a child process. Raises AudioError: the device is not there, cannot be
+    opened, or does not answer.
 
-    Raises
-    ------
-    AudioError : the device is not there, cannot be opened, or does not answer.
+    pid: the process that the sound server sees recording; beat_ns: when it last showed that it
+    runs, by `time.perf_counter_ns`; finished: the host ended the stream by itself: the device is
+    gone.
     """
 
     def __init__(self, device: Device) -> None:
-        package_root = str(Path(__file__).resolve().parents[2])
         described = json.dumps(dataclasses.asdict(device))
-        paths = [package_root, os.environ.get("PYTHONPATH", "")]
-        self._child = subprocess.Popen(
-            # -P: nothing from the folder the program was started in.
-            [sys.executable, "-P", "-m", "labapp.audio.process", described],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # PortAudio and ALSA explain themselves there at length; what matters comes as events.
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        )
+        self._child = portaudio.start_child("labapp.audio.process", described)
         self.pid = self._child.pid
         self.rate = self.channels = 0
         self.beat_ns: int | None = time.perf_counter_ns()
@@ -88,9 +80,11 @@ class ProcessInput:
         self.rate, self.channels = int(answer["rate"]), int(answer["channels"])
 
     def take(self) -> list[Packet]:
+        """Everything captured since the last call, oldest first."""
         return [self._packets.popleft() for _ in range(len(self._packets))]
 
     def close(self) -> None:
+        """Close the stream, within a second; what was captured can still be taken."""
         child = self._child
         if child.stdin is not None and not child.stdin.closed:
             child.stdin.close()
@@ -113,6 +107,9 @@ class ProcessInput:
                 if packet.data:
                     self._packets.append(packet)
         self.finished = True
+
+
+OpenInput = Callable[[Device], ProcessInput]
 
 
 def open_input(device: Device) -> ProcessInput:

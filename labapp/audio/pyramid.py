@@ -4,8 +4,6 @@ The first level has a pair for every 256 frames, each further one for four of th
 made once of a file and kept in the cache, by the SHA-256 of the file; what is damaged there is made
 again. Which file has which SHA-256 is kept beside it, by what the file system says of the file, for
 reading half a gigabyte again takes longer than anything else.
-
-The loudness of a recording over time, small enough to draw.
 """
 
 from __future__ import annotations
@@ -103,7 +101,9 @@ def pyramid_of(samples: WavSamples) -> Pyramid:
     pyramid = _made(samples, hashed.update)
     if pyramid.frames != samples.size:
         return pyramid  # not read to its end: gone with its drive
-    recorded_sound.put(_place(hashed.hexdigest()), _content(pyramid))
+    body = b"".join(part.astype("<i2").tobytes() for level in pyramid.levels for part in level)
+    content = _MAGIC + _HEAD.pack(pyramid.frames) + body
+    recorded_sound.put(_place(hashed.hexdigest()), content)
     if index is not None:
         recorded_sound.put(index, hashed.hexdigest().encode())
     return pyramid
@@ -118,7 +118,7 @@ def forget(samples: WavSamples) -> None:
         _made(samples, hashed.update)
         digest = hashed.hexdigest()
     for path in filter(None, (_place(digest), index)):
-        recorded_sound.drop(path)
+        path.unlink(missing_ok=True)
 
 
 def _place(digest: str) -> Path:
@@ -176,11 +176,6 @@ def _sizes(frames: int) -> list[int]:
     while sizes[-1] >= ENOUGH:
         sizes.append(-(-sizes[-1] // STEP))
     return sizes
-
-
-def _content(pyramid: Pyramid) -> bytes:
-    body = b"".join(part.astype("<i2").tobytes() for level in pyramid.levels for part in level)
-    return _MAGIC + _HEAD.pack(pyramid.frames) + body
 
 
 def _known(path: Path, frames: int) -> Pyramid | None:

@@ -4,15 +4,8 @@ A session has a sound file for each run of the program and each take in it, each
 own. Here they are one sound: silence where nothing was recorded, and a list of these gaps with
 their causes.
 
-What a journal says of each sound file: where its frames lie in time, and which of them are lost.
-
-A fold over the events of the sound alone (`audio.*`).
-
-What was made of sound once and can be made again: kept in the cache, by the SHA-256 of what it was
-made of. What is damaged there is as good as not there. Checks a block of a sound file against the
-hash in its event.
-
-Repairs a WAV file after a crash, and checks it against the journal.
+What was made of sound once and can be made again is kept in the cache, by the SHA-256 of what it
+was made of. What is damaged there is as good as not there.
 
 A file that was cut off has a header that is up to a second old, more samples than the header says,
 and perhaps half a frame at its end. Repair sets the header from the file's length. It never removes
@@ -26,11 +19,11 @@ import json
 import os
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +42,6 @@ from labapp.reading.values import json_value
 
 Stretch = tuple[int, int]
 """Session time in ns; half-open."""
-Absence = Literal["not_recorded", "missing", "unreadable", "other_file", "no_time", "cut_off"]
-"""Why there is no sound, beside the causes of `audio.gap`: nothing was recorded; the file is not
-there, cannot be read, is another than the one recorded, has no place in time, or ends too early."""
 
 DEFAULT_RATE = 48_000
 SHORTEST_GAP_NS = 20_000_000
@@ -63,13 +53,8 @@ _SAME_RATE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class SoundSpan:
-    """A sound file on the session's clock.
-
-    Attributes
-    ----------
-    t0_ns, t1_ns : session time of its first frame, and of the end of its last.
-    file : its name in the session's folder.
-    """
+    """A sound file on the session's clock. t0_ns, t1_ns: session time of its first frame, and of
+    the end of its last; file: its name in the session's folder."""
 
     t0_ns: int
     t1_ns: int
@@ -102,8 +87,9 @@ class RecordedSound:
     spans : tuple of SoundSpan
         What can be heard, in order of time; none overlaps another.
     gaps : tuple of (int, int, str)
-        Session time and cause of each stretch without sound: an `Absence`, or the cause of an
-        `audio.gap`.
+        Session time and cause of each stretch without sound: the cause of an `audio.gap`, or
+        not_recorded, missing, unreadable (the file), other_file (than the one recorded), no_time
+        (it has no place in time) or cut_off (it ends too early).
     rate : int
         Frames a second of what is read: the highest of any file.
     problems : tuple of Message
@@ -206,7 +192,8 @@ class RecordedSound:
         try:
             samples = WavSamples(self._open_file(file.name))
         except (LabappError, OSError, ValueError) as error:
-            if _not_there(error):
+            causes = (error, error.__cause__)
+            if any(isinstance(cause, FileNotFoundError | NotADirectoryError) for cause in causes):
                 absent.append((*whole, "missing"))
                 return Message("sound_file_missing", file=file.name)
             absent.append((*whole, "unreadable"))
@@ -289,11 +276,6 @@ class RecordedSound:
             known = np.arange(lowest, lowest + samples.size)
             values = np.interp(place, known, samples, left=0.0, right=0.0)
             heard[first:last] = np.rint(values).astype(np.int16)
-
-
-def _not_there(error: Exception) -> bool:
-    causes = (error, error.__cause__)
-    return any(isinstance(cause, FileNotFoundError | NotADirectoryError) for cause in causes)
 
 
 def _same(open_file: OpenFile, file: PlacedFile) -> bool:
@@ -444,41 +426,7 @@ def put(path: Path, body: bytes) -> None:
             draft.unlink(missing_ok=True)
 
 
-def drop(path: Path) -> None:
-    """Take something away, if it is there. Raises OSError where it cannot be removed."""
-    path.unlink(missing_ok=True)
-
-
 _CHUNK = 1 << 20
-
-
-class Checksum(Protocol):
-    """Computes a checksum piece by piece, and compares it with that of the block."""
-
-    def update(self, data: bytes, /) -> None: ...
-    def fits(self) -> bool: ...
-
-
-class _Sha256:
-    def __init__(self, block: AudioBlock) -> None:
-        self._expected = block.sha256
-        self._digest = hashlib.sha256()
-        self.update: Callable[[bytes], None] = self._digest.update
-
-    def fits(self) -> bool:
-        return self._digest.hexdigest() == self._expected
-
-
-class _Crc32:
-    def __init__(self, block: AudioBlock) -> None:
-        self._expected = block.crc32
-        self._crc = 0
-
-    def update(self, data: bytes) -> None:
-        self._crc = zlib.crc32(data, self._crc)
-
-    def fits(self) -> bool:
-        return self._crc == self._expected
 
 
 def method(block: AudioBlock) -> str:
@@ -492,15 +440,19 @@ def fits(stream: IO[bytes], block: AudioBlock) -> bool | None:
     stream : positioned at the block's first byte. It is read in pieces, because a block can be
         hours of silence after a machine slept.
     """
-    checksum: Checksum = _Sha256(block) if method(block) == "SHA-256" else _Crc32(block)
+    sha256, crc32 = hashlib.sha256(), 0
+    has_sha256 = method(block) == "SHA-256"
     left = (block.frames - block.first_frame) * FRAME_BYTES
     while left > 0:
         data = stream.read(min(left, _CHUNK))
         if not data:
             return None
-        checksum.update(data)
+        if has_sha256:
+            sha256.update(data)
+        else:
+            crc32 = zlib.crc32(data, crc32)
         left -= len(data)
-    return checksum.fits()
+    return sha256.hexdigest() == block.sha256 if has_sha256 else crc32 == block.crc32
 
 
 @dataclass(frozen=True, slots=True)
@@ -532,11 +484,7 @@ class RepairReport:
 
 def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[int, ...]]:
     """Frames acknowledged by the blocks, and first frames of those whose sound is not what was
-    written (cut off or changed). Reads only.
-
-    Raises
-    ------
-    OSError : the file is missing or cannot be read.
+    written (cut off or changed). Reads only. Raises OSError: the file is missing or cannot be read.
     """
     acknowledged = 0
     damaged = []
@@ -572,11 +520,8 @@ def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> Repa
     """Make a cut-off file whole.
 
     rate : nominal rate from audio.started, for a header that never reached the disk. blocks : the
-    file's audio.block events.
-
-    Raises
-    ------
-    RecordError : the file is missing, cannot be written, or is something else than our sound.
+    file's audio.block events. Raises RecordError: the file is missing, cannot be written, or is
+    something else than our sound.
     """
     try:
         size = path.stat().st_size

@@ -11,13 +11,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from labapp.audio import devices
-from labapp.audio.capture import InputStream, OpenInput
-from labapp.audio.devices import Device, NoWatcher, PulseWatcher, SourceWatcher
-from labapp.audio.process import open_input
-from labapp.audio.track import FLOOR_DBFS, Emit, Outbox, Track, VoiceActivity
+from labapp.audio.devices import Device, PulseWatcher, SourceWatcher
+from labapp.audio.process import OpenInput, ProcessInput, open_input
+from labapp.audio.track import FLOOR_DBFS, Emit, Outbox, Track
 from labapp.clock import NS
 from labapp.errors import AudioError
 from labapp.events.lifecycle import ProgramStalled
@@ -55,17 +55,6 @@ class Level:
     last_sync_ns: int | None = None
     envelope: tuple[float, ...] = ()
     problem: str = ""
-
-
-def level_of(hearing: VoiceActivity) -> Level:
-    """The meter's view of what is heard, without a file."""
-    return Level(
-        state=hearing.state or "starting",
-        peak_dbfs=hearing.peak_dbfs,
-        rms_dbfs=hearing.rms_dbfs,
-        silent_for_s=hearing.silent_for_s,
-        envelope=hearing.envelope,
-    )
 
 
 class Recorder:
@@ -106,7 +95,7 @@ class Recorder:
         take: int = 1,
     ) -> None:
         self._folder, self._segment, self._take = folder, segment, take
-        self.name = self._name(take)
+        self.name = file_name(segment, take)
         self.path = folder / self.name
         self.device = device
         self._emit = emit
@@ -115,9 +104,10 @@ class Recorder:
         self._from_perf_ns = from_perf_ns
         self._min_free_bytes = min_free_bytes
         self._silent_after_s = silent_after_s
-        self._watcher = watcher or default_watcher(device)
+        behind = devices.behind_sound_server(device.name, device.host_api)
+        self._watcher = watcher or (PulseWatcher() if behind else SourceWatcher())
         self._open_input = open_input
-        self._stream: InputStream | None = None
+        self._stream: ProcessInput | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._level = Level()
@@ -127,17 +117,10 @@ class Recorder:
         self._problem = ""
         self._still_since_ns: int | None = None
 
-    def _name(self, take: int) -> str:
-        return file_name(self._segment, take)
-
     def start(self) -> None:
-        """Open microphone and file, and begin. Emits AudioStarted.
-
-        Raises
-        ------
-        AudioError : the microphone cannot be opened, or the file cannot be made; nothing is left
-            open, and an existing file is as it was.
-        """
+        """Open microphone and file, and begin. Emits AudioStarted. Raises AudioError: the
+        microphone cannot be opened, or the file cannot be made; nothing is left open, and an
+        existing file is as it was."""
         stream = self._open_input(self.device)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,13 +151,9 @@ class Recorder:
         return track
 
     def stop(self, timeout_s: float = 5.0) -> None:
-        """End the recording: write what is queued, close the file, emit AudioStopped. Harmless
-        when not started or stopped before.
-
-        Raises
-        ------
-        AudioError : the writer did not end in time (a disk or a sound system that hangs).
-        """
+        """End the recording: write what is queued, close the file, emit AudioStopped. Harmless when
+        not started or stopped before. Raises AudioError: the writer did not end in time (a disk or
+        a sound system that hangs)."""
         self._stopping.set()
         thread, self._thread = self._thread, None
         if thread is None:
@@ -226,7 +205,7 @@ class Recorder:
         self._track.tick()
         self._level = self._snapshot()
 
-    def _drain(self, stream: InputStream, elapsed: float) -> None:
+    def _drain(self, stream: ProcessInput, elapsed: float) -> None:
         packets = stream.take()
         self._idle_s = 0.0 if packets else self._idle_s + elapsed
         self._track.take(packets)
@@ -238,7 +217,7 @@ class Recorder:
         if reason:
             self._lose(stream, reason)
 
-    def _loss(self, stream: InputStream) -> str:
+    def _loss(self, stream: ProcessInput) -> str:
         """Why the stream must be given up, or empty."""
         if stream.finished:
             return "the device ended the recording"
@@ -260,7 +239,7 @@ class Recorder:
         self._still_since_ns = None
         self._track.emit(ProgramStalled("recorder", max(0, from_ns), lasted_ns))
 
-    def _lose(self, stream: InputStream, reason: str) -> None:
+    def _lose(self, stream: ProcessInput, reason: str) -> None:
         self._watcher.unfollow()
         self._stream = None
         self._next_try = time.monotonic() + RETRY_S
@@ -287,13 +266,13 @@ class Recorder:
                 self._watcher.follow(stream.pid)
         self._next_try = time.monotonic() + RETRY_S
 
-    def _fits(self, stream: InputStream) -> bool:
+    def _fits(self, stream: ProcessInput) -> bool:
         """Whether the stream can be recorded: into the file there is, or where its rate is another
         into a new one. False where that cannot be made; it is tried again."""
         before = self._track
         if stream.rate == before.rate:
             return True
-        name = self._name(self._take + 1)
+        name = file_name(self._segment, self._take + 1)
         try:
             track = self._new_track(name, stream.rate)
         except OSError as error:
@@ -315,10 +294,8 @@ class Recorder:
         if stream is not None:
             stream.close()
             self._track.take(stream.take())
-            if self._track.capturing:
-                self._track.end_stream()
-            else:
-                self._track.fill_until(time.perf_counter_ns())
+        if stream is not None and self._track.capturing:
+            self._track.end_stream()
         else:
             self._track.fill_until(time.perf_counter_ns())
         self._track.close()
@@ -355,16 +332,7 @@ def file_name(segment: int, take: int) -> str:
 
 def next_take(folder: Path, segment: int) -> int:
     """The number of the next recording in a run."""
-    take = 1
-    while (folder / file_name(segment, take)).exists():
-        take += 1
-    return take
-
-
-def default_watcher(device: Device) -> SourceWatcher:
-    """`pactl` where the device is a door to PulseAudio or PipeWire, else nobody."""
-    behind = devices.behind_sound_server(device.name, device.host_api)
-    return PulseWatcher() if behind else NoWatcher()
+    return next(take for take in count(1) if not (folder / file_name(segment, take)).exists())
 
 
 def _no_file(path: Path, error: OSError) -> AudioError:

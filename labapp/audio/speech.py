@@ -58,7 +58,8 @@ def stretches(
     if heard.size == 0:
         return []
     # A sum over three frames: a single frame of a low voice holds no more than a period of it.
-    level = _decibels(_smoothed(power))
+    # A 16-bit file knows nothing below -100 dB.
+    level = 10.0 * np.log10(np.maximum(_smoothed(power), 1e-10))
     floor, loudest = np.percentile(level[~zeros], [FLOOR_PERCENTILE, LOUD_PERCENTILE])
     threshold = floor + max(min_rise_db, RANGE_SHARE * (loudest - floor))
     loud = (level > threshold) & ~zeros
@@ -70,11 +71,7 @@ def stretches(
 
 
 def utterances(
-    samples: Samples,
-    rate: int,
-    *,
-    pause_s: float = PAUSE_S,
-    min_rise_db: float = MIN_RISE_DB,
+    samples: Samples, rate: int, *, pause_s: float = PAUSE_S, min_rise_db: float = MIN_RISE_DB
 ) -> list[Stretch]:
     """Stretches of speech, joined where the pause between them is shorter than `pause_s`.
 
@@ -125,11 +122,6 @@ def _smoothed(power: NDArray[np.float64]) -> NDArray[np.float64]:
     if power.size < 3:
         return power
     return np.convolve(np.pad(power, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")
-
-
-def _decibels(power: NDArray[np.float64]) -> NDArray[np.float64]:
-    # A 16-bit file knows nothing below -100 dB.
-    return 10.0 * np.log10(np.maximum(power, 1e-10))
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -75,7 +75,7 @@ class Outbox:
 
 
 class Track:
-    """One WAV file and its events.
+    """One WAV file and its events. Raises FileExistsError, OSError: the file cannot be made.
 
     Parameters
     ----------
@@ -85,10 +85,6 @@ class Track:
     from_perf_ns : session time of a `time.perf_counter_ns` reading.
     min_free_bytes : free disk space below which an alarm is raised.
     silent_after_s : time without a voice after which the state is silent.
-
-    Raises
-    ------
-    FileExistsError, OSError : the file cannot be made.
     """
 
     def __init__(
@@ -312,12 +308,9 @@ CATCH_UP_S = 0.005
 class PlacedPacket:
     """A packet that is ready to be written, and the silence that belongs before it.
 
-    Attributes
-    ----------
-    frames : frames of the packet.
-    lost : frames to fill with silence before it.
-    cause : empty, or overflow, queue or stalled. If the host reports an overflow although no time
-        is missing, there is a cause, and `lost` is 0.
+    frames: frames of the packet; lost: frames to fill with silence before it; cause: empty, or
+    overflow, queue or stalled. If the host reports an overflow although no time is missing, there
+    is a cause, and `lost` is 0.
     """
 
     packet: Packet
@@ -327,13 +320,8 @@ class PlacedPacket:
 
 
 class PacketTimeline:
-    """One stream from its start to its end.
-
-    Parameters
-    ----------
-    rate : frames per second.
-    channels : channels interleaved in the packets.
-    """
+    """One stream from its start to its end. rate: frames per second; channels: channels interleaved
+    in the packets."""
 
     def __init__(self, rate: int, channels: int = 1) -> None:
         self._rate = rate
@@ -355,7 +343,8 @@ class PacketTimeline:
         lateness = packet.perf_ns / 1e9 - self._frames / self._rate
         if self._held:
             return self._hold(packet, lateness)
-        self._forget(packet.perf_ns)
+        while len(self._window) > 1 and packet.perf_ns - self._window[0][0] > WINDOW_S * 1e9:
+            self._window.popleft()
         settled = packet.perf_ns - self._started_ns >= SETTLE_S * 1e9 and bool(self._window)
         if settled:
             self._reference = min(value for _, value in self._window)
@@ -414,10 +403,6 @@ class PacketTimeline:
 
     def _count(self, packet: Packet) -> int:
         return len(packet.data) // self._frame_bytes
-
-    def _forget(self, now_ns: int) -> None:
-        while len(self._window) > 1 and now_ns - self._window[0][0] > WINDOW_S * 1e9:
-            self._window.popleft()
 
 
 State = Literal["heard", "silent", "zeros", "clipping"]

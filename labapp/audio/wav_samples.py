@@ -50,11 +50,8 @@ class Samples(Protocol):
 class WavForm:
     """Where the samples of a WAV file lie.
 
-    Attributes
-    ----------
-    rate : frames a second; 0 where the header never reached the disk.
-    first_byte : of the samples.
-    frames : as the length of the file says: the header of a killed run is a second old.
+    rate: frames a second; 0 where the header never reached the disk; first_byte: of the samples;
+    frames: as the length of the file says: the header of a killed run is a second old.
     """
 
     rate: int
@@ -63,17 +60,14 @@ class WavForm:
 
 
 class WavSamples:
-    """The samples of a WAV file, 16 bits and mono; from any thread.
+    """The samples of a WAV file, 16 bits and mono; from any thread. Raises OSError: it cannot be
+    read, or is no such file; the text is the reason in words.
 
     Parameters
     ----------
     opened : context manager of a binary stream
         The file; of one that is no file on a disk, such as a member of an archive, a temporary copy
         is made.
-
-    Raises
-    ------
-    OSError : it cannot be read, or is no such file; the text is the reason in words.
     """
 
     def __init__(self, opened: AbstractContextManager[IO[bytes]]) -> None:

@@ -122,7 +122,10 @@ class Look:
     enlarged: ScreenEnlarged = NOTHING
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scrolled", _without_zeros(self.scrolled))
+        areas = self.scrolled
+        while areas and not areas[-1]:
+            areas = areas[:-1]
+        object.__setattr__(self, "scrolled", areas)
 
     def after(self, payload: Payload) -> Look:
         """What is seen after an event of the session: a new page or trial begins at its top."""
@@ -159,9 +162,3 @@ class Look:
     def at(self, area: int) -> int:
         """How far an area is scrolled."""
         return self.scrolled[area] if area < len(self.scrolled) else 0
-
-
-def _without_zeros(areas: tuple[int, ...]) -> tuple[int, ...]:
-    while areas and not areas[-1]:
-        areas = areas[:-1]
-    return areas

@@ -40,8 +40,6 @@ LOGS = (DECISIONS, COMMENTS, EXPORTS, WITHDRAWN)
 PREV = "prev"
 """Key of a line: the hash of all bytes above it."""
 LARGEST = 256 * files.MIB
-_DIGITS = 32
-_PATIENCE_S = 10.0
 
 HEAD, LOCKED, REWRITING, GONE = "head", "locked", "rewriting", "gone"
 REDACTED, UNREDACTED, ACCEPTED = "redacted", "unredacted", "accepted"
@@ -60,7 +58,7 @@ def head_of(content: bytes) -> str:
 
 def short(digest: Any) -> str:
     """A hash that goes on, as lines and anchors have it."""
-    return str(digest.hexdigest()[:_DIGITS])
+    return str(digest.hexdigest()[:32])
 
 
 def anchor_of(study: Path) -> Path:
@@ -89,7 +87,7 @@ def _held(study: Path) -> Iterator[Path]:
     path = anchor_of(study)
     place = path.with_name(f".{ANCHOR}.lock")
     # Everybody who may write in the folder may take it.
-    lock = FileLock(place, timeout=_PATIENCE_S, mode=access.file_mode(), poll_interval=0.005)
+    lock = FileLock(place, timeout=10.0, mode=access.file_mode(), poll_interval=0.005)
     try:
         lock.acquire()
     except Timeout as error:
@@ -118,23 +116,18 @@ def _add(path: Path, entry: Mapping[str, Any]) -> None:
 
 
 def _head(study: Path, path: Path, content: bytes, what: str, **facts: Any) -> dict[str, Any]:
-    return _noted(
-        name_in(study, path), what, len(content), content.count(b"\n"), head_of(content), **facts
+    return _entry(
+        name_in(study, path),
+        what,
+        bytes=len(content),
+        lines=content.count(b"\n"),
+        head=head_of(content),
+        **facts,
     )
 
 
-def _noted(
-    name: str, what: str, length: int, lines: int, head: str, **facts: Any
-) -> dict[str, Any]:
-    return {
-        "utc": utc_text(datetime.now(UTC)),
-        "file": name,
-        "what": what,
-        "bytes": length,
-        "lines": lines,
-        "head": head,
-        **facts,
-    }
+def _entry(name: str, what: str, **facts: Any) -> dict[str, Any]:
+    return {"utc": utc_text(datetime.now(UTC)), "file": name, "what": what, **facts}
 
 
 def note_head(
@@ -144,7 +137,8 @@ def note_head(
     written for a file that is no study's. Raises OSError."""
     if (study := study_of(path)) is not None:
         with _held(study) as anchor:
-            _add(anchor, _noted(name_in(study, path), what, length, lines, head, **facts))
+            held = {"bytes": length, "lines": lines, "head": head}
+            _add(anchor, _entry(name_in(study, path), what, **held, **facts))
 
 
 def note_file(path: Path) -> None:
@@ -180,10 +174,9 @@ def _problem(study: Path, path: Path) -> str:
 def note_gone(study: Path, path: Path, why: str) -> None:
     """Write down that a file, or all in a folder, is about to be deleted. Raises OSError."""
     name = name_in(study, path) + ("/" if files.is_folder(path) else "")
-    entry = {"utc": utc_text(datetime.now(UTC)), "file": name, "what": GONE, "why": why}
     if any(_within(str(known["file"]), name) for known in entries(study)):
         with _held(study) as anchor:
-            _add(anchor, entry)
+            _add(anchor, _entry(name, GONE, why=why))
 
 
 def carry(session: Path, goal: Path) -> None:
@@ -218,14 +211,10 @@ def note_redaction(session: Path, redaction: Mapping[str, Any], *, taken_back: b
     session = session.absolute()
     if not taken_back and dict(redaction) in redactions(session):
         return
-    entry = {
-        "utc": utc_text(datetime.now(UTC)),
-        "file": f"{session.parent.name}/{ANNOTATIONS}/{session.name}/",
-        "what": UNREDACTED if taken_back else REDACTED,
-        "redaction": dict(redaction),
-    }
+    name = f"{session.parent.name}/{ANNOTATIONS}/{session.name}/"
+    what = UNREDACTED if taken_back else REDACTED
     with _held(session.parent) as anchor:
-        _add(anchor, entry)
+        _add(anchor, _entry(name, what, redaction=dict(redaction)))
 
 
 def redactions(session: Path) -> list[dict[str, Any]]:
@@ -362,7 +351,7 @@ def _read_log(content: bytes) -> tuple[list[dict[str, Any]], list[str], int]:
     """The entries of a log, what is wrong with its chain, and the line from which it is covered."""
     chain, parsed, problems = Chain(), list[dict[str, Any]](), list[str]()
     for number, line in enumerate(split(content), start=1):
-        entry = _entry_in(line)
+        entry = entry_in(line)
         prev = None if entry is None else str(entry.get(PREV, ""))
         if problem := chain.follow(line, prev):
             problems.append(f"line {number}: {problem}")
@@ -371,7 +360,7 @@ def _read_log(content: bytes) -> tuple[list[dict[str, Any]], list[str], int]:
     return parsed, problems, chain.begins
 
 
-def _entry_in(line: bytes) -> dict[str, Any] | None:
+def entry_in(line: bytes | str) -> dict[str, Any] | None:
     """The object in a line of a log; None where there is none."""
     try:
         entry = json_value(line) if line.strip() else None
@@ -416,15 +405,11 @@ def check(
         name = str(entry["file"])
         if not name.startswith(top):
             continue
+        short_name, day = name.removeprefix(top), _day(entry)
         if entry["what"] == ACCEPTED and entry.get("why"):
-            remarks.append(
-                f"{name.removeprefix(top)}: accepted as it was on {_day(entry)}: {entry['why']}"
-            )
-        if entry.get("before"):
-            remarks.append(
-                f"{name.removeprefix(top)}: when it was written again on {_day(entry)}: "
-                f"{entry['before']}"
-            )
+            remarks.append(f"{short_name}: accepted as it was on {day}: {entry['why']}")
+        if before := entry.get("before"):
+            remarks.append(f"{short_name}: when it was written again on {day}: {before}")
         _take(known, name, entry)
     for name, state in sorted(known.items()):
         short_name = name.removeprefix(top)
@@ -434,11 +419,11 @@ def check(
         problems += [f"{short_name}: {problem}"] if problem else []
         remarks += [f"{short_name}: {remark}"] if remark else []
     for path in _chained_files(study):
-        name = name_in(study, path)
-        if name not in known and ours(name.removeprefix(top)):
+        short_name = name_in(study, path).removeprefix(top)
+        if top + short_name not in known and ours(short_name):
             problems.append(
-                f"{name.removeprefix(top)}: not recorded in {ANCHOR} of the data folder, which "
-                "was deleted or cut short, or left behind when the study was copied here"
+                f"{short_name}: not recorded in {ANCHOR} of the data folder, which was deleted or "
+                "cut short, or left behind when the study was copied here"
             )
     for path in (study / log for log in LOGS):
         if ours(path.name) and files.exists(path):
@@ -546,15 +531,9 @@ def accept(study: Path, why: str) -> int:
     with _held(study) as anchor:
         here = {name_in(study, path) for path in paths}
         for name in sorted({str(e["file"]) for e in entries(study)} - here):
-            if (
-                name.startswith(top)
-                and not name.endswith("/")
-                and not (study.parent / name).exists()
-            ):
-                _add(
-                    anchor,
-                    {"utc": utc_text(datetime.now(UTC)), "file": name, "what": GONE, "why": why},
-                )
+            ours = name.startswith(top) and not name.endswith("/")
+            if ours and not (study.parent / name).exists():
+                _add(anchor, _entry(name, GONE, why=why))
         for path in paths:
             _add(anchor, _head(study, path, files.content(path, LARGEST), ACCEPTED, why=why))
     return len(paths)
@@ -571,7 +550,7 @@ def rechained(content: bytes) -> bytes:
     """The lines of a log with their chain computed again, after some were taken out."""
     result = b""
     for line in split(content):
-        entry = _entry_in(line)
+        entry = entry_in(line)
         if entry is not None and PREV in entry:
             entry = {**entry, PREV: head_of(result)}
             line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"

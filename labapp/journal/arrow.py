@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 from labapp.errors import RecordError
 from labapp.journal.layout import BUNDLE_VERSION
 from labapp.journal.read import MOST_ROWS
-from labapp.journal.rows import Row
+from labapp.journal.rows import Row, make_row
 from labapp.reading import files
 
 SCHEMA = pa.schema(
@@ -76,7 +75,7 @@ def rows_of(content: bytes, place: str) -> list[Row]:
                 if letters > LARGEST:
                     raise ValueError(_TOO_LARGE)
                 columns = [_values(batch.column(field.name), field) for field in SCHEMA]
-                rows += map(_row, zip(*columns, strict=True))
+                rows += map(make_row, zip(*columns, strict=True))
     except (pa.ArrowException, OSError, KeyError, ValueError, MemoryError) as error:
         raise RecordError(
             f"The journal {place} is damaged or is not a journal ({error}).",
@@ -113,7 +112,3 @@ def _values(column: pa.Array, field: pa.Field) -> list[Any]:
         return [texts[-1 if at is None else at] for at in column.indices.to_pylist()]
     values: list[Any] = column.to_pylist()
     return values
-
-
-_row = partial(tuple.__new__, Row)
-"""`Row._make` without a count of the items, which takes most of its time."""

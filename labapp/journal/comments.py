@@ -19,7 +19,6 @@ from labapp.errors import DataFolderError
 from labapp.journal import anchor
 from labapp.journal.layout import COMMENTS
 from labapp.reading import files
-from labapp.reading.values import json_value
 
 LARGEST = 16 * files.MIB
 """Bytes of the remarks on a study."""
@@ -64,7 +63,12 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
             if session.name.encode() in files.content(killed, LARGEST):
                 killed.unlink()
         entries = lines(session.parent, log)
-        left = [line for line, entry in entries if not _is_of(session.name, line, entry)]
+        # Of a line that is damaged, what is left of a remark on the session goes, too.
+        left = [
+            line
+            for line, entry in entries
+            if (entry["session"] != session.name if entry else session.name.encode() not in line)
+        ]
         if len(left) == len(entries):
             return 0
         content = anchor.rechained(b"".join(line + b"\n" for line in left))
@@ -98,11 +102,6 @@ def comment_problems(study: Path) -> list[str]:
     return [f"{path}: {damaged} damaged, not shown, of {len(entries)} remarks"] if damaged else []
 
 
-def _is_of(name: str, line: bytes, entry: dict[str, Any] | None) -> bool:
-    """Whether a line is a remark on a session, or what is left of one."""
-    return name.encode() in line if entry is None else entry["session"] == name
-
-
 def lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] | None]]:
     """The lines that are not empty, and what each says of which session; None for one that is none
     of ours. Raises OSError where they cannot be read."""
@@ -112,11 +111,5 @@ def lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] 
 
 
 def _remark(line: bytes) -> dict[str, Any] | None:
-    try:
-        entry = json_value(line.decode("utf-8", "replace"))
-    except ValueError:
-        return None
-    ours = isinstance(entry, dict) and all(
-        isinstance(entry.get(name), str) for name in ("session", "text")
-    )
-    return entry if ours else None
+    entry = anchor.entry_in(line.decode("utf-8", "replace")) or {}
+    return entry if all(isinstance(entry.get(key), str) for key in ("session", "text")) else None

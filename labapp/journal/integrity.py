@@ -17,7 +17,7 @@ from pathlib import Path
 
 from labapp.errors import RecordError
 from labapp.events import GENESIS, Event, Payload
-from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION
+from labapp.journal.layout import COLUMNS, INTEGERS, JOURNAL, OPTIONAL, SCHEMA, SCHEMA_VERSION
 from labapp.journal.plausible import PlausibilityCheck
 from labapp.journal.read import opened, read_rows
 from labapp.journal.rows import ENVIRONMENT, Row, missing_packages, payloads
@@ -68,12 +68,9 @@ def check_rows(
 ) -> list[Problem]:
     """Check rows in the order they are stored in, in one walk.
 
-    Parameters
-    ----------
-    rows : all of a journal.
-    place : names the file in the problems.
-    follow : receives the events during the walk, up to the first that cannot be read or cannot be;
-        it is not called for rows that are out of order or changed.
+    rows: all of a journal; place: names the file in the problems; follow: receives the events
+    during the walk, up to the first that cannot be read or cannot be; it is not called for rows
+    that are out of order or changed.
     """
     if not rows:
         return [Problem(place, "it holds no event")]
@@ -99,18 +96,15 @@ def _order(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
     expected, time = 1, 0
     for row in rows:
         if row.seq > expected:
-            missing = _span(expected, row.seq - 1)
-            yield row.seq, f"a gap: {missing} before it"
+            several = f"events {expected} to {row.seq - 1} are missing"
+            gap = f"event {expected} is missing" if row.seq == expected + 1 else several
+            yield row.seq, f"a gap: {gap} before it"
         elif row.seq < expected:
             yield row.seq, f"out of order: event {expected} was due"
         expected = row.seq + 1
         if row.t_ns < time:
             yield row.seq, f"its time {row.t_ns} ns lies before the {time} ns of the event before"
         time = row.t_ns
-
-
-def _span(first: int, last: int) -> str:
-    return f"event {first} is missing" if first == last else f"events {first} to {last} are missing"
 
 
 def _chain(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
@@ -172,8 +166,6 @@ def _missing(recorded: Row) -> str:
 
 
 _META = {"schema_version": str(SCHEMA_VERSION)}
-_INTEGERS = frozenset({"seq", "segment", "t_ns", "v", "trial", "attempt"})
-_OPTIONAL = frozenset({"stage", "trial", "attempt"})
 _SETTINGS = {"user_version": 0, "application_id": 0, "encoding": "UTF-8", "auto_vacuum": 0}
 _SHOWN = 5
 _Objects = dict[tuple[str, str], str | None]
@@ -182,8 +174,8 @@ _Objects = dict[tuple[str, str], str | None]
 def _values(connection: sqlite3.Connection) -> list[str]:
     """Values whose type is not their column's, which nothing can be computed from."""
     wrong = " OR ".join(
-        f"typeof({name}) NOT IN ('{'integer' if name in _INTEGERS else 'text'}'"
-        f"{', ' + repr('null') if name in _OPTIONAL else ''})"
+        f"typeof({name}) NOT IN ('{'integer' if name in INTEGERS else 'text'}'"
+        f"{', ' + repr('null') if name in OPTIONAL else ''})"
         for name in COLUMNS
     )
     rows = connection.execute(f"SELECT seq FROM events WHERE {wrong} LIMIT {_SHOWN}")
@@ -207,14 +199,10 @@ def _objects(connection: sqlite3.Connection) -> Iterator[str]:
     for kind, name in sorted(expected.keys() - there.keys()):
         yield f"the {kind} {name} is missing"
     for kind, name in sorted(there.keys() - expected.keys()):
-        yield f"{_article(kind)} {kind} {name!r} was added"
+        yield f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} {name!r} was added"
     for kind, name in sorted(there.keys() & expected.keys()):
         if there[kind, name] != expected[kind, name]:
             yield f"the {kind} {name} was changed: its columns are not a journal's"
-
-
-def _article(kind: str) -> str:
-    return "an" if kind[0] in "aeiou" else "a"
 
 
 def _settings(connection: sqlite3.Connection) -> Iterator[str]:

@@ -69,6 +69,10 @@ COLUMNS = (
     "hash",
 )
 
+INTEGERS = frozenset({"seq", "segment", "t_ns", "v", "trial", "attempt"})
+OPTIONAL = frozenset({"stage", "trial", "attempt"})
+"""Columns that hold whole numbers, and those that may be empty."""
+
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE events (

@@ -7,18 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.errors import RecordError
+from labapp.journal import layout
 from labapp.journal.decisions import Decision, Move
-from labapp.journal.layout import (
-    ANNOTATION_FILES,
-    ANNOTATIONS,
-    BUNDLE_VERSION,
-    DATES_MOVED,
-    JOURNAL,
-    JOURNAL_PARQUET,
-    SESSION,
-    SOURCEDATA,
-    FolderName,
-)
 from labapp.journal.lock import held
 from labapp.journal.outline import brief_kinds
 from labapp.journal.read import read_rows
@@ -95,8 +85,7 @@ def session_places(path: Path) -> list[SessionPlace]:
     prefixes = session_prefixes(tree)
     if not prefixes:
         raise RecordError(
-            f"The bundle {path} holds no session.",
-            todo="Export it again, or take another copy.",
+            f"The bundle {path} holds no session.", todo="Export it again, or take another copy."
         )
     return [SessionPlace(path, prefix) for prefix in prefixes]
 
@@ -107,7 +96,7 @@ def brief_record(path: Path) -> Record:
 
 
 def _open_folder(path: Path, kinds: Sequence[str] | None = None) -> Record:
-    name = FolderName.parse(path.resolve().name) or FolderName.parse(path.name)
+    name = layout.FolderName.parse(path.resolve().name) or layout.FolderName.parse(path.name)
     if name is None or not files.is_folder(path):
         what = "is neither a session folder nor a bundle"
         what = what if files.exists(path) else "does not exist"
@@ -122,21 +111,21 @@ def _open_folder(path: Path, kinds: Sequence[str] | None = None) -> Record:
 
 def is_session(path: Path) -> bool:
     """Whether `path` looks like a session folder."""
-    return files.is_file(path / JOURNAL) and FolderName.parse(path.resolve().name) is not None
+    return (
+        files.is_file(path / layout.JOURNAL)
+        and layout.FolderName.parse(path.resolve().name) is not None
+    )
 
 
 def _was_session(path: Path) -> bool:
     """Whether a folder is called like a session: one without a journal is told when it is opened,
-    and not passed over."""
-    named = files.is_folder(path) and FolderName.parse(path.name) is not None
-    return named and not _annotates(path)
-
-
-def _annotates(path: Path) -> bool:
-    """Whether a folder that is called like a session holds the annotations of one: by what is in
-    it, for a study may be called `annotations`, too."""
-    return path.parent.name == ANNOTATIONS and all(
-        child.name in ANNOTATION_FILES or child.name.startswith(".") for child in path.iterdir()
+    and not passed over. One that holds the annotations of a session is known by what is in it, for
+    a study may be called `annotations`, too."""
+    if not files.is_folder(path) or layout.FolderName.parse(path.name) is None:
+        return False
+    return path.parent.name != layout.ANNOTATIONS or not all(
+        child.name in layout.ANNOTATION_FILES or child.name.startswith(".")
+        for child in path.iterdir()
     )
 
 
@@ -162,7 +151,7 @@ def _is_bundle(path: Path) -> bool:
 def bundle_tree(path: Path) -> Tree | None:
     """The root of the bundle at `path`, or None when there is no bundle."""
     if files.is_folder(path):
-        return FolderTree(path) if files.is_folder(path / SOURCEDATA) else None
+        return FolderTree(path) if files.is_folder(path / layout.SOURCEDATA) else None
     if not files.is_file(path):
         return None
     try:
@@ -175,25 +164,25 @@ def bundle_tree(path: Path) -> Tree | None:
             safe="Nothing of it was unpacked.",
             todo="Give the folder of a session, a study or a bundle, or a bundle's .zip file.",
         ) from error
-    roots = {name.split(SOURCEDATA)[0] for name in names if f"{SOURCEDATA}/" in name}
+    roots = {name.split(layout.SOURCEDATA)[0] for name in names if f"{layout.SOURCEDATA}/" in name}
     return ZipTree(path, min(roots, key=len)) if roots else None
 
 
 def session_prefixes(tree: Tree) -> list[str]:
     """Folders of the sessions in a bundle, for example `sourcedata/labapp/sub-P01/ses-1`."""
-    return tree.folders(f"{SOURCEDATA}/sub-*/*")
+    return tree.folders(f"{layout.SOURCEDATA}/sub-*/*")
 
 
 def bundled_record(tree: Tree, source: str) -> Record:
     """One session of a bundle; tree: its folder under sourcedata. Raises RecordError."""
     facts = session_facts(tree, source)
-    name = FolderName.parse(str(facts["folder"]))
+    name = layout.FolderName.parse(str(facts["folder"]))
     if name is None:
         raise _not_ours(source, "names no session folder")
     from labapp.journal.arrow import rows_of
 
-    content = tree.read(JOURNAL_PARQUET, LARGEST_JOURNAL)
-    rows = rows_of(content, f"{source}/{JOURNAL_PARQUET}")
+    content = tree.read(layout.JOURNAL_PARQUET, LARGEST_JOURNAL)
+    rows = rows_of(content, f"{source}/{layout.JOURNAL_PARQUET}")
     left = str(facts.get("withdrawn", ""))
     return Record(
         "bundle",
@@ -205,25 +194,27 @@ def bundled_record(tree: Tree, source: str) -> Record:
         bundled_decision=Decision.of(facts.get("decision")),
         bundled_move=Move.of(facts.get("move")),
         deidentified=bool(facts.get("deidentified")),
-        dates_moved=facts.get("dates") == DATES_MOVED,
+        dates_moved=facts.get("dates") == layout.DATES_MOVED,
     )
 
 
 def session_facts(tree: Tree, source: str) -> dict[str, object]:
     """session.json of a bundled session. Raises RecordError when it is not one of ours."""
     try:
-        facts = json_value(tree.read(SESSION))
+        facts = json_value(tree.read(layout.SESSION))
         version = facts["bundle_version"]
     except (ValueError, KeyError, TypeError) as error:
         raise _not_ours(source, f"is damaged ({error})") from error
-    if version != BUNDLE_VERSION or "folder" not in facts:
-        raise _not_ours(source, f"has version {version}; this program reads {BUNDLE_VERSION}")
+    if version != layout.BUNDLE_VERSION or "folder" not in facts:
+        raise _not_ours(
+            source, f"has version {version}; this program reads {layout.BUNDLE_VERSION}"
+        )
     return dict(facts)
 
 
 def _not_ours(source: str, why: str) -> RecordError:
     return RecordError(
-        f"{SESSION} of {source} {why}.",
+        f"{layout.SESSION} of {source} {why}.",
         safe="It was only read; nothing was changed.",
         todo="Update labapp, or export the session again.",
     )

@@ -6,18 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from labapp.events import Event, Payload
+from labapp.events import Event, Payload, lifecycle
 from labapp.events.agreement import Agreement
 from labapp.events.durations import KINDS, Pauses
-from labapp.events.lifecycle import (
-    InclusionDecided,
-    SegmentEnded,
-    SegmentStarted,
-    SessionCompleted,
-    SessionEnded,
-    SessionPaused,
-    SessionResumed,
-)
 from labapp.events.moderation import BlindingSet
 from labapp.events.registry import kinds_of
 from labapp.events.undoing import SessionReopened
@@ -168,66 +159,30 @@ def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
 
 def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
     match payload:
-        case SegmentStarted():
+        case lifecycle.SegmentStarted():
             return _segment(outline, event, payload)
-        case SegmentEnded():
+        case lifecycle.SegmentEnded():
             last = replace(outline.segments[-1], ended=payload.reason)
             return replace(outline, segments=(*outline.segments[:-1], last))
-        case SessionPaused() if not _open(outline):
+        case lifecycle.SessionPaused() if not _open(outline):
             kind: Literal["pause", "break"] = "pause" if event.part_id is None else "break"
             return replace(outline, pauses=(*outline.pauses, Pause(kind, event.t_ns)))
-        case SessionResumed() if _open(outline):
+        case lifecycle.SessionResumed() if _open(outline):
             closed = replace(outline.pauses[-1], end_ns=event.t_ns)
             return replace(outline, pauses=(*outline.pauses[:-1], closed))
         case Agreement():
             return replace(outline, agreed=payload.uses)
         case BlindingSet():
             return _blinding(outline, event, payload)
-        case InclusionDecided():
+        case lifecycle.InclusionDecided():
             return replace(outline, not_counted=tuple(payload.failed))
-        case SessionCompleted():
+        case lifecycle.SessionCompleted():
             return replace(outline, state="complete")
-        case SessionEnded():
+        case lifecycle.SessionEnded():
             left = payload.withdrawal
             return replace(outline, state="ended_early", reason=payload.reason, withdrawal=left)
         case SessionReopened():
             return replace(outline, state="interrupted", reason=None, withdrawal="", not_counted=())
-    return _sound(outline, event, payload)
-
-
-def _blinding(outline: Outline, event: Event, payload: BlindingSet) -> Outline:
-    if event.segment == 1 and outline.blind is None:
-        return replace(outline, blind=payload.blind)
-    if outline.blind and not payload.blind and outline.unblinded_ns is None:
-        return replace(outline, unblinded_ns=event.t_ns)
-    return outline
-
-
-def _open(outline: Outline) -> bool:
-    return bool(outline.pauses) and outline.pauses[-1].end_ns is None
-
-
-def _segment(outline: Outline, event: Event, payload: SegmentStarted) -> Outline:
-    segments = outline.segments
-    if segments and payload.gap_from_ns is not None:
-        segments = (*segments[:-1], replace(segments[-1], last_ns=payload.gap_from_ns))
-    new = Segment(
-        payload.segment,
-        event.t_ns,
-        payload.utc,
-        payload.app_version,
-        payload.study_sha256,
-        payload.gap_from_ns,
-        event.t_ns,
-    )
-    pauses = outline.pauses
-    if payload.gap_from_ns is not None and not _open(outline):
-        pauses = (*pauses, Pause("gap", payload.gap_from_ns))
-    return replace(outline, segments=(*segments, new), pauses=pauses)
-
-
-def _sound(outline: Outline, event: Event, payload: Payload) -> Outline:
-    match payload:
         case AudioStarted():
             new = AudioFile(
                 payload.file,
@@ -245,6 +200,37 @@ def _sound(outline: Outline, event: Event, payload: Payload) -> Outline:
         case AudioGap() | AudioStopped():
             return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
     return outline
+
+
+def _blinding(outline: Outline, event: Event, payload: BlindingSet) -> Outline:
+    if event.segment == 1 and outline.blind is None:
+        return replace(outline, blind=payload.blind)
+    if outline.blind and not payload.blind and outline.unblinded_ns is None:
+        return replace(outline, unblinded_ns=event.t_ns)
+    return outline
+
+
+def _open(outline: Outline) -> bool:
+    return bool(outline.pauses) and outline.pauses[-1].end_ns is None
+
+
+def _segment(outline: Outline, event: Event, payload: lifecycle.SegmentStarted) -> Outline:
+    segments = outline.segments
+    if segments and payload.gap_from_ns is not None:
+        segments = (*segments[:-1], replace(segments[-1], last_ns=payload.gap_from_ns))
+    new = Segment(
+        payload.segment,
+        event.t_ns,
+        payload.utc,
+        payload.app_version,
+        payload.study_sha256,
+        payload.gap_from_ns,
+        event.t_ns,
+    )
+    pauses = outline.pauses
+    if payload.gap_from_ns is not None and not _open(outline):
+        pauses = (*pauses, Pause("gap", payload.gap_from_ns))
+    return replace(outline, segments=(*segments, new), pauses=pauses)
 
 
 def _heard(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:

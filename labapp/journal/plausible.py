@@ -79,8 +79,9 @@ class PlausibilityCheck:
             case PartStarted() | PartEnded() | PartRestarted() | PartSkipped():
                 if payload.index >= len(self.order):  # its id is what readers go by
                     return f"the plan has no part with the index {payload.index}"
-            case SkipRequested():
-                return self._part(event, payload.index)
+            case SkipRequested(index=index):
+                if index >= len(self.order) or self.order[index] != part_id:
+                    return f"the part with the index {index} of the plan is not {part_id!r}"
             case SessionEnded():
                 self.ends.add(event.seq)
             case SessionReopened() if payload.seq not in self.ends:
@@ -92,13 +93,9 @@ class PlausibilityCheck:
     def _planned(self, event: Event, payload: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
             return "a session is planned once, at its beginning"
-        names = {
-            "study": payload.study,
-            "participant": payload.participant,
-            "session": payload.session,
-        }
-        for what, label in names.items():
-            if not NAMES[what].fullmatch(label):  # they stand in names of files
+        for what, pattern in NAMES.items():
+            label = getattr(payload, what)
+            if not pattern.fullmatch(label):  # they stand in names of files
                 return f"{label[:60]!r} is the name of no {what}"
         for row in payload.plan:
             name, kind = row.get("id"), row.get("part")
@@ -108,11 +105,6 @@ class PlausibilityCheck:
             self.order.append(name)
             if not _has_dials(row):
                 return f"the dials of the part {name!r} are none"
-        return ""
-
-    def _part(self, event: Event, index: int) -> str:
-        if index >= len(self.order) or self.order[index] != event.part_id:
-            return f"the part with the index {index} of the plan is not {event.part_id!r}"
         return ""
 
     def _draw(self, event: Event, payload: Payload) -> str:

@@ -14,39 +14,31 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from labapp import leftovers
 from labapp.errors import RecordError
-from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA_VERSION, FolderName
+from labapp.journal.layout import COLUMNS, INTEGERS, JOURNAL, OPTIONAL, SCHEMA_VERSION, FolderName
 from labapp.journal.lock import held
-from labapp.journal.rows import Row
+from labapp.journal.rows import Row, make_row
 from labapp.reading import files
 
 MOST_ROWS = 1_000_000
 """Events of a session. That of an hour has some 30,000."""
 LONGEST = 8 * files.MIB
 """Bytes of a row. The longest, the plan of a session, has a tenth of one MiB."""
-_WHOLE = ("seq", "segment", "t_ns", "v", "trial", "attempt")
-_OPTIONAL = ("stage", "trial", "attempt")
 _TYPES = {
-    name: {int if name in _WHOLE else str} | ({type(None)} if name in _OPTIONAL else set())
+    name: {int if name in INTEGERS else str} | ({type(None)} if name in OPTIONAL else set())
     for name in COLUMNS
 }
 _TABLES = {
     "meta": {"key": "TEXT", "value": "TEXT"},
-    "events": {name: "INTEGER" if name in _WHOLE else "TEXT" for name in COLUMNS},
+    "events": {name: "INTEGER" if name in INTEGERS else "TEXT" for name in COLUMNS},
 }
-
-_WORDS = ("source", "kind", "stage")
-_row = partial(tuple.__new__, Row)
-"""`Row._make` without a count of the items, which takes most of its time."""
-_ROWS = f"SELECT {', '.join(COLUMNS)} FROM events"
 
 
 @contextmanager
@@ -69,7 +61,7 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
     try:
         with _connection(folder, path) as connection:
             if lenient:
-                connection.text_factory = _escaped
+                connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
             _refuse_foreign(connection)
             _check_version(connection, path)
             yield connection
@@ -127,10 +119,6 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
             raise sqlite3.DatabaseError(f"the table {table} is not that of a journal")
 
 
-def _escaped(text: bytes) -> str:
-    return text.decode("utf-8", "backslashreplace")
-
-
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
     fetchone = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
     if fetchone is None or fetchone[0] != str(SCHEMA_VERSION):
@@ -151,8 +139,9 @@ def read_rows(
     """
     where = "" if kinds is None else f" WHERE kind IN ({', '.join('?' * len(kinds))})"
     with opened(folder, lenient=lenient) as connection:
-        ordered = f"{_ROWS}{where} ORDER BY seq LIMIT {MOST_ROWS + 1}"
-        rows = _rows(connection.execute(ordered, kinds or ()))
+        ordered = f"FROM events{where} ORDER BY seq LIMIT {MOST_ROWS + 1}"
+        stored = connection.execute(f"SELECT {', '.join(COLUMNS)} {ordered}", kinds or ())
+        rows = _rows(stored)
         if len(rows) > MOST_ROWS:
             raise sqlite3.DatabaseError(f"it holds more events than the {MOST_ROWS} that are read")
         return rows
@@ -166,19 +155,15 @@ def _rows(stored: Iterable[Sequence[Any]]) -> list[Row]:
     columns = dict(zip(COLUMNS, zip(*stored, strict=True), strict=False))
     if not columns:
         return []
-    _refuse_types(columns)
-    once: Callable[[Any, Any], Any] = {}.setdefault
-    for name in _WORDS:
-        columns[name] = tuple(map(once, columns[name], columns[name]))
-    return list(map(_row, zip(*columns.values(), repeat(False))))
-
-
-def _refuse_types(columns: Mapping[str, Iterable[Any]]) -> None:
-    """A flipped bit in the head of a stored row makes nothing of a number, or a number of a text,
-    which SQLite gives out although the column is declared otherwise."""
     for name, column in columns.items():
+        # A flipped bit in the head of a stored row makes nothing of a number, or a number of a
+        # text, which SQLite gives out although the column is declared otherwise.
         if not _TYPES[name].issuperset(map(type, column)):
             raise sqlite3.DatabaseError(f"the column {name} holds a value that is none of its kind")
+    once: Callable[[Any, Any], Any] = {}.setdefault
+    for name in ("source", "kind", "stage"):
+        columns[name] = tuple(map(once, columns[name], columns[name]))
+    return list(map(make_row, zip(*columns.values(), repeat(False))))
 
 
 def extent(folder: Path) -> tuple[int, int]:

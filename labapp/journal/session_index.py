@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -163,7 +163,11 @@ class SessionIndex:
         if studies != self._studies:
             self._studies = studies
             every = (place for study in studies.values() for place in study.places)
-            self._order = sorted(every, key=lambda place: _newest(place.folder), reverse=True)
+            self._order = sorted(
+                every,
+                key=lambda place: (place.folder.name.rsplit("_", 1)[-1], str(place.folder)),
+                reverse=True,
+            )
         return self._order
 
     def _line(self, place: _Place, before: _CachedSession | None, logs: _Logs) -> _CachedSession:
@@ -266,10 +270,6 @@ def _plain(stamp: _Stamp) -> list[list[int] | None]:
     return [None if part is None else list(part) for part in stamp]
 
 
-def _newest(folder: Path) -> tuple[str, str]:
-    return folder.name.rsplit("_", 1)[-1], str(folder)
-
-
 def _stirs(line: SessionSummary, folder: Path) -> bool:
     """Whether a session whose files are as they were may have another state than before."""
     if line.state == "running":
@@ -289,16 +289,14 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
 
 
 def _stamp(*paths: str) -> _Stamp:
-    return tuple(_written(paths))
+    return tuple(map(_written, paths))
 
 
-def _written(paths: tuple[str, ...]) -> Iterator[tuple[int, ...] | None]:
-    """Size of each file, and the times at which its content and anything of it were changed; None
+def _written(path: str) -> tuple[int, ...] | None:
+    """Size of a file, and the times at which its content and anything of it were changed; None
     where there is none. A copy that was put in its place can have the first two, not the third."""
-    for path in paths:
-        try:
-            stat = os.stat(path)  # noqa: PTH116 - called thousands of times, and this is quicker
-        except OSError:
-            yield None
-        else:
-            yield stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+    try:
+        stat = os.stat(path)  # noqa: PTH116 - called thousands of times, and this is quicker
+    except OSError:
+        return None
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns

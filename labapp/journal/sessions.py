@@ -9,6 +9,7 @@ from typing import Any, Literal
 from labapp.clock import utc_text
 from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
+from labapp.journal import anchor
 from labapp.journal.comments import comment_problems, comments
 from labapp.journal.decisions import Decision, Move, decision_problems, decisions, moves
 from labapp.journal.guard import readable
@@ -20,7 +21,6 @@ from labapp.journal.rows import payloads
 from labapp.journal.withdrawn import withdrawal_of, withdrawal_problems
 from labapp.messages import Message
 from labapp.reading import files
-from labapp.reading.values import json_value
 from labapp.resources import twin_of
 
 ListedState = Literal["complete", "ended_early", "interrupted", "running", "damaged"]
@@ -188,8 +188,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         raise RecordError("The journal does not begin with the session's plan.")
     summary = outline(rows, last_ns)
     name = _name(folder)
-    renamed = (planned.participant, planned.session) != (name.participant, name.session)
-    if renamed:
+    if (planned.participant, planned.session) != (name.participant, name.session):
         who = {"participant": planned.participant, "session": planned.session}
         raise RecordError(Message("renamed", folder=folder.name, **who))
     return {
@@ -282,13 +281,8 @@ def _exports(study: Path) -> list[tuple[int, dict[str, Any] | None]]:
     path = study / EXPORTS
     text = files.content(path).decode("utf-8", "replace") if files.exists(path) else ""
     lines = enumerate(text.split("\n"), start=1)
-    return [(number, _export(line)) for number, line in lines if line.strip()]
-
-
-def _export(line: str) -> dict[str, Any] | None:
-    try:
-        entry = json_value(line)
-    except ValueError:
-        return None
-    whole = isinstance(entry, dict) and isinstance(entry.get("sessions"), list)
-    return entry if whole else None
+    entries = [(number, anchor.entry_in(line)) for number, line in lines if line.strip()]
+    return [
+        (number, entry if entry and isinstance(entry.get("sessions"), list) else None)
+        for number, entry in entries
+    ]

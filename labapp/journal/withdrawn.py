@@ -73,17 +73,14 @@ def withdrawal_problems(study: Path) -> list[str]:
     """What is wrong with the list of a study, a line each, for people."""
     try:
         return [
-            f"{study / WITHDRAWN}, line {number}: damaged; {_meaning(read)}"
+            f"{study / WITHDRAWN}, line {number}: damaged; "
+            + (f"{names} counts as withdrawn" if names else "nobody can tell who withdrew")
             for number, line, read in _lines(study)
             if _whole(line) is None
+            for names in (", ".join(withdrawal.folder for withdrawal in read),)
         ]
     except RecordError as error:
         return [error.what]
-
-
-def _meaning(read: tuple[Withdrawal, ...]) -> str:
-    names = ", ".join(withdrawal.folder for withdrawal in read)
-    return f"{names} counts as withdrawn" if read else "nobody can tell who withdrew"
 
 
 def _written(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:
@@ -159,9 +156,8 @@ def _whole(line: str) -> Withdrawal | None:
         name = FolderName.parse(entry["session"])
         if name is None or entry["data"] not in ("kept", "deleted"):
             return None
-        cells = tuple(map(str, entry["cells"]))
-        kept = entry["data"] == "kept"
-        utc = str(entry["utc"])
-        return Withdrawal(str(name), name.participant, name.session, utc, kept, cells)
+        kept, cells = entry["data"] == "kept", tuple(map(str, entry["cells"]))
+        who = name.participant, name.session
+        return Withdrawal(str(name), *who, str(entry["utc"]), kept, cells)
     except (ValueError, KeyError, TypeError):
         return None

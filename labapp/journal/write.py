@@ -15,7 +15,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -85,8 +85,9 @@ class Journal:
         self._pending: list[tuple[Event, str, threading.Event | None]] = []
         self._urgent = False
         self._closing = False
-        self._failure: str | None = None
-        self._committed_seq = self._seq
+        self.failed: str | None = None
+        """Why rows are waiting in memory, or None while all is well."""
+        self.committed_seq = self._seq
         self._committed_ns = self._t_ns
         self._tidied_seq = self._seq
         self._subscribers: list[Subscriber] = []
@@ -206,12 +207,7 @@ class Journal:
 
     def problem(self) -> JournalError:
         """The error to raise when events cannot be stored."""
-        return _error(self.path, self._failure or "the disk does not answer")
-
-    @property
-    def failed(self) -> str | None:
-        """Why rows are waiting in memory, or None while all is well."""
-        return self._failure
+        return _error(self.path, self.failed or "the disk does not answer")
 
     @property
     def saved_ago_s(self) -> float:
@@ -219,10 +215,6 @@ class Journal:
         if not self._pending:
             return 0.0
         return max(0.0, (self.clock.now_ns() - self._committed_ns) / 1e9)
-
-    @property
-    def committed_seq(self) -> int:
-        return self._committed_seq
 
     def close(self, timeout_s: float = COMMIT_TIMEOUT_S) -> None:
         """Write what waits and join the writer. Raises JournalError (JournalFull when the disk is
@@ -235,11 +227,11 @@ class Journal:
             self._wake.notify()
         self._writer.join(timeout_s)
         if self._writer.is_alive() or self._pending:
-            kind = JournalFull if self._failure == DISK_FULL else JournalError
+            kind = JournalFull if self.failed == DISK_FULL else JournalError
             raise kind(
                 f"{len(self._pending)} events could not be stored in {self.path}"
-                + (f" ({self._failure})." if self._failure else "."),
-                safe=f"Everything up to event {self._committed_seq} is stored.",
+                + (f" ({self.failed})." if self.failed else "."),
+                safe=f"Everything up to event {self.committed_seq} is stored.",
                 todo="Make room on the disk; `labapp sessions recover` shows what is there.",
             )
 
@@ -267,13 +259,13 @@ class Journal:
                     self.path, checkpoints=False, fsync_on_commit=self._fsync_on_commit
                 )
                 self._commit(connection)
-                self._failure = None
+                self.failed = None
                 self._tidy(connection)
             except sqlite3.Error as error:
-                self._failure = _reason(self.path, error)
+                self.failed = _reason(self.path, error)
             if closing:
                 break
-            if self._failure is not None:
+            if self.failed is not None:
                 with self._wake:
                     self._wake.wait_for(lambda: self._closing, RETRY_S)
                     self._urgent = True
@@ -300,7 +292,7 @@ class Journal:
                 connection.rollback()
             raise
         self._head = head
-        self._committed_seq = batch[-1][0].seq
+        self.committed_seq = batch[-1][0].seq
         self._committed_ns = self.clock.now_ns()
         with self._lock:
             del self._pending[: len(batch)]
@@ -310,9 +302,9 @@ class Journal:
 
     def _tidy(self, connection: sqlite3.Connection) -> None:
         """Move a long write-ahead log into the database, while nobody waits for a commit."""
-        if self._committed_seq - self._tidied_seq >= TIDY_EVENTS:
+        if self.committed_seq - self._tidied_seq >= TIDY_EVENTS:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            self._tidied_seq = self._committed_seq
+            self._tidied_seq = self.committed_seq
 
 
 def _refuse_unreadable(unstamped: UnstampedEvent, text: str) -> None:
@@ -367,14 +359,9 @@ def _reason(path: Path, error: Exception) -> str:
     """Why a write was refused. SQLite calls a disk full only where it meets that while writing a
     page; elsewhere (its shared memory) it says "disk I/O error"."""
     full = "full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC
-    return DISK_FULL if full or _no_room(path) else str(error)
-
-
-def _no_room(path: Path) -> bool:
-    try:
-        return shutil.disk_usage(path.parent).free < NO_ROOM_BYTES
-    except OSError:
-        return False
+    with suppress(OSError):
+        full = full or shutil.disk_usage(path.parent).free < NO_ROOM_BYTES
+    return DISK_FULL if full else str(error)
 
 
 def _error(path: Path, reason: str) -> JournalError:

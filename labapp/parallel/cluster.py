@@ -38,16 +38,10 @@ def versions() -> dict[str, str]:
 @contextmanager
 def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     """Connect to the scheduler at an address: its client (`distributed.Client`) and the number of
-    threads of all workers.
+    threads of all workers. Raises SetupError: Dask is not installed, no scheduler answers, it has
+    no worker, a worker runs other versions, or all workers are lost.
 
-    Parameters
-    ----------
-    safe : what an error says is safe when workers are lost on the way.
-
-    Raises
-    ------
-    SetupError : Dask is not installed, no scheduler answers, it has no worker, a worker runs other
-        versions, or all workers are lost.
+    safe: what an error says is safe when workers are lost on the way.
     """
     try:
         import distributed

@@ -29,16 +29,10 @@ def processes(
     """A pool of `n` processes that ends with the block.
 
     At the end of the block, work that has begun is finished and the rest is dropped. After an error
-    or Ctrl-C, or when this process is killed, the processes end at once.
+    or Ctrl-C, or when this process is killed, the processes end at once. Raises SetupError: a
+    process ended before its work was done (for want of memory, say).
 
-    Parameters
-    ----------
-    begin : called in each process when it starts.
-    safe : what an error says is safe.
-
-    Raises
-    ------
-    SetupError : a process ended before its work was done (for want of memory, say).
+    begin: called in each process when it starts; safe: what an error says is safe.
     """
     # A fork would copy the locks of threads that do not go on in it (torch's, the journal's).
     context = get_context("spawn")

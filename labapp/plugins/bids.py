@@ -59,10 +59,6 @@ class Column:
         return entry
 
 
-def _nothing(payload: Any) -> Cells:
-    return {}
-
-
 @dataclass(frozen=True)
 class CourseRow:
     """A type of row in the timeline of the session as a whole, for an event outside of trials.
@@ -77,7 +73,7 @@ class CourseRow:
 
     kind: str
     meaning: str
-    cells: Callable[[Any], Cells] = _nothing
+    cells: Callable[[Any], Cells] = lambda payload: {}
     behind: str = ""
 
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Union
 
-from pydantic import (
-    BaseModel,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    TypeAdapter,
-    ValidationInfo,
-)
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -41,14 +34,11 @@ class OpenUnion:
         self.adapter = adapter
         self._being_described = False  # items may hold items: what describes itself has no end
 
-    def _validate(self, value: Any, info: ValidationInfo) -> Any:
-        return self.adapter().validate_python(value, context=info.context)
-
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         return core_schema.with_info_plain_validator_function(
-            self._validate,
+            lambda value, info: self.adapter().validate_python(value, context=info.context),
             serialization=core_schema.plain_serializer_function_ser_schema(
                 lambda value, info: value.model_dump(
                     mode=info.mode,

@@ -85,10 +85,8 @@ class Kept(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialise(self)
-        return {key: value for key, value in fields.items() if value or key not in _LATER}
-
-
-_LATER = frozenset({"levels", "chart"})
+        later = ("levels", "chart")
+        return {key: value for key, value in fields.items() if value or key not in later}
 
 
 class PlannedPart(Kept):

@@ -106,12 +106,12 @@ def kinds_of(part: type[PlannedPart]) -> tuple[str, ...]:
 
 @cache
 def _by_kind() -> dict[str, tuple[TaskType[Any], type[PlannedPart]]]:
-    known: dict[str, tuple[TaskType[Any], type[PlannedPart]]] = {}
-    for task_type in task_types():
-        for part in task_type.parts:
-            for kind in kinds_of(part):
-                known[kind] = (task_type, part)
-    return known
+    return {
+        kind: (task_type, part)
+        for task_type in task_types()
+        for part in task_type.parts
+        for kind in kinds_of(part)
+    }
 
 
 def part_kinds() -> tuple[str, ...]:

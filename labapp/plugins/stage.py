@@ -7,29 +7,21 @@ question has earned already ("solved", "answered"), or None: whatever ends the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
+from labapp.clock import NS
 from labapp.events import Payload, UnstampedEvent
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import StageTimeExpired, TrialEnded
 from labapp.plugins.machine import PartMachine
 
-NS = 1_000_000_000
+if TYPE_CHECKING:
+    from labapp.plugins.part import TrialsPart
+
 INTERRUPTED = "interrupted"
 """How an attempt at a question ends that is asked again. It does not count as one of the stage's
 questions."""
-
-
-class StagePart(Protocol):
-    """What a planned stage says here: trials is how many questions it has."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def trials(self) -> int: ...
-    @property
-    def time_limit_s(self) -> float | None: ...
 
 
 class Asked(Protocol):
@@ -85,7 +77,7 @@ class StageMachine(PartMachine[S]):
         return state.again(attempt)
 
 
-def unstamped(part: StagePart, question: Asked, payload: Payload) -> UnstampedEvent:
+def unstamped(part: TrialsPart, question: Asked, payload: Payload) -> UnstampedEvent:
     """Something that happens in a question."""
     return UnstampedEvent(payload, part.id, question.number, question.attempt)
 
@@ -98,12 +90,12 @@ def next_attempt(stage: Stage, highest: int) -> tuple[int, int]:
     return len(stage.outcomes) + 1, highest + 1 if again else stage.attempt
 
 
-def limit_words(part: StagePart) -> str:
+def limit_words(part: TrialsPart) -> str:
     """The time limit behind a part's summary; empty where there is none."""
     return "" if part.time_limit_s is None else f", at most {part.time_limit_s / 60:g} minutes"
 
 
-def limit_ns(part: StagePart, stage: Stage) -> int | None:
+def limit_ns(part: TrialsPart, stage: Stage) -> int | None:
     """Working time at which the stage's time limit is reached; None where there is none yet."""
     if part.time_limit_s is None or stage.stage_started_ns is None:
         return None
@@ -119,7 +111,7 @@ def next_deadline(stage: Stage, *due_ns: int | None) -> int | None:
 
 
 def leave_question(
-    part: StagePart, index: int, stage: Stage, question: Asked, outcome: str
+    part: TrialsPart, index: int, stage: Stage, question: Asked, outcome: str
 ) -> Sequence[UnstampedEvent]:
     """End the present question, and the stage with its last one."""
     events = [unstamped(part, question, TrialEnded(outcome))]
@@ -129,14 +121,14 @@ def leave_question(
 
 
 def skip_stage(
-    part: StagePart, index: int, stage: Stage, achieved: str | None
+    part: TrialsPart, index: int, stage: Stage, achieved: str | None
 ) -> Sequence[UnstampedEvent]:
     """The moderator ends the stage."""
     return _end(part, index, stage, achieved or "stage_skipped", "skipped")
 
 
 def time_is_up(
-    part: StagePart, index: int, stage: Stage, achieved: str | None, working_ns: int
+    part: TrialsPart, index: int, stage: Stage, achieved: str | None, working_ns: int
 ) -> Sequence[UnstampedEvent]:
     """End the stage if its time limit is reached; nothing before, and nothing in a pause."""
     limit = limit_ns(part, stage)
@@ -147,7 +139,7 @@ def time_is_up(
 
 
 def _end(
-    part: StagePart, index: int, stage: Stage, of_question: str, of_stage: str
+    part: TrialsPart, index: int, stage: Stage, of_question: str, of_stage: str
 ) -> Sequence[UnstampedEvent]:
     ended = UnstampedEvent(PartEnded(index, of_stage), part.id)
     if stage.trial is None or stage.trial.outcome is not None:

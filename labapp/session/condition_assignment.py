@@ -42,8 +42,6 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.people import Person, SessionState, Visits, people
 from labapp.study.schema import Study
 
-DECIDABLE = ("open", "included", "excluded", "ended")
-"""States over which a decision by hand stands."""
 FINAL = ("included", "excluded", "declined", "withdrawn")
 """States that no journal is looked at for again; one that ended may only have seemed to (a lock
 that another machine does not see)."""
@@ -134,7 +132,8 @@ def session_states(study: Path) -> list[CellAssignment]:
             row = replace(row, state="gone") if row and row.state != "reserved" else None
         elif row is None or row.state not in FINAL:
             row = _looked_at(study / name, row)
-        if row is not None and name in by_hand and row.state in DECIDABLE:
+        decidable = ("open", "included", "excluded", "ended")
+        if row is not None and name in by_hand and row.state in decidable:
             # Laid over what the journal says, and so over a row that was stored before.
             row = replace(row, state="included" if by_hand[name].included else "excluded")
         if row is not None:

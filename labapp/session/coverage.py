@@ -18,21 +18,11 @@ from labapp.study.design import MODEL, Design
 from labapp.study.loading import LoadedStudy
 from labapp.study.people import HOLDING, PEOPLE_WORDS, Person, counted
 
-NEVER = ("declined", "gone")
-"""States of people who were never recruited."""
-ALWAYS = ("running", "excluded", "ended", "withdrawn")
-"""States that are listed beside the included ones even where nobody is in them."""
-
 
 @dataclass(frozen=True)
 class Coverage:
-    """The people of a study by the places they hold.
-
-    Attributes
-    ----------
-    rule : hands out the places.
-    people : everybody so far, with their sessions and places.
-    """
+    """The people of a study by the places they hold. rule: hands out the places; people: everybody
+    so far, with their sessions and places."""
 
     rule: Rule
     people: Sequence[Person[CellAssignment]]
@@ -75,7 +65,8 @@ class Coverage:
         """People who are included, of all who came to an end. Who did not agree to take part was
         never recruited, here as in the report."""
         ends = counted(self.people)
-        over = sum(n for state, n in ends.items() if state not in ("running", "awaited", *NEVER))
+        still_open = ("running", "awaited", "declined", "gone")
+        over = sum(n for state, n in ends.items() if state not in still_open)
         return ends.get("included", 0), over
 
     def upcoming(self, labels: Iterable[str], seed: int, study: str) -> dict[str, tuple[str, ...]]:
@@ -109,6 +100,7 @@ class Coverage:
 
     def lines(self) -> list[str]:
         wanted = self.rule.wanted
+        always = ("running", "excluded", "ended", "withdrawn")
         out = [f"Coverage of {self.rule.title}:"]
         width = max(map(len, self.rule.cells))
         for cell, count in self.counts().items():
@@ -116,7 +108,7 @@ class Coverage:
             others = [
                 f"{count[state]} {words}"
                 for state, words in PEOPLE_WORDS.items()
-                if state in ALWAYS or (count[state] and state not in ("included", "gone"))
+                if state in always or (count[state] and state not in ("included", "gone"))
             ]
             name = f"{cell:{width}}  " if cell else ""
             out.append(f"  {name}{count['included']}{of} included, {', '.join(others)}")
@@ -144,11 +136,8 @@ class Coverage:
 class SlotLine:
     """A slot of a design: its orders, and who has had it.
 
-    Attributes
-    ----------
-    slot : its cell and number.
-    orders : by factor within participants its levels in the slot's order.
-    people : those who have had it, the first one first.
+    slot: its cell and number; orders: by factor within participants its levels in the slot's order;
+    people: those who have had it, the first one first.
     """
 
     slot: Slot
@@ -185,14 +174,8 @@ class SlotLine:
 
 @dataclass(frozen=True)
 class Allocation(Coverage):
-    """Who has which slot of a declared design, and how even that is now.
-
-    Attributes
-    ----------
-    design : the design.
-    models : by cell the models that its participants compare.
-    seed, study : of the orders.
-    """
+    """Who has which slot of a declared design, and how even that is now. design: the design;
+    models: by cell the models that its participants compare; seed, study: of the orders."""
 
     design: Design
     models: Mapping[str, tuple[str, ...]]

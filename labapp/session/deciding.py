@@ -74,17 +74,14 @@ def _of_place(folder: Path) -> Iterator[str]:
         covered = coverage(folder.parent.parent, recorded_study(folder, record.planned))
     except LabappError:  # of another version of labapp, or changed: its places are not known here
         return
-    person = (
-        next((p for p in covered.people if p.participant == record.participant), None)
-        if covered
-        else None
-    )
-    if covered is None or person is None:
+    if covered is None:
         return
-    several = len(person.visits.labels) > 1
+    person = next((p for p in covered.people if p.participant == record.participant), None)
+    if person is None:
+        return
     if not person.holds:
         yield Message("place_free", participant=person.participant)
-    elif several:
+    elif len(person.visits.labels) > 1:
         yield Message("place_kept", participant=person.participant)
     for cell, n in covered.beyond().items() if person.holds else ():
         if cell in map(covered.rule.cell_of, cells_of(person)):

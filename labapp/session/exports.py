@@ -25,11 +25,6 @@ from labapp.journal.layout import EXPORTS, LOCK
 from labapp.journal.sessions import BEGUN, DONE, GIVEN_UP, exports, there
 
 PATIENCE_S = 0.1
-NOT_MADE = "No bundle was made: a withdrawal would not know of it."
-COPY = "; or copy the sessions to a folder of yours, and export them from there."
-CLEARED = (
-    "The sessions and whole bundles are as they were; only what a killed export left is removed."
-)
 
 
 @contextmanager
@@ -88,7 +83,13 @@ def clear(study: Path) -> list[Path]:
             removed.append(hidden)
         elif not packed:
             continue
-        _note(study, entry | {"state": DONE if packed else GIVEN_UP}, CLEARED, ", and try again.")
+        _note(
+            study,
+            entry | {"state": DONE if packed else GIVEN_UP},
+            "The sessions and whole bundles are as they were; only what a killed export left is "
+            "removed.",
+            ", and try again.",
+        )
     return removed
 
 
@@ -129,7 +130,12 @@ def _remove(hidden: Path) -> None:
         ) from error
 
 
-def _note(study: Path, entry: Mapping[str, Any], safe: str = NOT_MADE, todo: str = COPY) -> None:
+def _note(
+    study: Path,
+    entry: Mapping[str, Any],
+    safe: str = "No bundle was made: a withdrawal would not know of it.",
+    todo: str = "; or copy the sessions to a folder of yours, and export them from there.",
+) -> None:
     """Add a line to a study's log; on disk before it returns. Raises BundleError, which says that
     `safe` is so, and what to do instead of writing there."""
     path = study / EXPORTS

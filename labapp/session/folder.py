@@ -201,16 +201,6 @@ def study_folder(data: Path, study: str) -> Path:
     return path
 
 
-def keep_with_study(folder: SessionFolder, relative: str, content: bytes) -> None:
-    """Put another file beside the study as it was used. Raises DataFolderError."""
-    target = folder.study / relative
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        durable.write(target, content)
-    except OSError as error:
-        raise data_error(folder.path, error) from error
-
-
 def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> None:
     """environment.json: one entry a segment, appended; written whole and renamed into place.
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from labapp.clock import Clock, boot_ns
 from labapp.session import bystander
@@ -39,14 +39,6 @@ class Standstill(NamedTuple):
     from_ns: int
     until_ns: int
     asleep_ns: int
-
-
-class Witness(Protocol):
-    """What a heartbeat needs of the other process."""
-
-    def revive(self) -> None: ...
-    def stood_still(self) -> tuple[int, int] | None: ...
-    def close(self) -> None: ...
 
 
 class OtherProcess:
@@ -114,18 +106,15 @@ class OtherProcess:
 class Heartbeat:
     """Notices what stands still, and a time of day that is set.
 
-    Parameters
-    ----------
-    clock : of the session.
-    start : makes the other process.
-    now_ns, boot_clock_ns, time_of_day : the computer's clocks: `time.perf_counter_ns`, one that
-        goes on in sleep, and the one that people read.
+    clock: of the session; start: makes the other process; now_ns, boot_clock_ns, time_of_day: the
+    computer's clocks: `time.perf_counter_ns`, one that goes on in sleep, and the one that people
+    read.
     """
 
     def __init__(
         self,
         clock: Clock,
-        start: Callable[[], Witness] = OtherProcess,
+        start: Callable[[], OtherProcess] = OtherProcess,
         *,
         now_ns: Callable[[], int] = time.perf_counter_ns,
         boot_clock_ns: Callable[[], int] = boot_ns,
@@ -133,7 +122,7 @@ class Heartbeat:
     ) -> None:
         self._clock, self._start = clock, start
         self._now_ns, self._boot_ns, self._time_of_day = now_ns, boot_clock_ns, time_of_day
-        self._other: Witness | None = None
+        self._other: OtherProcess | None = None
         self._last_ns = 0
         self._slept_ns = self._boot_ns() - self._now_ns()
         self._ahead_s = 0.0

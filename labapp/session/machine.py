@@ -7,33 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.clock import NS
-from labapp.events import Event, Payload, UnstampedEvent, payload_of
+from labapp.events import Event, Payload, UnstampedEvent, commands, payload_of
 from labapp.events.agreement import Agreement
-from labapp.events.commands import (
-    AddDeviation,
-    AddFlag,
-    AddNote,
-    AskToLeave,
-    Begin,
-    Command,
-    ConfirmSkip,
-    CorrectNote,
-    EndSession,
-    ExplainPause,
-    GivePrompt,
-    MovePointer,
-    Pause,
-    Reopen,
-    Resume,
-    ShowLook,
-    Skip,
-    SkipStage,
-    StandStill,
-    StayHere,
-    TakeBackSkip,
-    Tick,
-    Unblind,
-)
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     DeviationNoted,
@@ -78,9 +53,6 @@ Decision = Sequence[UnstampedEvent]
 """What a command comes to; empty where it is refused."""
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
-
-REOPENED = "the end was taken back"
-"""Why a session pauses that goes on after its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +150,11 @@ class SessionState:
         )
 
 
+@dataclass(eq=False)
 class SessionMachine:
     """The state machine of a session.
 
-    Parameters
+    Attributes
     ----------
     parts : the plan.
     tasks : their state machines.
@@ -194,28 +167,15 @@ class SessionMachine:
     debriefs : when the last part, a debriefing, is shown at an early end.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[PlannedPart],
-        tasks: Sequence[PartMachine[Any]],
-        flags: dict[int, str],
-        rules: Inclusion | None = None,
-        incentive: Incentive | None = None,
-        *,
-        restarts: bool = False,
-        takes_back: bool = True,
-        stalls: str = "leave-out",
-        debriefs: EarlyDebrief = "never",
-    ) -> None:
-        self.parts = tuple(parts)
-        self.tasks = tuple(tasks)
-        self.flags = flags
-        self.rules = rules or Inclusion()
-        self.incentive = incentive
-        self.restarts = restarts
-        self.takes_back = takes_back
-        self.stalls = stalls
-        self.debriefs = debriefs
+    parts: Sequence[PlannedPart]
+    tasks: Sequence[PartMachine[Any]]
+    flags: Mapping[int, str]
+    rules: Inclusion = field(default_factory=Inclusion)
+    incentive: Incentive | None = None
+    restarts: bool = field(default=False, kw_only=True)
+    takes_back: bool = field(default=True, kw_only=True)
+    stalls: str = field(default="leave-out", kw_only=True)
+    debriefs: EarlyDebrief = field(default="never", kw_only=True)
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -263,49 +223,51 @@ class SessionMachine:
         )
         return any(met)
 
-    def decide(self, state: SessionState, command: Command, now_ns: int) -> Decision:
+    def decide(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         match command:  # the moderator can note things after the end, too
-            case AddNote(text, began) if text.strip():
+            case commands.AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
-            case AddDeviation(text, began) if text.strip():
+            case commands.AddDeviation(text, began) if text.strip():
                 return (self._keyed(state, DeviationNoted(text.strip(), began)),)
-            case AddFlag(number):
+            case commands.AddFlag(number):
                 meaning = self.flags.get(number)
                 return (self._keyed(state, FlagAdded(number, meaning)),) if meaning else ()
-            case GivePrompt(text):
+            case commands.GivePrompt(text):
                 return (self._keyed(state, PromptGiven(text)),)
-            case CorrectNote():
+            case commands.CorrectNote():
                 return self._correct(state, command)
-            case Unblind():
+            case commands.Unblind():
                 return (UnstampedEvent(BlindingSet(False)),) if state.blind else ()
-            case MovePointer(key, path):
+            case commands.MovePointer(key, path):
                 return (UnstampedEvent(path, *key),)
-            case ShowLook(look) if (payload := state.look.toward(look)) is not None:
+            case commands.ShowLook(look) if (payload := state.look.toward(look)) is not None:
                 return (self._keyed(state, payload),)
-            case Reopen(seq) if seq == state.end_seq and self.can_reopen(state):
+            case commands.Reopen(seq) if seq == state.end_seq and self.can_reopen(state):
                 return self._reopen(state, seq)
         if state.ended is not None:
             return ()
         match command:
-            case Pause(reason):
+            case commands.Pause(reason):
                 return () if state.pauses.paused else (UnstampedEvent(SessionPaused(reason)),)
-            case ExplainPause(reason) if state.pauses.paused and reason.strip():
+            case commands.ExplainPause(reason) if state.pauses.paused and reason.strip():
                 return (UnstampedEvent(PauseExplained(reason.strip())),)
-            case Resume(reason):
+            case commands.Resume(reason):
                 return self._resume(state, reason, "completed")
-            case EndSession(reason, withdrawal, debrief):
+            case commands.EndSession(reason, withdrawal, debrief):
                 shown = debrief and self.can_debrief(state)
                 return self._end(state, SessionEnded(reason, withdrawal, shown))
-            case StandStill():
+            case commands.StandStill():
                 return self._stood_still(state, command)
-            case AskToLeave(how):
+            case commands.AskToLeave(how):
                 leaving = state.pauses.leaving
                 return () if leaving else (self._keyed(state, CloseRequested(how)),)
-            case StayHere() if state.pauses.leaving:
+            case commands.StayHere() if state.pauses.leaving:
                 return (self._keyed(state, CloseWithdrawn()),)
-            case SkipStage() if not self._skips(state, command):
+            case commands.SkipStage(index) if index not in (None, state.index):
+                return ()  # the session has gone on meanwhile
+            case commands.SkipStage(to=to) if to not in (None, *self.later(state)):
                 return ()
-            case Begin() if not state.running:
+            case commands.Begin() if not state.running:
                 return () if state.pauses.held else self._next_part(state)
         if command.settles_leaving and state.pauses.leaving and state.running:
             ended = self.tasks[state.index].decide(state.part_state, command, now_ns)
@@ -317,24 +279,27 @@ class SessionMachine:
         if state.pauses.paused:
             return ()
         pending = state.pending
-        if pending is not None and not (isinstance(command, SkipStage) and pending.what == "trial"):
+        if pending is not None and not (
+            isinstance(command, commands.SkipStage) and pending.what == "trial"
+        ):
             return self._pending(state, pending, command, now_ns)
         return self._decide_task(state, command, now_ns)
 
-    def _decide_task(self, state: SessionState, command: Command, now_ns: int) -> Decision:
-        """What the part on the screen makes of a command; a skip is pending first."""
-        events = self.tasks[state.index].decide(state.part_state, command, now_ns)
-        what = self._taken_back(state, command)
-        if not events or not what:
-            return events
-        to = command.to if isinstance(command, SkipStage) else None
-        return (self._keyed(state, SkipRequested(what, state.index, to)),)
+    def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
+        """What the part on the screen makes of a command; a skip is pending first.
 
-    def _skips(self, state: SessionState, wish: SkipStage) -> bool:
-        """Whether a skip is of the part that runs, and leads on in the plan, past no consent."""
-        if wish.index not in (None, state.index):
-            return False
-        return wish.to is None or wish.to in self.later(state)
+        A participant cannot take a skip back where the study is shown as it was published, nor
+        where reaction times are measured, which a cover would change.
+        """
+        events = self.tasks[state.index].decide(state.part_state, command, now_ns)
+        timed = self.parts[state.index].timed
+        if events and isinstance(command, commands.SkipStage):
+            skip = SkipRequested("part", state.index, command.to)
+        elif events and isinstance(command, commands.Skip) and self.takes_back and not timed:
+            skip = SkipRequested("trial", state.index)
+        else:
+            return events
+        return (self._keyed(state, skip),)
 
     def later(self, state: SessionState) -> range:
         """The places in the plan, its end among them, at which the session can continue instead of
@@ -351,31 +316,20 @@ class SessionMachine:
         places = range(begin, begin if end is None else end)
         return [UnstampedEvent(PartSkipped(place), self.parts[place].id) for place in places]
 
-    def _taken_back(self, state: SessionState, command: Command) -> str:
-        """What a command skips, if that can be taken back: trial, part or nothing.
-
-        A participant cannot take a skip back where the study is shown as it was published, nor
-        where reaction times are measured, which a cover would change.
-        """
-        if isinstance(command, SkipStage):
-            return "part"
-        part = self.parts[state.index]
-        return "trial" if isinstance(command, Skip) and self.takes_back and not part.timed else ""
-
     def _pending(
-        self, state: SessionState, skip: PendingSkip, command: Command, now_ns: int
+        self, state: SessionState, skip: PendingSkip, command: commands.Command, now_ns: int
     ) -> Decision:
         """While a skip can be taken back, nothing else happens."""
         match command:
-            case TakeBackSkip(what) if what == skip.what:
+            case commands.TakeBackSkip(what) if what == skip.what:
                 return (self._keyed(state, SkipTakenBack(what)),)
-            case ConfirmSkip():
+            case commands.ConfirmSkip():
                 pass
-            case Tick() if now_ns >= skip.until_ns:
+            case commands.Tick() if now_ns >= skip.until_ns:
                 pass
             case _:
                 return ()
-        skipped = SkipStage() if skip.what == "part" else Skip()
+        skipped = commands.SkipStage() if skip.what == "part" else commands.Skip()
         led_to = self.tasks[state.index].decide(state.part_state, skipped, now_ns)
         # Together: a crash leaves all of it in the journal, or none.
         over = self._passed_over(state.index + 1, skip.to)
@@ -384,9 +338,8 @@ class SessionMachine:
     def _reopen(self, state: SessionState, seq: int) -> Decision:
         """The session goes on where it was, in a pause, for the participant has to be there
         first."""
-        reopened = UnstampedEvent(SessionReopened(seq))
-        pause = () if state.pauses.paused else (UnstampedEvent(SessionPaused(REOPENED)),)
-        return (reopened, *pause)
+        pause = UnstampedEvent(SessionPaused("the end was taken back"))
+        return (UnstampedEvent(SessionReopened(seq)), *(() if state.pauses.paused else (pause,)))
 
     def _next_part(self, state: SessionState) -> Decision:
         if self._declined(state):
@@ -482,19 +435,21 @@ class SessionMachine:
         payloads = (*task.closing(state.part_state), again)
         return tuple(UnstampedEvent(payload, part.id) for payload in payloads)
 
-    def _decide_break(self, state: SessionState, command: Command, now_ns: int) -> Decision:
+    def _decide_break(
+        self, state: SessionState, command: commands.Command, now_ns: int
+    ) -> Decision:
         """In a break the session pauses; its end is the pause's end, too."""
         ends = self.tasks[state.index].decide(state.part_state, command, now_ns)
         if not ends:
             return ()
-        if isinstance(command, SkipStage):
+        if isinstance(command, commands.SkipStage):
             over = self._passed_over(state.index + 1, command.to)
             asked = SkipRequested("part", state.index, command.to), SkipConfirmed("part")
             skip = [self._keyed(state, payload) for payload in asked] if over else []
             return (UnstampedEvent(SessionResumed("break skipped")), *skip, *ends, *over)
         return (UnstampedEvent(SessionResumed("break over")), *ends)
 
-    def _stood_still(self, state: SessionState, still: StandStill) -> Decision:
+    def _stood_still(self, state: SessionState, still: commands.StandStill) -> Decision:
         """What stood still, and the end of an attempt at a question that is asked again for it."""
         stalled = ProgramStalled(
             still.who,
@@ -508,7 +463,7 @@ class SessionMachine:
             ends = self.tasks[state.index].asked_again(state.part_state)
         return tuple(self._keyed(state, payload) for payload in (stalled, *ends))
 
-    def _correct(self, state: SessionState, wish: CorrectNote) -> Decision:
+    def _correct(self, state: SessionState, wish: commands.CorrectNote) -> Decision:
         """A correction of what was noted, where it changes anything."""
         noted, text = state.noted.get(wish.seq), wish.text.strip()
         if noted is None or text == noted.now:

@@ -16,8 +16,6 @@ from labapp.representations.effects import warm_up
 from labapp.representations.package import files_sha256, find, load_package, tasks_of
 from labapp.representations.recipe import InTasks, in_tasks
 
-WARM_UP_DECODES = 50
-
 
 @dataclass(frozen=True)
 class WarmDecoders:
@@ -45,9 +43,7 @@ class WarmDecoders:
         """These and others, which stand in the place of those of the same models."""
         rest = self._of(self.decoders.keys() - others.decoders.keys())
         return WarmDecoders(
-            rest.decoders | others.decoders,
-            rest.warmed + others.warmed,
-            rest.files | others.files,
+            rest.decoders | others.decoders, rest.warmed + others.warmed, rest.files | others.files
         )
 
     def _of(self, models: Set[str]) -> WarmDecoders:
@@ -71,7 +67,7 @@ def load_warm(
         progress(model)
         hashes[model] = files_sha256(model)  # before it is read: what is written now is news
         decoder = load_package(model, device, threads=1)
-        times = warm_up(decoder, WARM_UP_DECODES)
+        times = warm_up(decoder, 50)
         decoders[model] = decoder
         warmed.append(
             DecoderWarmed(

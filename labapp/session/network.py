@@ -37,8 +37,6 @@ NETWORK = {
     "fuse.vmhgfs-fuse": "a shared folder of VMware",
 }
 """Types of mounted file systems, and how people call them."""
-_REMOTE = 4
-"""What Windows calls a drive that is a network drive (DRIVE_REMOTE)."""
 
 
 def network_drive(folder: Path) -> str:
@@ -102,8 +100,8 @@ def _windows_drive(folder: Path) -> str:
     if sys.platform == "win32":
         import ctypes
 
-        remote = ctypes.windll.kernel32.GetDriveTypeW(folder.anchor or os.sep) == _REMOTE
-        return "SMB" if remote else ""
+        kind = ctypes.windll.kernel32.GetDriveTypeW(folder.anchor or os.sep)
+        return "SMB" if kind == 4 else ""  # DRIVE_REMOTE
     return ""
 
 

@@ -18,17 +18,7 @@ from filelock import FileLock, Timeout
 from labapp import access, durable
 from labapp.clock import Clock, utc_label
 from labapp.errors import LabappError, ParticipantTaken, SessionBusy, SessionError
-from labapp.journal.layout import (
-    AUDIO,
-    CREATING,
-    ENVIRONMENT,
-    JOURNAL,
-    LOCK,
-    MAKING,
-    STIMULI,
-    STUDY,
-    FolderName,
-)
+from labapp.journal import layout
 from labapp.journal.lock import held
 from labapp.journal.read import extent
 from labapp.session import folder
@@ -38,10 +28,6 @@ from labapp.study.people import Visits
 
 _log = logging.getLogger(__name__)
 PATIENCE_S = 10.0
-_MADE = frozenset({STUDY, STIMULI, AUDIO, LOCK})
-"""What is in a folder before its first event, besides the files of the journal and environment."""
-_FEW_BYTES = 64 * 1024
-"""A journal without events is smaller, so that a larger one need not be read."""
 
 
 class NewFolder:
@@ -50,11 +36,11 @@ class NewFolder:
     home : its paths, under the hidden name until `publish`.
     """
 
-    def __init__(self, data: Path, study: str, name: FolderName) -> None:
+    def __init__(self, data: Path, study: str, name: layout.FolderName) -> None:
         self._data = data
         self._published = data / study / str(name)
-        self.home = SessionFolder(data / study / f"{MAKING}{name}")
-        self.lock = FileLock(self.home.path / LOCK)
+        self.home = SessionFolder(data / study / f"{layout.MAKING}{name}")
+        self.lock = FileLock(self.home.path / layout.LOCK)
 
     def fill(self, loaded: LoadedStudy) -> None:
         """Put the study in as it is used. Raises DataFolderError."""
@@ -105,7 +91,7 @@ def create(
     when another program takes too long to make a session.
     """
     study = folder.study_folder(data, loaded.study.id)
-    name = FolderName(participant, session, utc_label(clock.utc()))
+    name = layout.FolderName(participant, session, utc_label(clock.utc()))
     new = NewFolder(data, loaded.study.id, name)
     # Two programs that start the same participant at once must not both find the place free.
     with creating(data):
@@ -124,7 +110,7 @@ def create(
 def clear(data: Path, study: str) -> None:
     """Give sessions that killed starts have stored their names: they hold places of the study that
     nobody else may get. Raises SessionBusy, DataFolderError."""
-    if any((data / study).glob(f"{MAKING}*")):
+    if any((data / study).glob(f"{layout.MAKING}*")):
         with creating(data):
             _clear(data / study)
 
@@ -136,7 +122,7 @@ def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str
     if study.is_dir():  # which a first session makes
         with creating(data):
             _clear(study)
-    _refuse(data, loaded, FolderName(participant, session, ""))
+    _refuse(data, loaded, layout.FolderName(participant, session, ""))
     had = folder.taken(data, loaded.study.id).get(participant, ())
     if skipped := Visits.of(loaded.study.design).skipped(session, had):
         _log.warning("%s has not had session %s yet.", participant, ", ".join(skipped))
@@ -145,7 +131,7 @@ def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str
 def discard(path: Path) -> None:
     """Remove a session folder in which nothing was recorded. It is hidden first, so that a removal
     that is broken off leaves nothing that takes a participant's label."""
-    hidden = path.with_name(f"{MAKING}{path.name.removeprefix(MAKING)}")
+    hidden = path.with_name(f"{layout.MAKING}{path.name.removeprefix(layout.MAKING)}")
     with suppress(OSError):
         if path != hidden:
             path.rename(hidden)
@@ -156,7 +142,7 @@ def discard(path: Path) -> None:
 def creating(data: Path) -> Iterator[None]:
     """One program at a time makes sessions under a data root, or moves one there."""
     try:
-        with FileLock(data / CREATING, timeout=PATIENCE_S):
+        with FileLock(data / layout.CREATING, timeout=PATIENCE_S):
             yield
     except Timeout as error:
         raise SessionBusy(
@@ -167,7 +153,7 @@ def creating(data: Path) -> Iterator[None]:
         raise data_error(data, error) from error
 
 
-def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
+def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
     """Raise ParticipantTaken for a session that must not be begun."""
     study, participant, session = loaded.study.id, name.participant, name.session
     if (related := folder.refused(data, loaded.study).get(participant)) is not None:
@@ -178,11 +164,11 @@ def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
         )
     there = sorted((data / study).iterdir()) if (data / study).is_dir() else []
     for path in there:
-        other = FolderName.parse(path.name.removeprefix(MAKING))
+        other = layout.FolderName.parse(path.name.removeprefix(layout.MAKING))
         if other is None or (other.participant, other.session) != (participant, session):
             continue
         if held(path):
-            if path.name.startswith(MAKING):
+            if path.name.startswith(layout.MAKING):
                 raise ParticipantTaken(
                     f"Another program is starting session {session} of {participant} in {study}.",
                     todo="Choose the next free participant, or try again in a moment.",
@@ -217,34 +203,37 @@ def _clear(study: Path) -> None:
     """Clear away what was left by programs that were killed while they made a session: a folder
     without any event is removed, one with an event gets its name. What is somebody else's stays."""
     for path in sorted(study.iterdir()):
-        name = FolderName.parse(path.name.removeprefix(MAKING))
+        name = layout.FolderName.parse(path.name.removeprefix(layout.MAKING))
         if name is None or not path.is_dir() or held(path):
             continue
         if _holds_no_event(path):
             if _only_made(path):
                 discard(path)
-        elif path.name.startswith(MAKING) and not (study / str(name)).exists():
+        elif path.name.startswith(layout.MAKING) and not (study / str(name)).exists():
             path.rename(study / str(name))
 
 
 def _holds_no_event(path: Path) -> bool:
     """Whether it is certain that nothing was recorded in a folder: a journal that cannot be read
     may hold everything."""
-    journal = path / JOURNAL
+    journal = path / layout.JOURNAL
     if not journal.exists():
         return True
     try:
-        return journal.stat().st_size < _FEW_BYTES and extent(path)[0] == 0
+        # A journal without events is smaller, so that a larger one need not be read.
+        return journal.stat().st_size < 64 * 1024 and extent(path)[0] == 0
     except (LabappError, OSError):
         return False
 
 
 def _only_made(path: Path) -> bool:
     """Whether a folder holds what labapp makes before the first event, and nothing besides."""
-    stems = (JOURNAL, *(Path(name).stem + ".partial" for name in (JOURNAL, ENVIRONMENT)))
-    for child in path.iterdir():
-        ours = child.name in _MADE or child.name == ENVIRONMENT or child.name.startswith(stems)
-        if not ours:
-            return False
-    audio = path / AUDIO
+    stems = (
+        layout.JOURNAL,
+        *(Path(name).stem + ".partial" for name in (layout.JOURNAL, layout.ENVIRONMENT)),
+    )
+    made = (layout.STUDY, layout.STIMULI, layout.AUDIO, layout.LOCK, layout.ENVIRONMENT)
+    if not all(child.name in made or child.name.startswith(stems) for child in path.iterdir()):
+        return False
+    audio = path / layout.AUDIO
     return not audio.is_dir() or not any(audio.iterdir())

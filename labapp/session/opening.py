@@ -9,14 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from labapp import __version__, access, resources
+from labapp import __version__, resources
 from labapp.analysis.rows import SessionRecords
 from labapp.clock import Clock, SessionClock, utc_text
-from labapp.errors import AudioError, LabappError
+from labapp.errors import AudioError, LabappError, SessionError
 from labapp.events import Event, Payload, Source, UnstampedEvent
 from labapp.events.agreement import Agreement
 from labapp.events.commands import EndSession, GiveConsent
@@ -56,7 +56,7 @@ from labapp.session.heartbeat import Heartbeat
 from labapp.session.network import network_drive, network_warning
 from labapp.session.pictures import SLOW_MS
 from labapp.session.recovery import read_verified_events
-from labapp.session.runner import Microphone, Runner, Scheduler, SoundRecorder, machine_of
+from labapp.session.runner import Runner, Scheduler, machine_of
 from labapp.session.withdrawal import withdraw
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
@@ -64,13 +64,14 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
 
+if TYPE_CHECKING:
+    from labapp.audio.devices import Device
+    from labapp.audio.recorder import Recorder
+
 EmitBody = Callable[[Payload], None]
-MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
-MakeScheduler = Callable[[Clock], Scheduler]
-MakeHeartbeat = Callable[[Clock], Heartbeat]
+MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], "Recorder"]
 
 
-BEGAN_WITHOUT = "the session began without sound"
 LATE_S = 12.0
 """How long a session waits at its end for a microphone that is being opened."""
 NOT_AGREED = "the participant did not agree to a sound recording"
@@ -103,7 +104,7 @@ class SessionDependencies:
 
     decoders: Mapping[str, Decoder]
     warmed: Sequence[DecoderWarmed]
-    make_scheduler: MakeScheduler
+    make_scheduler: Callable[[Clock], Scheduler]
     make_recorder: MakeRecorder | None = None
     no_sound: str = "the study records no sound"
     private: Path = field(default_factory=resources.private_root)
@@ -119,8 +120,8 @@ class SessionDependencies:
     make_streams: streaming.MakeStreams | None = None
     no_streams: str = ""
     streams_required: bool = False
-    make_late: Callable[[Any], MakeRecorder] | None = None
-    make_heartbeat: MakeHeartbeat | None = None
+    make_late: Callable[[Device], MakeRecorder] | None = None
+    make_heartbeat: Callable[[Clock], Heartbeat] | None = None
 
 
 @dataclass
@@ -137,12 +138,13 @@ class OpenSession:
     _lock: FileLock
     _private: Path
     blind: bool = False
-    _recording: bool = False
+    recording: bool = False
+    """Whether sound is being recorded (or tried to, where the device is lost)."""
     _withdrawn: bool = False
-    _next_recorder: SoundRecorder | None = None
-    _make_late: Callable[[Any], MakeRecorder] | None = None
+    _next_recorder: Recorder | None = None
+    _make_late: Callable[[Device], MakeRecorder] | None = None
     _late: threading.Thread | None = None
-    _opened: SoundRecorder | None = None
+    _opened: Recorder | None = None
     _failed: bool = False
 
     def __post_init__(self) -> None:
@@ -155,20 +157,15 @@ class OpenSession:
         self._record()
         self.runner.go()
 
-    @property
-    def recording(self) -> bool:
-        """Whether sound is being recorded (or tried to, where the device is lost)."""
-        return self._recording
-
     def stop_sound(self) -> None:
         """Record no more, for the session is over. One that is reopened goes on in another file.
 
         Raises AudioError when the file could not be closed in time.
         """
         recorder = self.runner.recorder
-        if recorder is None or not self._recording:
+        if recorder is None or not self.recording:
             return
-        self._recording, self.runner.recorder = False, None
+        self.recording, self.runner.recorder = False, None
         try:
             recorder.stop()
         finally:  # not before: until it stops it may begin another file itself
@@ -185,7 +182,7 @@ class OpenSession:
         if self.loaded.study.recording.in_breaks == "stop" and rests and not self.runner.finished:
             self.stop_sound()  # a pause of the recorder: no silence is written in its place
             return
-        if self.runner.finished or self._recording or not self._agreed():
+        if self.runner.finished or self.recording or not self._agreed():
             return
         if self._next_recorder is not None:
             self.runner.recorder, self._next_recorder = self._next_recorder, None
@@ -197,22 +194,24 @@ class OpenSession:
             self.no_sound = NOT_AGREED
             self.runner.emit(AudioOff(NOT_AGREED, planned=True))
             return
-        self._recording = True
+        self.recording = True
         try:
             recorder.start()
             if self.runner.heartbeat is not None:
                 self.runner.heartbeat.rest()  # to open a microphone takes a moment
         except AudioError as error:
-            self._recording = False
+            self.recording = False
             self.runner.recorder = None
-            self.no_sound = error.what
-            message = coded(error.what)
-            self.runner.emit(AudioOff(str(error.what), message=message))
-            self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
-            self._failed = True
+            self._microphone_failed(error)
             if self.loaded.study.recording.audio == "required":
                 self._next_recorder = recorder.again()  # where the end is taken back
                 self.runner.send(EndSession("the microphone could not be opened"), Source.SYSTEM)
+
+    def _microphone_failed(self, error: LabappError) -> None:
+        self.no_sound, self._failed = error.what, True
+        message = coded(error.what)
+        self.runner.emit(AudioOff(str(error.what), message=message))
+        self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
 
     @property
     def wants_microphone(self) -> bool:
@@ -222,9 +221,9 @@ class OpenSession:
         if not self._agreed() or not self.runner.state.agreed.get("audio", True):
             return False
         recorder = self.runner.recorder
-        return recorder is None or (self._recording and recorder.level().state == "lost")
+        return recorder is None or (self.recording and recorder.level().state == "lost")
 
-    def record_with(self, device: Microphone) -> None:
+    def record_with(self, device: Device) -> None:
         """Record from now on with a microphone that came late, into a file of its own. It is opened
         in a thread: that takes a moment, in which the participant goes on."""
         if self._make_late is None or not self.wants_microphone:
@@ -235,7 +234,7 @@ class OpenSession:
         )
         self._late.start()
 
-    def _open_late(self, make: MakeRecorder, before: SoundRecorder | None) -> None:
+    def _open_late(self, make: MakeRecorder, before: Recorder | None) -> None:
         runner = self.runner
         try:
             if before is not None:
@@ -249,14 +248,11 @@ class OpenSession:
             self._opened = recorder
             runner.scheduler.post(lambda: self._opened_late(recorder, None))
 
-    def _opened_late(self, recorder: SoundRecorder | None, error: LabappError | None) -> None:
+    def _opened_late(self, recorder: Recorder | None, error: LabappError | None) -> None:
         self._late = self._opened = None
-        self._recording, self.runner.recorder = recorder is not None, recorder
+        self.recording, self.runner.recorder = recorder is not None, recorder
         if error is not None:
-            self.no_sound, message = error.what, coded(error.what)
-            self.runner.emit(AudioOff(str(error.what), message=message))
-            self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
-            self._failed = True
+            self._microphone_failed(error)
         elif self.runner.finished:
             self.stop_sound()
         else:
@@ -268,14 +264,8 @@ class OpenSession:
 
     def _agreed(self) -> bool:
         """Whether the plan's consent, if it has one, was given."""
-        records = [
-            record
-            for part, record in zip(
-                self.runner.machine.parts, self.runner.state.records, strict=True
-            )
-            if part.consents
-        ]
-        return all(record.outcome == "completed" for record in records)
+        records = zip(self.runner.machine.parts, self.runner.state.records, strict=True)
+        return all(record.outcome == "completed" for part, record in records if part.consents)
 
     def give_consent(
         self, name: str = "", drawing: str = "", uses: Mapping[str, bool] | None = None
@@ -314,7 +304,7 @@ class OpenSession:
         try:
             self.runner.close(reason)
         finally:
-            self._recording = False
+            self.recording = False
             self._lock.release()
             if not self.past and self.runner.journal.committed_seq <= 1:
                 # It never began: a folder with nothing but a plan must not take the name.
@@ -356,8 +346,7 @@ def create(
     once (see `simulation.at_scale`).
     """
     # Told now, and not when the participant has typed a name.
-    access.refuse_wide(dependencies.private)
-    access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
+    private.table_of(dependencies.private, loaded.study.id)
     new_folder.clear(data, loaded.study.id)
     session = loaded.study.first_session if session is None else session
     with condition_assignment.open_ledger(data, loaded) as ledger:
@@ -470,8 +459,7 @@ def resume(
         parts = plan.parts_of(planned)
         with resuming.missing_packages_named(past):
             dependencies = dependencies_of(loaded, models_of(parts))
-        access.refuse_wide(dependencies.private)
-        access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
+        private.table_of(dependencies.private, loaded.study.id)
         given = any(event.kind in kinds_of(Agreement) for event in past)
         if not given and any(part.consents for part in parts):
             private.check_private(dependencies.private, private.book_of_planned(planned))
@@ -483,7 +471,10 @@ def resume(
         if planned.audio == "off" and not recorded:
             # Even with a microphone now: the participant may have declined the recording.
             dependencies = replace(
-                dependencies, make_recorder=None, make_late=None, no_sound=BEGAN_WITHOUT
+                dependencies,
+                make_recorder=None,
+                make_late=None,
+                no_sound="the session began without sound",
             )
         continued = resuming.continued_clock(past, speed)
         journal = Journal.reopen(home.journal, lambda last: continued.clock)
@@ -519,7 +510,12 @@ def _assemble(
     if isinstance(clock, resuming.Continued):
         clock, gap_by, changed = clock
     if dependencies.blind and state.blind is False:
-        raise resuming.not_blind(home.path)
+        raise SessionError(
+            f"{home.path.name} cannot be made blind: its console has named the representations "
+            "already.",
+            safe="It is untouched.",
+            todo="Go on with it without --blind.",
+        )
     runner = Runner(
         journal=journal,
         clock=clock,

@@ -71,9 +71,13 @@ class Overview:
 
     def lines(self) -> list[str]:
         study = self.loaded.study
+        counts = ", ".join(
+            f"{n} {PEOPLE_WORDS[state]}" for state, n in counted(self.people).items()
+        )
+        numbers = f"{len(self.people)} ({counts})" if counts else "0"
         out = [
             f"{study.title} ({study.id}, version {study.version})",
-            f"Participants so far: {_numbers(self.people)}. Sound: {study.recording.audio}.",
+            f"Participants so far: {numbers}. Sound: {study.recording.audio}.",
             *self._sessions(),
             "",
             "Flow:" if self.covered is None else "Flow, of one of the conditions:",
@@ -121,12 +125,6 @@ class Overview:
         return ": ".join(" → ".join(part) for part in parts if part)
 
 
-def _numbers(everybody: Sequence[Person[CellAssignment]]) -> str:
-    """How many people took part, and what became of them."""
-    counts = ", ".join(f"{n} {PEOPLE_WORDS[state]}" for state, n in counted(everybody).items())
-    return f"{len(everybody)} ({counts})" if counts else "0"
-
-
 def overview(study: str, participants: int, data: Path) -> Overview:
     """The study, its coverage so far and the plans of its next participants."""
     loaded = loading.load(study)
@@ -138,12 +136,7 @@ def overview(study: str, participants: int, data: Path) -> Overview:
 
     def planned(label: str, cells: tuple[str, ...]) -> Plan:
         return planner.realise(
-            loaded,
-            label,
-            space_of=space_of,
-            prior_of=prior_of,
-            stimuli_of=stimuli_of,
-            drawn=cells,
+            loaded, label, space_of=space_of, prior_of=prior_of, stimuli_of=stimuli_of, drawn=cells
         )
 
     plans = {label: planned(label, cells) for label, cells in drawn.items()}

@@ -116,12 +116,8 @@ class DecodeWorker:
     def _run(self) -> Callable[[], None]:
         with self._lock:
             job, self._next = self._next, None
-        return job() if job is not None else _nothing
+        return job() if job is not None else lambda: None
 
     def _done(self, future: Future[Callable[[], None]]) -> None:
         if not self._closing and not future.cancelled():
             self._deliver(lambda: future.result()())
-
-
-def _nothing() -> None:
-    """The result of a job that was forgotten: nothing."""

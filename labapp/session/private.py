@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from labapp import access, leftovers
@@ -27,7 +28,6 @@ CREATE TABLE IF NOT EXISTS consent (
     drawing TEXT NOT NULL DEFAULT ''
 ) STRICT
 """
-_COLUMNS = "participant, session, name, utc, document_sha256, drawing"
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -65,15 +65,22 @@ def book_of_planned(planned: SessionPlanned) -> str:
     return book_of(planned.study, pilot=planned.pilot)
 
 
+def table_of(private: Path, study: str) -> Path:
+    """The file with the private table of a study. Raises DataFolderError where others could read
+    it, or its folder."""
+    path = private / f"{study}.sqlite"
+    access.refuse_wide(private)
+    access.refuse_wide(path)
+    return path
+
+
 def check_private(private: Path, study: str) -> None:
     """Prove that consent to this study can be stored: before anybody sits there and has signed.
 
     Raises DataFolderError when it cannot, or when others could read it; nothing is left behind but
     the folder itself.
     """
-    path = private / f"{study}.sqlite"
-    access.refuse_wide(private)
-    access.refuse_wide(path)
+    path = table_of(private, study)
     probe = private / f".labapp-probe-{uuid.uuid4().hex}"
     try:
         private.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -104,24 +111,16 @@ def store_consent(private: Path, study: str, consent: Consent) -> Path:
     Raises DataFolderError when it cannot be stored, or when others could read it; the session must
     not go on then.
     """
-    path = private / f"{study}.sqlite"
-    access.refuse_wide(private)
-    access.refuse_wide(path)
+    path = table_of(private, study)
     try:
         access.own_private(private, path)
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA synchronous=FULL")
             _prepare(connection)
             connection.execute(
-                f"INSERT INTO consent ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    consent.participant,
-                    consent.session,
-                    consent.name,
-                    consent.utc,
-                    consent.document_sha256,
-                    consent.drawing,
-                ),
+                "INSERT INTO consent (participant, session, name, utc, document_sha256, drawing)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                astuple(consent),
             )
     except (OSError, sqlite3.Error) as error:
         raise DataFolderError(
@@ -150,20 +149,30 @@ def forget_consent(private: Path, study: str, participant: str, session: str) ->
     Raises DataFolderError when that is not possible.
     """
     path = private / f"{study}.sqlite"
+    with removing(path, f"The consent of {participant}") as connection:
+        if connection is None:
+            return 0
+        _prepare(connection)  # a program killed before its first record leaves none
+        return connection.execute(
+            "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
+        ).rowcount
+
+
+@contextmanager
+def removing(path: Path, what: str) -> Iterator[sqlite3.Connection | None]:
+    """A private table from which rows are removed, their bytes too; None where it is not there.
+    what: the rows, for the error. Raises DataFolderError when they cannot be removed."""
     if not path.is_file():
-        return 0
+        yield None
+        return
     try:
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA secure_delete=ON")
-            _prepare(connection)  # a program killed before its first record leaves none
-            cursor = connection.execute(
-                "DELETE FROM consent WHERE participant = ? AND session = ?", (participant, session)
-            )
-            return cursor.rowcount
+            yield connection
     except sqlite3.Error as error:
         raise DataFolderError(
-            f"The consent of {participant} could not be removed from {path} ({error}).",
+            f"{what} could not be removed from {path} ({error}).",
             safe="It is still there, readable to you only.",
             todo="Withdraw the session again; that goes on where it stopped.",
         ) from error

@@ -3,8 +3,6 @@
 Nothing is ever deleted. SQLite replays its own write-ahead log on the next open; the hash chain
 then says whether the journal is what was written; the sound files' headers are brought in line
 with their length.
-
-The events of a session so far, read only if the journal is exactly what was written.
 """
 
 from __future__ import annotations
@@ -76,10 +74,8 @@ def tails(folder: Path, events: Sequence[Event]) -> tuple[AudioBlock, ...]:
 def _sound_files(events: Sequence[Event]) -> Iterator[tuple[AudioStarted, list[AudioBlock]]]:
     payloads = [payload_of(event) for event in events if event.kind.startswith("audio.")]
     for started in (payload for payload in payloads if isinstance(payload, AudioStarted)):
-        yield (
-            started,
-            [b for b in payloads if isinstance(b, AudioBlock) and b.file == started.file],
-        )
+        blocks = (payload for payload in payloads if isinstance(payload, AudioBlock))
+        yield started, [block for block in blocks if block.file == started.file]
 
 
 def repair_sound(folder: Path, events: Sequence[Event]) -> tuple[str, ...]:

@@ -56,15 +56,6 @@ def forbidden(path: Path, study: str) -> SessionError:
     )
 
 
-def not_blind(path: Path) -> SessionError:
-    """The error for a session whose moderator knows the representations already."""
-    return SessionError(
-        f"{path.name} cannot be made blind: its console has named the representations already.",
-        safe="It is untouched.",
-        todo="Go on with it without --blind.",
-    )
-
-
 def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned, LoadedStudy]:
     """The plan of a session and the study as it was copied into the session's folder.
 

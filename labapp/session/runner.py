@@ -5,15 +5,10 @@ timers all do the same thing: `send` a command. The runner asks the machine what
 the events, waits until the durable ones are on disk, folds them, decodes what the dials ask for
 and tells its listeners that something changed.
 
-Timers and the way back to the runner's thread: the runner has no event loop of its own.
-
-By how many days the dates of each participant are moved in de-identified copies.
-
-Drawn once for a participant of a study and kept in the private folder, so that a later copy agrees
-with an earlier one; no bundle says it. The moved dates lie in the years 1905 to 1915: BIDS asks for
-1925 or earlier, so that nobody takes them for true ones (specification, "Common principles").
-
-The state machine of a planned session: a machine for each part of its plan.
+By how many days the dates of a participant are moved in de-identified copies is drawn once for each
+study and kept in the private folder, so that a later copy agrees with an earlier one; no bundle
+says it. The moved dates lie in the years 1905 to 1915: BIDS asks for 1925 or earlier, so that
+nobody takes them for true ones (specification, "Common principles").
 """
 
 from __future__ import annotations
@@ -26,14 +21,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import InitVar, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from labapp import access
 from labapp.clock import NS, Clock, FakeClock
-from labapp.errors import BundleError, DataFolderError, LabappError
+from labapp.errors import BundleError, LabappError
 from labapp.events import Payload, Source, UnstampedEvent
 from labapp.events.commands import Begin, Command, StandStill, Tick
 from labapp.events.lifecycle import (
@@ -58,9 +53,14 @@ from labapp.representations.decoding import Decoder
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
+from labapp.session.private import removing, table_of
 from labapp.stimuli.gallery import Gallery
 from labapp.study import plan
 from labapp.study.loading import LoadedStudy
+
+if TYPE_CHECKING:
+    from labapp.audio.recorder import Recorder
+    from labapp.lsl.streams import SessionStreams
 
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""
@@ -68,52 +68,17 @@ POLL_S = 0.02
 """Session seconds between two looks at a commit that takes its time."""
 STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
-TAKES_SCREEN = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
-"""Events after which the participant cannot go on with what is on the screen."""
-
-
-class Microphone(Protocol):
-    """What a session says of audio.devices.Device; default_rate in Hz."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def host_api(self) -> str: ...
-    @property
-    def default_rate(self) -> int: ...
-
-
-class SoundRecorder(Protocol):
-    """What the runner needs of audio.recorder.Recorder."""
-
-    @property
-    def device(self) -> Microphone: ...
-
-    def start(self) -> None: ...
-    def stop(self, timeout_s: float = 5.0) -> None: ...
-    def level(self) -> Any: ...
-
-    def again(self) -> SoundRecorder:
-        """A recorder of the same microphone, for the next file of this run."""
-        ...
-
-
-class Streams(Protocol):
-    """What the runner needs of lsl.streams.SessionStreams. received: whether anybody listens."""
-
-    @property
-    def received(self) -> bool: ...
-    def close(self) -> None: ...
 
 
 Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
 
+@dataclass(kw_only=True, eq=False)
 class Runner:
     """One run of the program on one session.
 
-    Parameters
+    Attributes
     ----------
     decoders : by model id, for every model of the plan.
     slow : ids that decode in the worker.
@@ -124,38 +89,28 @@ class Runner:
         disk; asked as it ends.
     """
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        clock: Clock,
-        machine: SessionMachine,
-        state: SessionState,
-        decoders: Mapping[str, Decoder],
-        scheduler: Scheduler,
-        slow: frozenset[str] = frozenset(),
-        recorder: SoundRecorder | None = None,
-        commit_timeout_s: float = PATIENCE_S,
-        gallery: Gallery | None = None,
-        failed_rules: Callable[[], Sequence[str]] = tuple,
-    ) -> None:
-        self.journal = journal
-        self._failed_rules = failed_rules
-        self.gallery = gallery
-        self.clock = clock
+    journal: Journal
+    clock: Clock
+    machine: SessionMachine
+    state: SessionState
+    decoders: InitVar[Mapping[str, Decoder]]
+    scheduler: Scheduler
+    slow: InitVar[frozenset[str]] = frozenset()
+    recorder: Recorder | None = None
+    commit_timeout_s: float = PATIENCE_S
+    gallery: Gallery | None = None
+    failed_rules: Callable[[], Sequence[str]] = tuple
+
+    def __post_init__(self, decoders: Mapping[str, Decoder], slow: frozenset[str]) -> None:
         self._sound = SoundState()
-        self.machine = machine
-        self.state = state
-        self.scheduler = scheduler
-        self.recorder = recorder
-        self.streams: Streams | None = None
+        self.streams: SessionStreams | None = None
         self.heartbeat: Heartbeat | None = None
-        self._renderer = PictureRenderer(decoders, slow, scheduler.post, self._on_decoded)
-        self._commit_timeout_s = commit_timeout_s
+        self._renderer = PictureRenderer(decoders, slow, self.scheduler.post, self._on_decoded)
         self._queue: deque[tuple[Command, Source]] = deque()
         self._busy = False
         self._waiting: list[tuple[UnstampedEvent, Receipt]] = []
-        self._stalled = False
+        self.stalled = False
+        """Whether the disk keeps the session waiting; screens stand still until it is over."""
         self._waited_s = 0.0
         self._timer: Timer | None = None
         self._next_beat: Timer | None = None
@@ -182,11 +137,6 @@ class Runner:
     def ready(self) -> bool:
         """Whether there is something to show of the present part (see `PartPictures.ready`)."""
         return self._renderer.ready
-
-    @property
-    def stalled(self) -> bool:
-        """Whether the disk keeps the session waiting; screens stand still until it is over."""
-        return self._stalled
 
     @property
     def finished(self) -> bool:
@@ -219,19 +169,16 @@ class Runner:
                 self._early.append((UnstampedEvent(payload), source))
                 return
         self.journal.append(UnstampedEvent(payload), source)
-        self._hear(payload)
+        # Windows are told where the recorder begins, stops or loses its microphone.
+        sound = self._sound.apply(payload)
+        if sound != self._sound:
+            self._sound = sound
+            self.scheduler.post(self.tell)
 
     @property
     def sound(self) -> SoundNow:
         """What becomes of sound now, by what the recorder says."""
         return self._sound.now
-
-    def _hear(self, payload: Payload) -> None:
-        """Tell the windows where the recorder begins, stops or loses its microphone."""
-        sound = self._sound.apply(payload)
-        if sound != self._sound:
-            self._sound = sound
-            self.scheduler.post(self._tell)
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
@@ -245,7 +192,9 @@ class Runner:
             while not self._waiting:
                 if self._queue:
                     command, source = self._queue.popleft()
-                elif (due := self._due()) is not None:
+                elif self.machine.wants_begin(self.state):
+                    command, source = Begin(), Source.SYSTEM
+                elif not self.state.pauses.held and (due := self._renderer.due()) is not None:
                     command, source = due, Source.SYSTEM
                 else:
                     break
@@ -254,7 +203,7 @@ class Runner:
             self._busy = False
         if changed:
             self._arm()
-            self._tell()
+            self.tell()
 
     def _stood_still(self, still: Standstill) -> None:
         """Decide about it before anything else: what waited meanwhile is late by as much, and no
@@ -284,14 +233,14 @@ class Runner:
         if not events or self._sends_first(events, command, source):
             return False
         self._append(self._excluding(events), source)
-        return self._settle(self._commit_timeout_s)
+        return self._settle(self.commit_timeout_s)
 
     def _excluding(self, events: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:
         """The end of a session with the study's own rules that it fails."""
         if not any(isinstance(unstamped.payload, InclusionDecided) for unstamped in events):
             return events
         try:
-            failed = self._failed_rules()
+            failed = self.failed_rules()
         except LabappError as error:
             # The analysis asks them again.
             self.emit(AlarmRaised("exclusion_undecided", str(error), coded(error.what)))
@@ -308,7 +257,8 @@ class Runner:
     ) -> bool:
         """Whether the participant still has something to send before this command takes the screen
         away; the command is decided again after it."""
-        if not any(isinstance(unstamped.payload, TAKES_SCREEN) for unstamped in events):
+        ends = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
+        if not any(isinstance(unstamped.payload, ends) for unstamped in events):
             return False
         if command is self._asked_for:
             self._asked_for = None
@@ -341,32 +291,26 @@ class Runner:
             return
         if self._settle(0.0):
             self._waited_s = 0.0
-            if self._stalled:
-                self._stalled = False
+            if self.stalled:
+                self.stalled = False
                 self.emit(AlarmCleared("journal_stalled"))
             self._arm()
-            self._tell()
+            self.tell()
             self._work()
             return
         self._waited_s += self.clock.real_seconds(round(POLL_S * NS))
-        if self._waited_s >= STALLED_S and not self._stalled:
-            self._stalled = True
+        if self._waited_s >= STALLED_S and not self.stalled:
+            self.stalled = True
             detail = self.journal.failed or "the disk does not answer"
             self.emit(AlarmRaised("journal_stalled", detail))
-            self._tell()
-
-    def _due(self) -> Command | None:
-        """What the present state asks of the runner itself."""
-        if self.machine.wants_begin(self.state):
-            return Begin()
-        return None if self.state.pauses.held else self._renderer.due()
+            self.tell()
 
     def _on_decoded(self, command: Command | None) -> None:
         """The worker decoded something: this follows, or only the screen has to know."""
         if command is not None:
             self.send(command, Source.SYSTEM)
             return
-        self._tell()
+        self.tell()
         self._work()
 
     def _arm(self) -> None:
@@ -387,10 +331,7 @@ class Runner:
             self._arm()
 
     def tell(self) -> None:
-        """Tell the listeners that something changed besides the state, such as the recorder."""
-        self._tell()
-
-    def _tell(self) -> None:
+        """Tell the listeners that something changed, also besides the state, as the recorder."""
         for listener in tuple(self._listeners):
             listener()
 
@@ -419,7 +360,7 @@ class Runner:
     def go(self) -> None:
         """Begin the plan, or go on with it."""
         self._arm()
-        self._tell()
+        self.tell()
         self._work()
         if self.heartbeat is not None:  # now that the first screen is there
             self.heartbeat.begin()
@@ -434,7 +375,7 @@ class Runner:
         if page and self.state.running:
             task = self.machine.tasks[self.state.index]
             self.state = replace(self.state, part_state=task.at_page(self.state.part_state, page))
-        self._tell()
+        self.tell()
 
     def close(self, reason: str) -> None:
         """Stop the recorder, end the segment, write everything and join all threads."""
@@ -523,9 +464,7 @@ def days_of(private: Path, study: str, participant: str) -> int:
 
     Raises BundleError when it cannot be read or kept, DataFolderError when others could read it.
     """
-    path = private / f"{study}.sqlite"
-    access.refuse_wide(private)
-    access.refuse_wide(path)
+    path = table_of(private, study)
     try:
         access.own_private(private, path)
         with closing(sqlite3.connect(path, timeout=10.0)) as connection, connection:
@@ -549,20 +488,10 @@ def days_of(private: Path, study: str, participant: str) -> int:
 def forget(private: Path, study: str, participant: str) -> None:
     """Remove what is kept of a participant. Raises DataFolderError when that is not possible."""
     path = private / f"{study}.sqlite"
-    if not path.is_file():
-        return
-    try:
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA secure_delete=ON")
+    with removing(path, f"What is kept of {participant}") as connection:
+        if connection is not None:
             connection.execute(_SCHEMA)
             connection.execute("DELETE FROM shift WHERE participant = ?", (participant,))
-    except sqlite3.Error as error:
-        raise DataFolderError(
-            f"What is kept of {participant} could not be removed from {path} ({error}).",
-            safe="It is still there, readable to you only.",
-            todo="Withdraw the session again; that goes on where it stopped.",
-        ) from error
 
 
 def _drawn() -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from labapp import durable
 from labapp.errors import LabappError, StimuliError
 from labapp.events import Event, payload_of
 from labapp.events.stimuli import StimuliStored
@@ -44,7 +45,8 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
     Files of scores stay in the set: every masked picture is kept as it was shown, and the whole
     image with it, so that the session says by itself which pixels were seen.
 
-    Raises StimuliError where one is no longer what the plan was made of, or two have one id.
+    Raises StimuliError where one is no longer what the plan was made of, or two have one id,
+    DataFolderError when the disk takes none.
     """
     sets_by_id: dict[str, StimulusSet] = {}
     for stimulus_set in sets:
@@ -62,7 +64,12 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
                 safe="No session was opened.",
                 todo="Start again.",
             )
-        folder.keep_with_study(home, f"stimuli/{stimulus_set.id}/{library.MANIFEST}", content)
+        target = home.study / "stimuli" / stimulus_set.id / library.MANIFEST
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            durable.write(target, content)
+        except OSError as error:
+            raise folder.data_error(home.path, error) from error
 
 
 def keep(

@@ -4,39 +4,27 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from labapp.clock import Clock
 from labapp.errors import LslError
 from labapp.events import Event, Payload
 from labapp.events.lsl import LslOff, LslOpened
 from labapp.messages import Message, coded
-from labapp.session.runner import Runner, Streams
+from labapp.session.runner import Runner
 
-EmitPayload = Callable[[Payload], None]
+if TYPE_CHECKING:
+    from labapp.lsl.streams import SessionStreams
 
-
-class EventStreams(Streams, Protocol):
-    """What a session needs of lsl.streams.SessionStreams."""
-
-    @property
-    def opened(self) -> LslOpened: ...
-    def take(self, event: Event) -> None: ...
-
-
-MakeStreams = Callable[[str, Clock, EmitPayload], EventStreams]
+MakeStreams = Callable[[str, Clock, Callable[[Payload], None]], "SessionStreams"]
 """Opens streams of a source id, on the session's clock; with what stores events of their own."""
 
 
 def open_streams(
-    runner: Runner,
-    past: Sequence[Event],
-    make: MakeStreams | None,
-    reason: str,
-    *,
-    required: bool,
+    runner: Runner, past: Sequence[Event], make: MakeStreams | None, reason: str, *, required: bool
 ) -> list[Payload]:
-    """Send the events of a run from the first on; what the journal says of it.
+    """Send the events of a run from the first on; what the journal says of it. Raises LslError:
+    they cannot be opened, and are required.
 
     Parameters
     ----------
@@ -44,10 +32,6 @@ def open_streams(
     make : opens the streams; None where none are sent.
     reason : why none are sent although they were asked for; else empty.
     required : whether the session is refused where the streams cannot be opened.
-
-    Raises
-    ------
-    LslError : they cannot be opened, and are required.
     """
     sources = [str(event.payload["source_id"]) for event in past if event.kind == LslOpened.kind]
     if make is None:

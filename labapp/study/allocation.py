@@ -37,11 +37,8 @@ Turns = Mapping[str, Sequence[Scope]]
 class Rule(ABC):
     """Says what a participant gets where that depends on those before.
 
-    Attributes
-    ----------
-    variable : what the places are called.
-    wanted : participants that each cell needs, included; None for any number.
-    draws : how many cells a participant gets.
+    variable: what the places are called; wanted: participants that each cell needs, included; None
+    for any number; draws: how many cells a participant gets.
     """
 
     variable: str
@@ -322,7 +319,10 @@ def _of_design(
     study: Study, design: Design, number: int, drawn: Sequence[str], session: str, seed: int
 ) -> Place:
     slots = slots_of(design)
-    scope: Scope = {SESSION: _session(design, session)} if design.sessions else {}
+    scope: Scope = {}
+    if design.sessions:
+        labels = (label for label in design.sessions if str(label) == session)
+        scope[SESSION] = next(labels, session)
     if slots is None:
         return Place(scope, {}, {})
     name = drawn[0] if drawn else slots.by_number(number, seed, study.id)
@@ -336,10 +336,6 @@ def _of_design(
             turns[factor] = [{factor: level} for level in ordered]
             orders[factor] = [str(level) for level in ordered]
     return Place(scope, turns, {**slots.levels[slot.cell], SLOT: [str(slot)], **orders}, slot)
-
-
-def _session(design: Design, session: str) -> Level:
-    return next((label for label in design.sessions if str(label) == session), session)
 
 
 def in_order(
@@ -402,7 +398,8 @@ def _block(
     """The orders of a block. Its first n, and then its next n, have each level once at each place,
     so that places are at most one apart wherever a block is cut off."""
     rng = generator(seed, study, "slots", factor, cell, block)
-    rows = balanced_rows(n) if order == "williams" else _cyclic(n)
+    cyclic = [tuple((row + place) % n for place in range(n)) for row in range(n)]
+    rows = balanced_rows(n) if order == "williams" else cyclic
     if order == "position":
         levels, places = rng.permutation(n), rng.permutation(n)
         rows = [tuple(int(levels[row[int(place)]]) for place in places) for row in rows]
@@ -412,7 +409,3 @@ def _block(
         for square in rng.permutation(len(squares))
         for row in rng.permutation(n)
     )
-
-
-def _cyclic(n: int) -> list[tuple[int, ...]]:
-    return [tuple((row + place) % n for place in range(n)) for row in range(n)]

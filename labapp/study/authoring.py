@@ -25,12 +25,13 @@ from labapp.study.loading import (
     LoadedStudy,
     decoded,
     in_language,
+    key_at,
     package_root,
     plain_name,
     word_files,
 )
 from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
-from labapp.study.schemas import modeline, schema_of
+from labapp.study.schemas import as_text, modeline
 from labapp.study.translating import lacking, to_be_translated, write
 
 WIDTH = 92
@@ -40,7 +41,8 @@ WIDTH = 92
 def new_study(
     name: str, source: str | Path, folder: Path, language: str | None = None
 ) -> tuple[Path, list[Path]]:
-    """Write a study of one's own, and everything that it needs.
+    """Write a study of one's own, and everything that it needs. Raises UsageError where something
+    is there already, or the name cannot be one; StudyError: where the source has mistakes.
 
     Parameters
     ----------
@@ -53,11 +55,6 @@ def new_study(
     Returns
     -------
     path, files : the study file, and every file that was written.
-
-    Raises
-    ------
-    UsageError : where something is there already, or the name cannot be one.
-    StudyError : where the source has mistakes.
     """
     why = reserved(name)
     if not re.fullmatch(SLUG, name) or len(name) > 80 or why:
@@ -74,22 +71,22 @@ def new_study(
     translated = not loaded.fallbacks
     target = folder / f"{name}.yaml"
     contents: dict[Path, bytes] = {
-        target: _study_file(name, loaded, translated=translated).encode(),
-        folder / "schemas" / "study.json": _schema("study"),
-        folder / "schemas" / "instrument.json": _schema("instrument"),
+        target: _study_file(name, loaded, translated=translated).encode()
     }
+    for document in ("study", "instrument"):
+        contents[folder / "schemas" / f"{document}.json"] = as_text(document).encode()
     words = {in_language(template, loaded.study.language) for template in word_files(loaded.study)}
     words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
     of_the_original = texts_to_read(loaded)
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
             continue  # words are the program's
-        text = content
         if file.startswith("instruments/"):
-            text = _instrument_file(file, content, loaded).encode()
+            content = _instrument_file(file, content, loaded).encode()
         elif file in of_the_original:
-            text = (OF_ANOTHER.format(study=loaded.study.id) + decoded(content)).encode()
-        contents[folder / file] = text
+            note = f"<!-- Written for {loaded.study.id}: change what is not true of your study. -->"
+            content = f"{note}\n{decoded(content)}".encode()
+        contents[folder / file] = content
     for file, instead in loaded.fallbacks.items():
         if file in words:
             continue
@@ -117,10 +114,6 @@ def texts_to_read(loaded: LoadedStudy) -> list[str]:
     """The texts of a study that participants read and that may speak of its own material."""
     words = {in_language(name, loaded.study.language) for name in word_files(loaded.study)}
     return sorted(name for name in loaded.files if name.endswith(".md") and name not in words)
-
-
-def _schema(document: str) -> bytes:
-    return (json.dumps(schema_of(document), indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _instrument_file(name: str, content: bytes, loaded: LoadedStudy) -> str:
@@ -164,23 +157,10 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
             f" These texts were written for {study.id} and may name its pictures, models or paper. "
             f"Change what is not true of your study: {', '.join(texts)}."
         )
-    head = textwrap.fill(
-        head,
-        WIDTH,
-        initial_indent="# ",
-        subsequent_indent="# ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    head = "\n".join(_comment(head, "# "))
     there = set(re.findall(r"(?m)^(\w+):", text))
     more = _more(Study, there, "a study", _EXAMPLES)
     return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
-
-
-OF_ANOTHER = "<!-- Written for {study}: change what is not true of your study. -->\n"
-"""Before each copied text, for its author alone."""
-OF_THE_ORIGINAL = ("summary", "replicates")
-"""Keys by which a study says what it is and which published study it repeats."""
 
 
 _COMMENT = re.compile(r"""((?:[^"'#]|"[^"]*"|'[^']*')*?)\s+#\s.*""")
@@ -193,7 +173,7 @@ def _without_origin(text: str, *, comments: bool) -> str:
     kept, leave = [], False
     for line in text.split("\n"):
         if re.match(r"\w", line):
-            leave = line.partition(":")[0] in OF_THE_ORIGINAL
+            leave = line.partition(":")[0] in ("summary", "replicates")
         if leave or (not comments and line.lstrip().startswith("#")):
             continue
         comment = None if comments else _COMMENT.fullmatch(line)
@@ -208,8 +188,7 @@ def _with_own_files(path: Path, text: str) -> str:
         name = value.removeprefix(SHIPPED)
         if name == value or place[0] not in ("flow", "incentive"):
             continue
-        key = next(step for step in reversed(place) if isinstance(step, str))
-        plain = plain_name(key, name)
+        plain = plain_name(key_at(place), name)
         written = f'"{plain}"' if "{" in plain else plain
         index = located.line(place) - 1
         named = rf"""(["']?){re.escape(value)}\1(?![\w.{{}}-])"""
@@ -220,8 +199,7 @@ def _with_own_files(path: Path, text: str) -> str:
 
 def _with_german_words(text: str) -> str:
     """The text with the moderator's usual words in German, where it names them in English."""
-    usual = zip(Recording().prompts, GERMAN_PROMPTS, strict=True)
-    for english, german in usual:
+    for english, german in zip(Recording().prompts, GERMAN_PROMPTS, strict=True):
         text = text.replace(f"prompts: [{english}", f"prompts: [{german}")
     for number, english in Study.model_fields["flags"].default.items():
         text = re.sub(
@@ -245,19 +223,19 @@ def _more(
 ) -> str:
     """The keys that a document, or a part of it, does not have, each behind #."""
     lines = [f"# What {what} can say besides; take away the # to say it.", "#"]
-    for key, description in descriptions.keys(model).items():
-        if key not in there:
-            lines += _comment(description, "# ")
-            lines += [f"# {key}: {examples.get(key) or _default(model, key)}", "#"]
+    keys = zip(descriptions.keys(model).items(), model.model_fields.values(), strict=True)
+    for (key, description), field in keys:
+        if key in there:
+            continue
+        default = field.get_default(call_default_factory=True)
+        value = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
+        example = examples.get(key) or json.dumps(value, ensure_ascii=False)
+        lines += [*_comment(description, "# "), f"# {key}: {example}", "#"]
     return "\n".join(lines) + "\n"
 
 
-def _default(model: type[BaseModel], key: str) -> str:
-    """The value of a key where nothing is said."""
-    field = next(f for name, f in model.model_fields.items() if key in (f.alias, name))
-    default = field.get_default(call_default_factory=True)
-    value = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
-    return json.dumps(value, ensure_ascii=False)
+def _field_name(model: type[BaseModel], key: object) -> str | None:
+    return next((n for n, field in model.model_fields.items() if key in (field.alias, n)), None)
 
 
 _EXAMPLES_OF_QUESTIONNAIRES = {
@@ -294,13 +272,17 @@ _EXAMPLES = {
 def _taught(text: str, located: Located, document: BaseModel) -> str:
     """A file with what its keys say above the first line with each."""
     above: dict[int, list[str]] = {}
-    told: set[tuple[type[BaseModel], str]] = set()
+    told: set[tuple[type, str]] = set()
     lines = text.splitlines()
     for path, line in sorted(located.lines.items(), key=lambda entry: (entry[1], len(entry[0]))):
         owner = _at(document, path[:-1]) if path else None
         if not isinstance(owner, BaseModel) or not isinstance(path[-1], str):
             continue
-        model, key = _owner(type(owner), path[-1]), path[-1]
+        key = path[-1]
+        # The class that brings it: what several kinds share is told once.
+        bases = reversed(type(owner).__mro__)
+        annotated = (base for base in bases if key in getattr(base, "__annotations__", {}))
+        model = next(annotated, type(owner))
         written = lines[line - 1]
         begins = re.match(r"(\s*(?:- )?)" + re.escape(key) + r"\s*:", written)
         if begins is None or (model, key) in told:
@@ -309,8 +291,10 @@ def _taught(text: str, located: Located, document: BaseModel) -> str:
         description = descriptions.keys(type(owner)).get(key, "")
         if key == getattr(owner, "key", None):
             description = f"{descriptions.summary(type(owner))} {description}"
-        choices = _choices(type(owner), key)
-        if choices and not all(f"`{choice}`" in description for choice in choices):
+        name = _field_name(type(owner), key)
+        field = None if name is None else type(owner).model_fields[name].annotation
+        choices = list(_literals(field))
+        if len(choices) > 1 and not all(f"`{choice}`" in description for choice in choices):
             description = f"{description} One of: {', '.join(choices)}."
         indent = " " * len(begins[1].replace("- ", ""))
         above.setdefault(line, []).extend(
@@ -320,22 +304,6 @@ def _taught(text: str, located: Located, document: BaseModel) -> str:
     for number, written in enumerate(lines, 1):
         out += [*above.get(number, ()), written]
     return "\n".join(out) + "\n"
-
-
-def _owner(model: type[BaseModel], key: str) -> type[BaseModel]:
-    """The class that brings a key: what several kinds share is told once."""
-    return next(
-        (base for base in reversed(model.__mro__) if key in getattr(base, "__annotations__", {})),
-        model,
-    )
-
-
-def _choices(model: type[BaseModel], key: str) -> list[str]:
-    """The values of which a key has one; none where there are many or a single one."""
-    fields: Mapping[str, Any] = model.model_fields
-    field = next((f for name, f in fields.items() if key in (f.alias, name)), None)
-    choices = list(_literals(None if field is None else field.annotation))
-    return choices if len(choices) > 1 else []
 
 
 def _literals(annotation: Any) -> Iterator[str]:
@@ -352,9 +320,7 @@ def _at(document: Any, path: Path_) -> Any:
     """What stands at a path of a document; None for what is written in another form there."""
     for step in path:
         if isinstance(document, BaseModel):
-            fields = type(document).model_fields
-            names = (name for name, field in fields.items() if step in (field.alias, name))
-            name = next(names, None)
+            name = _field_name(type(document), step)
             document = None if name is None else getattr(document, name)
         elif isinstance(document, Mapping):
             document = document.get(step)

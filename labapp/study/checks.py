@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from labapp.discovery import PROFILE_NAMES
@@ -19,7 +19,7 @@ from labapp.errors import LabappError, StudyError
 from labapp.plugins.item import Item
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope, Value, listed, matches, values_of
-from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis, Place
+from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
 from labapp.study.flow import items_of, placed_items, unroll
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import among, is_outside, never
@@ -30,8 +30,6 @@ _DECLARE = (
     "Correct it, or declare it under `design` (or `assignment`). What a participant goes through "
     "several of is known inside `each` only."
 )
-_FACTORS = ("assignment", "design")
-"""The keys of a study on which it depends what factors and variables there are."""
 
 
 def every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
@@ -44,7 +42,7 @@ def every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
 
 def factors_known(partial: Partial[Study]) -> bool:
     """Whether all that says which factors and variables there are could be read."""
-    return not any(partial.lacks(key) for key in _FACTORS)
+    return not any(partial.lacks(key) for key in ("assignment", "design"))
 
 
 def mistakes(path: Path, partial: Partial[Study], located: Located) -> Iterator[LabappError]:
@@ -87,12 +85,10 @@ def _design(
     wrong = contradictions(
         study.design, study.analysis, study.hypotheses, study.factor_levels, partial.lacks
     )
-    flow_is_whole = not partial.lacks("flow")
+    if not partial.lacks("design"):
+        wrong = chain(wrong, design_faults(study, flow_is_whole=not partial.lacks("flow")))
     for place, what in wrong:
         problem(place, what)
-    if not partial.lacks("design"):
-        for place, what in design_faults(study, flow_is_whole):
-            problem(place, what)
     if problems:
         yield refused(path, sorted(problems), "study")
 
@@ -103,10 +99,8 @@ def _variables(
     """An `each`, an `only_if`, a model or a stimulus set with an unknown variable. origin: see
     `Partial`."""
     drawn = conditions.cells_of(study.assignment)
-    for item in items_of(study.flow):
+    for item in items_of(study.flow) if study.design is None else ():  # else see `design_faults`
         variable = item.goes_through()
-        if study.design is not None:
-            break  # see `design_faults`
         if variable is not None and (drawn is None or variable != drawn[0]):
             reason = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
             yield StudyError.at(
@@ -182,29 +176,22 @@ def unquoted(path: Path, located: Located) -> Iterator[StudyError]:
         if written.lower() in ("yes", "no", "on", "off") and (
             place[0] == "assignment" or "only_if" in place
         ):
-            key = dotted(place)
+            is_true = written.lower() in ("yes", "on")
             yield StudyError.at(
                 path,
                 located.line(place),
-                key,
-                f"found {written}, which is {str(_is_true(written)).lower()} without quotes",
+                dotted(place),
+                f"found {written}, which is {'true' if is_true else 'false'} without quotes",
                 f'Put it in quotes: "{written}"; or write true or false where that is meant.',
             )
-
-
-def _is_true(written: str) -> bool:
-    return written.lower() in ("yes", "on")
 
 
 @dataclass
 class _Place:
     """Where a questionnaire is asked.
 
-    Attributes
-    ----------
-    at : in the study file.
-    scopes : the variables of everybody who is asked there.
-    before : the questionnaires that some of them were asked before, in the same session.
+    at: in the study file; scopes: the variables of everybody who is asked there; before: the
+    questionnaires that some of them were asked before, in the same session.
     """
 
     at: Path_
@@ -263,9 +250,7 @@ def _places(study: Study) -> dict[str, list[_Place]]:
 
 
 def _faults(
-    instrument: Instrument,
-    place: _Place,
-    instruments: Mapping[str, tuple[Instrument, Path, bytes]],
+    instrument: Instrument, place: _Place, instruments: Mapping[str, tuple[Instrument, Path, bytes]]
 ) -> Iterator[tuple[Path_, str]]:
     own = [item.id for item in instrument.items]
     for index, item in enumerate(instrument.items):
@@ -277,11 +262,8 @@ def _faults(
                 before = tuple(place.before)
                 told = _of_another(instrument, name, listed(wanted), before, instruments)
             elif name in own:
-                told = iter(
-                    [f"{name} is an item and a variable of the study: rename the item"]
-                    if name in place.names()
-                    else []
-                )
+                clash = f"{name} is an item and a variable of the study: rename the item"
+                told = iter([clash] if name in place.names() else [])
             else:
                 variables[name] = wanted
                 told = _of_variable(name, listed(wanted), place, own)
@@ -331,31 +313,29 @@ def _of_another(
     yield from never(name, decider, wanted)
 
 
-def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Place, str]]:
+def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Path_, str]]:
     """What is wrong with a design and its flow: where it stands, and what is wrong and allowed.
     flow_is_whole: whether all of the flow could be read."""
-    for place, item in placed_items(study.flow):
-        variable = item.goes_through()
-        if variable is not None and variable in around(study, place):
-            yield (*place, "each"), f"it stands within another `each: {variable}`"
     design = study.design
+    factors = {} if design is None else design.within_levels
+    brought = [name for name, levels in factors.items() if levels is not None]
+    gone_through = set()
+    for place, item in placed_items(study.flow):
+        if (variable := item.goes_through()) is None:
+            continue
+        gone_through.add(variable)
+        if variable in around(study, place):
+            yield (*place, "each"), f"it stands within another `each: {variable}`"
+        if design is not None and variable not in brought:
+            what = f"{variable!r} is no factor within participants that brings its levels"
+            yield (*place, "each"), f"{what}; there are: {', '.join(brought) or 'none'}"
     if design is None:
         return
     cells = [allocation.cell_name(cell) for cell in design.cells]
     if again := next((cell for cell in cells if cells.count(cell) > 1), None):
         yield ("design", "between"), f"two cells are both called {again!r}: name levels otherwise"
-    gone_through = {item.goes_through() for _, item in placed_items(study.flow)}
-    brought = [name for name, levels in design.within_levels.items() if levels is not None]
-    known = ", ".join(brought) or "none"
-    for place, item in placed_items(study.flow):
-        variable = item.goes_through()
-        if variable is None:
-            continue
-        if variable not in brought:
-            what = f"{variable!r} is no factor within participants that brings its levels"
-            yield (*place, "each"), f"{what}; there are: {known}"
-    for index, factor in enumerate(design.within_levels if flow_is_whole else ()):
-        at: Place = ("design", "within", index)
+    for index, factor in enumerate(factors if flow_is_whole else ()):
+        at: Path_ = ("design", "within", index)
         if factor == MODEL:
             yield from ((at, what) for what in _models(study))
         elif factor not in gone_through:
@@ -384,13 +364,13 @@ def _models(study: Study) -> Iterator[str]:
         yield f"a factor has two levels or more, and the stages list {names[first]} alone"
 
 
-def around(study: Study, place: Place) -> set[str]:
+def around(study: Study, place: Path_) -> set[str]:
     """What each `each` around a place of the flow goes through."""
     outer = (item for at, item in placed_items(study.flow) if place[: len(at)] == at != place)
     return {variable for item in outer if (variable := item.goes_through()) is not None}
 
 
-def values_at(study: Study, place: Place) -> dict[str, tuple[Value, ...]]:
+def values_at(study: Study, place: Path_) -> dict[str, tuple[Value, ...]]:
     """Every value that each variable can have where an item of the flow stands."""
     design = study.design
     outer = around(study, place)
@@ -403,7 +383,7 @@ def values_at(study: Study, place: Place) -> dict[str, tuple[Value, ...]]:
     return values | {name: own for name, own in brought if own is not None and name in outer}
 
 
-def uneven(study: Study) -> Iterator[tuple[Place, str]]:
+def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
     """What a design asks for that cannot come out even, or leaves open: where it stands, and what
     could be asked for instead. It can be run as it is."""
     design = study.design
@@ -422,7 +402,9 @@ def uneven(study: Study) -> Iterator[tuple[Place, str]]:
                 "meets them as they are listed."
             ),
         )
-    if design.per_cell is not None and design.assign == "number":
+    if (wanted := design.per_cell) is None:
+        return
+    if design.assign == "number":
         yield (
             ("design", "per_cell"),
             (
@@ -430,14 +412,6 @@ def uneven(study: Study) -> Iterator[tuple[Place, str]]:
                 "its participants, and who takes the place of another has the slot of a new number."
             ),
         )
-    if design.per_cell is not None:
-        yield from _not_a_multiple(design, design.per_cell, sizes)
-
-
-def _not_a_multiple(
-    design: Design, wanted: int, sizes: dict[str, int]
-) -> Iterator[tuple[Place, str]]:
-    """Of a number of participants with whom the orders of a factor do not come out even."""
     for factor, n in sizes.items():
         rows = allocation.rows_of(design.order, n)
         if n < 2 or wanted % rows == 0:
@@ -458,14 +432,11 @@ def contradictions(
     hypotheses: tuple[Hypothesis, ...],
     levels: Mapping[str, tuple[str, ...]],
     lacks: Callable[..., bool] = lambda *start: False,
-) -> Iterator[tuple[Place, str]]:
+) -> Iterator[tuple[Path_, str]]:
     """What in these does not fit together: where it stands, and what is wrong and allowed.
 
-    Parameters
-    ----------
-    levels : by factor its levels as texts; () where only the sessions tell them.
-    lacks : whether anything could not be read at or below a place: what may follow from that is
-        passed over.
+    levels: by factor its levels as texts; () where only the sessions tell them; lacks: whether
+    anything could not be read at or below a place: what may follow from that is passed over.
     """
     if analysis.profile not in (None, *PROFILE_NAMES):
         known = ", ".join(PROFILE_NAMES)
@@ -476,12 +447,9 @@ def contradictions(
     whole = not (lacks("design") or lacks("assignment"))
     for index, contrast in enumerate(analysis.contrasts if whole else ()):
         for factor, weights in contrast.weights.items():
-            at: Place = ("analysis", "contrasts", index, factor)
+            at: Path_ = ("analysis", "contrasts", index, factor)
             if factor not in levels:
-                yield (
-                    at,
-                    (f"there is no factor {factor!r}; there are: {', '.join(levels) or 'none'}"),
-                )
+                yield at, f"there is no factor {factor!r}; there are: {', '.join(levels) or 'none'}"
                 continue
             for level in weights:
                 if levels[factor] and str(level) not in levels[factor]:
@@ -504,7 +472,7 @@ def contradictions(
                 f"there is no contrast {effect.contrast!r}; there are: {known}",
             )
     for index, hypothesis in enumerate(hypotheses):
-        place: Place = ("hypotheses", index)
+        place: Path_ = ("hypotheses", index)
         if names_known and hypothesis.contrast is not None and hypothesis.contrast not in names:
             yield (
                 (*place, "contrast"),

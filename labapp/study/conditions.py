@@ -161,8 +161,7 @@ def listed(value: Value | tuple[Value, ...] | None) -> tuple[Value, ...]:
 
 
 def matches(
-    only_if: Mapping[str, Value | tuple[Value, ...]],
-    scope: Mapping[str, Value | tuple[Value, ...]],
+    only_if: Mapping[str, Value | tuple[Value, ...]], scope: Mapping[str, Value | tuple[Value, ...]]
 ) -> bool:
     """Whether something is for participants with these variables; one that has several values, as
     an answer of several options, matches by any of them."""

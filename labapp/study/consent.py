@@ -42,11 +42,11 @@ class ConsentForm(Strict):
     items: dict[Use, Asked] = Field(default_factory=dict)
 
 
-def _from_text(form: object) -> object:
-    return {"text": form} if isinstance(form, str) else form
-
-
 ConsentSetting = Annotated[
-    ConsentForm, BeforeValidator(_from_text, json_schema_input_type=str | ConsentForm)
+    ConsentForm,
+    BeforeValidator(
+        lambda form: {"text": form} if isinstance(form, str) else form,
+        json_schema_input_type=str | ConsentForm,
+    ),
 ]
 """In a study file: the text's name alone, or a mapping with `text`, `sign` and `items`."""

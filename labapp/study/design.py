@@ -8,6 +8,7 @@ its sessions show.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
@@ -174,10 +175,8 @@ class Design(Strict):
     def cells(self) -> tuple[dict[str, Level], ...]:
         """Every combination of the factors between participants, the last one changing fastest;
         one empty combination where there is none."""
-        cells: list[dict[str, Level]] = [{}]
-        for name, levels in self.between.items():
-            cells = [{**cell, name: level} for cell in cells for level in levels]
-        return tuple(cells)
+        combinations = product(*self.between.values())
+        return tuple(dict(zip(self.between, levels, strict=True)) for levels in combinations)
 
 
 def _free(name: str) -> None:
@@ -238,9 +237,7 @@ class ExcludeRule(Strict):
     def _one_thing(self) -> Self:
         given = self.model_fields_set
         judged = [key for key in ("answer", "answer_not", "below", "above") if key in given]
-        of_itself = sorted(
-            given - {"item", "score", "answer", "answer_not", "below", "above"},
-        )
+        of_itself = sorted(given - {"item", "score", "answer", "answer_not", "below", "above"})
         asked = [key for key in ("item", "score") if key in given]
         if len(of_itself) + len(asked) != 1:
             raise ValueError(
@@ -483,7 +480,3 @@ class Declared(Strict):
     missing: Missing = Missing()
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
-
-
-Place = tuple[str | int, ...]
-"""Where something stands in the study file."""

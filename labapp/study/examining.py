@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
-from typing import Any, NamedTuple
-
-from pydantic import BaseModel
 
 from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
 from labapp.errors import LabappError, StudyError
@@ -35,6 +32,7 @@ from labapp.study.loading import (
     find,
     in_cloud,
     in_language,
+    key_at,
     misnamed,
     package_root,
     plain_name,
@@ -76,17 +74,11 @@ def examine(
     recorded: bool = False,
 ) -> Examined:
     """Read a study by id or path, with its texts and instruments, and find every mistake in them.
+    Raises StudyError where there is no such study, or its file cannot be opened.
 
-    Parameters
-    ----------
-    language : instead of its own `language`.
-    fallback : instead of its own `fallback_language`, for a study that is to be translated: what is
-        not there in its language is no mistake then.
-    recorded : it is the copy in a session's folder, which holds every file itself.
-
-    Raises
-    ------
-    StudyError : where there is no such study, or its file cannot be opened.
+    language: instead of its own `language`; fallback: instead of its own `fallback_language`, for a
+    study that is to be translated: what is not there in its language is no mistake then; recorded:
+    it is the copy in a session's folder, which holds every file itself.
     """
     path = find(study)
     try:
@@ -111,26 +103,32 @@ def examine(
         if not errors:
             errors.append(StudyError(f"{path} cannot be read.", todo="Correct it."))
         return Examined(path, None, tuple(errors), located, True)
+    factors_known = checks.factors_known(partial)
     reader = _Reader(
         path,
         partial.model,
         located,
         errors,
         {path.name: content},
-        checks.factors_known(partial),
+        factors_known,
         shipped,
         recorded=recorded,
         translating=fallback is not None,
     )
     reader.language()
     errors.extend(checks.mistakes(path, partial, located))
-    named = _named_in(located, partial.left_out)
-    reader.texts(named.texts)
-    reader.instruments(named.instruments)
+    texts, instruments = _named_in(located, partial.left_out)
+    reader.texts(texts)
+    reader.instruments(instruments)
     if not partial.problems:
         reader.shipped_names(as_written)
-    if checks.factors_known(partial) and not partial.left_out:
-        errors.extend(asking_faults(partial.model, reader.read_instruments()))
+    if factors_known and not partial.left_out:
+        asked = {
+            name: (instrument, reader.places[file], reader.files[file])
+            for name, instrument in reader.parsed.items()
+            for file in (f"instruments/{name}.yaml",)
+        }
+        errors.extend(asking_faults(partial.model, asked))
     loaded = LoadedStudy(
         partial.model,
         path,
@@ -142,9 +140,7 @@ def examine(
         reader.places,
         frozenset(reader.from_package),
     )
-    return Examined(
-        path, loaded, tuple(errors), located, bool(partial.left_out), checks.factors_known(partial)
-    )
+    return Examined(path, loaded, tuple(errors), located, bool(partial.left_out), factors_known)
 
 
 UNTRANSLATED = "<!-- to be translated -->"
@@ -153,12 +149,7 @@ STAND_INS = {"id": "unnamed", "title": "-", "version": 1}
 """For what a study must say, where it says it wrongly: so that the rest can be looked at."""
 
 
-class _Named(NamedTuple):
-    texts: frozenset[str]
-    instruments: frozenset[str]
-
-
-def _named_in(located: Located, left_out: Collection[Path_]) -> _Named:
+def _named_in(located: Located, left_out: Collection[Path_]) -> tuple[set[str], set[str]]:
     """The texts and questionnaires that are named where the document could not be read."""
     texts: set[str] = set()
     instruments: set[str] = set()
@@ -184,9 +175,9 @@ def _named_in(located: Located, left_out: Collection[Path_]) -> _Named:
                 value = value[step]
             else:
                 value = None
-        look(value, next((step for step in reversed(place) if isinstance(step, str)), ""))
+        look(value, key_at(place))
     known = {name for name in texts if not conditions.VARIABLE.search(in_language(name, "en"))}
-    return _Named(frozenset(known), frozenset(instruments))
+    return known, instruments
 
 
 @dataclass
@@ -237,6 +228,9 @@ class _Reader:
             return own if written in self.study.words or reading.exists(own) else asset(name)
         return asset(name) if written in self.shipped else belongs(self.path, name)
 
+    def _fault(self, line: int | None, what: str, todo: str, key: str = "") -> None:
+        self.errors.append(StudyError.at(self.path, line, key, what, todo))
+
     def language(self) -> None:
         """A language without words: names it, and the languages there are."""
         language = self.study.language
@@ -250,16 +244,13 @@ class _Reader:
         roots = (self.path.parent, *asset_roots())
         words = in_language(WORDS, "*")
         languages = {file.parent.name for root in roots for file in root.glob(words)}
-        self.errors.append(
-            StudyError.at(
-                self.path,
-                self.located.line(("language",)),
-                "language",
-                f"there are no texts in {language!r}; there are: {', '.join(sorted(languages))}",
-                f"Use one of these, or translate the shipped texts: `{_scaffold(self.path)} "
-                f"--language {language}` writes what is lacking to "
-                f"{self.path.parent / 'texts' / language}.",
-            )
+        self._fault(
+            self.located.line(("language",)),
+            f"there are no texts in {language!r}; there are: {', '.join(sorted(languages))}",
+            f"Use one of these, or translate the shipped texts: `{_scaffold(self.path)} "
+            f"--language {language}` writes what is lacking to "
+            f"{self.path.parent / 'texts' / language}.",
+            key="language",
         )
 
     def texts(self, more: Collection[str]) -> None:
@@ -279,15 +270,8 @@ class _Reader:
                     )
         for index, name in enumerate(self.study.words):
             if name not in self.words:
-                self.errors.append(
-                    StudyError.at(
-                        self.path,
-                        self.located.line(("words", index)),
-                        "words",
-                        f"found {name!r}; allowed: {', '.join(self.words)}",
-                        "Correct it.",
-                    )
-                )
+                what = f"found {name!r}; allowed: {', '.join(self.words)}"
+                self._fault(self.located.line(("words", index)), what, "Correct it.", key="words")
         words = in_language(WORDS, self.study.language)
         for template, name in sorted(named.items()):
             if template in self.words and not self._has_words(template):
@@ -308,16 +292,12 @@ class _Reader:
             self.errors.append(StudyError.at(near[0], None, "", *_renamed(*near)))
         elif reading.exists(beside) and reading.exists(asset(name)):
             after = self.located.line(("language",) if "language" in self.located.value else ())
-            self.errors.append(
-                StudyError.at(
-                    self.path,
-                    after,
-                    "",
-                    f"{name} is in the study's folder, and the study does not say that the words "
-                    "of its screens are its own",
-                    f'Add the line `words: ["{template}"]`, or delete the file: participants then '
-                    "get the words that come with labapp.",
-                )
+            self._fault(
+                after,
+                f"{name} is in the study's folder, and the study does not say that the words "
+                "of its screens are its own",
+                f'Add the line `words: ["{template}"]`, or delete the file: participants then '
+                "get the words that come with labapp.",
             )
         return True
 
@@ -360,15 +340,8 @@ class _Reader:
                 what, todo = "it holds nothing but zero bytes", "Have it synchronised again."
             self.errors.append(StudyError.at(self.places[name], line, "", what, todo))
         if content is not None and not pages(decoded(content)):
-            self.errors.append(
-                StudyError.at(
-                    self.path,
-                    self._line(written),
-                    "",
-                    f"the text {name!r} is empty",
-                    "Write it, or leave its line out.",
-                )
-            )
+            what = f"the text {name!r} is empty"
+            self._fault(self._line(written), what, "Write it, or leave its line out.")
 
     def _untranslated(self, path: Path) -> bool:
         """Whether a text is one that is still to be translated."""
@@ -413,35 +386,22 @@ class _Reader:
                 if fell_back:
                     self.fallbacks[name] = name
             except StudyError as error:
-                shipped = name in self.from_package
-                self.errors.append(self._no_words(instrument) if shipped else error)
-
-    def read_instruments(self) -> dict[str, tuple[Instrument, Path, bytes]]:
-        """The questionnaires that could be read, each with its file and what that holds."""
-        return {
-            name: (instrument, self.places[file], self.files[file])
-            for name, instrument in self.parsed.items()
-            for file in (f"instruments/{name}.yaml",)
-        }
-
-    def _no_words(self, instrument: str) -> StudyError:
-        """Of a shipped questionnaire that lacks the study's language: the file that is to be
-        written is one of the study's own."""
-        language = self.study.language
-        return StudyError.at(
-            self.path,
-            self.located.line_of_text(instrument),
-            "",
-            f"the questionnaire {instrument!r} has no words in {language!r}",
-            f"`{_scaffold(self.path)}` writes a copy beside the study, to be translated.",
-        )
+                if name not in self.from_package:
+                    self.errors.append(error)
+                    continue
+                # Of one that is shipped, a copy of the study's own is to be translated.
+                self._fault(
+                    self.located.line_of_text(instrument),
+                    f"the questionnaire {instrument!r} has no words in {self.study.language!r}",
+                    f"`{_scaffold(self.path)}` writes a copy beside the study, to be translated.",
+                )
 
     def _read(self, name: str, written: str) -> bytes | None:
         """A file of the study, or a shipped one where it says so; None where it cannot be read."""
         line = self._line(written)
 
         def fault(what: str, todo: str) -> None:
-            self.errors.append(StudyError.at(self.path, line, "", what, todo))
+            self._fault(line, what, todo)
 
         if STEERING.search(name):
             return None  # told where the document was read
@@ -517,7 +477,9 @@ class _Reader:
             instead = f"write `{shipped}` in place of `{written}` in line {line}"
         else:
             place, item = next(self._showing(written))
-            key = _key_of(item.task_stages() or item, written)
+            owner = item.task_stages() or item
+            fields = type(owner).model_fields
+            key = next((key for key in fields if getattr(owner, key) == written), "intro")
             line = self.located.line(place)
             instead = f"add `{key}: {shipped}` to `{item.key}` in line {line}"
             instead += ", or the line `unnamed_texts: shipped` for all texts that are named nowhere"
@@ -530,21 +492,18 @@ class _Reader:
         texts |= {self.study.incentive.text} if self.study.incentive is not None else set()
         asked = {name for item in items_of(self.study.flow) for name in item.instruments()}
 
-        def fault(line: int | None, what: str, todo: str) -> None:
-            self.errors.append(StudyError.at(self.path, line, "", what, todo))
-
         own = {}
         for place, text in as_written.within(("flow",)):
-            if text in self.shipped and plain_name(_key_at(place), "-").endswith(".md") == (
+            if text in self.shipped and plain_name(key_at(place), "-").endswith(".md") == (
                 text in texts
             ):
                 own[text] = as_written.line(place)
         for name, line in self.shipped.items():
             if name not in texts | asked:
                 what = f"`{SHIPPED}` names no text and no questionnaire here"
-                fault(line, what, f"Texts and questionnaires alone begin with `{SHIPPED}`.")
+                self._fault(line, what, f"Texts and questionnaires alone begin with `{SHIPPED}`.")
             elif name in own:
-                fault(
+                self._fault(
                     line,
                     f"it takes {name!r} as shipped, and line {own[name]} takes the study's own",
                     f"Give the study's own another name, or write `{SHIPPED}…` in both lines.",
@@ -559,18 +518,7 @@ class _Reader:
                 if self.located.line_of_text(name) is None:
                     todo = "Take the line out to use that file, or delete the file."
                 what = f"it takes a shipped file, and {file} in the study's folder is not used"
-                fault(line, what, todo)
-
-
-def _key_at(place: Path_) -> str:
-    """The key of a study under which a value stands."""
-    return next((step for step in reversed(place) if isinstance(step, str)), "")
-
-
-def _key_of(owner: BaseModel, text: str) -> str:
-    """The key by which a text is named that is used without being named."""
-    fields: Mapping[str, Any] = type(owner).model_fields
-    return next((key for key in fields if getattr(owner, key) == text), "intro")
+                self._fault(line, what, todo)
 
 
 def _renamed(present: Path, wanted: Path) -> tuple[str, str]:

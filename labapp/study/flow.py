@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Self
+from itertools import chain
+from typing import Annotated, Any, ClassVar, Self, Union
 
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
+from labapp.documents import Path_
 from labapp.plugins import registry
 from labapp.plugins.item import Item
 from labapp.plugins.open_union import OpenUnion, one_of
 from labapp.plugins.stages import TaskStages
 from labapp.study.conditions import Scope, matches
 
-
-@cache
-def _stages() -> TypeAdapter[TaskStages]:
-    return TypeAdapter(one_of("task", registry.stages_classes()))
-
-
-AnyStages = Annotated[TaskStages, OpenUnion(registry.stages_classes, _stages)]
+AnyStages = Annotated[
+    TaskStages,
+    OpenUnion(
+        registry.stages_classes,
+        cache(lambda: TypeAdapter(one_of("task", registry.stages_classes()))),
+    ),
+]
 """Stages of any task, told apart by `task`."""
 
 
@@ -64,9 +66,8 @@ def _kinds(*, inside: bool) -> dict[str, list[type[Item]]]:
     return kinds
 
 
+@cache
 def _union(*, inside: bool) -> TypeAdapter[Item]:
-    kinds = _kinds(inside=inside)
-
     def key_of(item: Any) -> str:
         """The kind of an item: the one of its keys that names a kind, else a key that does not."""
         if isinstance(item, BaseModel):
@@ -75,30 +76,22 @@ def _union(*, inside: bool) -> TypeAdapter[Item]:
         every = _kinds(inside=False)
         return next((key for key in ("each", *every) if key in keys), next(iter(keys), "nothing"))
 
-    members = [Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds.items()]
-    union: Any = members[0]
-    for member in members[1:]:
-        union = union | member
-    return TypeAdapter(Annotated[union, Discriminator(key_of)])
+    kinds = _kinds(inside=inside).items()
+    members = tuple(Annotated[one_of(key, classes), Tag(key)] for key, classes in kinds)
+    union: Any = Annotated[Union[members], Discriminator(key_of)]  # noqa: UP007
+    return TypeAdapter(union)
 
 
-def _classes(*, inside: bool) -> tuple[type[Item], ...]:
-    return tuple(item_class for classes in _kinds(inside=inside).values() for item_class in classes)
+def _open_union(*, inside: bool) -> OpenUnion:
+    return OpenUnion(
+        lambda: tuple(chain.from_iterable(_kinds(inside=inside).values())),
+        partial(_union, inside=inside),
+    )
 
 
-@cache
-def _inner() -> TypeAdapter[Item]:
-    return _union(inside=True)
-
-
-@cache
-def _outer() -> TypeAdapter[Item]:
-    return _union(inside=False)
-
-
-InnerItem = Annotated[Item, OpenUnion(partial(_classes, inside=True), _inner)]
+InnerItem = Annotated[Item, _open_union(inside=True)]
 """An item inside `each`."""
-FlowItem = Annotated[Item, OpenUnion(partial(_classes, inside=False), _outer)]
+FlowItem = Annotated[Item, _open_union(inside=False)]
 """An item of a flow."""
 
 
@@ -126,11 +119,7 @@ class EachItem(Item):
         return self.model_copy(update={"flow": tuple(i.with_stages(changed) for i in self.flow)})
 
 
-Place = tuple[str | int, ...]
-"""Where an item stands in the study file."""
-
-
-def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Place, Item]]:
+def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Path_, Item]]:
     """Every item and where it stands, those inside `each` after it."""
     for index, item in enumerate(flow):
         yield ("flow", index), item
@@ -159,10 +148,8 @@ def unroll(
 ) -> Iterator[tuple[Item, Scope]]:
     """The items one participant goes through, with the variables at each.
 
-    Parameters
-    ----------
-    scope : the variables that hold in the whole flow.
-    turns : by what `each` goes through, its values in the participant's order.
+    scope: the variables that hold in the whole flow; turns: by what `each` goes through, its values
+    in the participant's order.
     """
     for item in flow:
         if not matches(item.only_if, scope):

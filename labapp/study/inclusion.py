@@ -13,31 +13,21 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from labapp.events import Event, Payload
-from labapp.events.lifecycle import (
-    InclusionDecided,
-    PartEnded,
-    PartSkipped,
-    PaymentComputed,
-)
+from labapp.events.lifecycle import InclusionDecided, PartEnded, PartSkipped, PaymentComputed
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.study.rules import Incentive, Inclusion, to_the_cent
 
-TrialOf = tuple[str, int]
-"""The id of its part, and its number."""
-
-BEGINS = frozenset({"part.started", "part.restarted"})
-
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was achieved so far. trials: what each trial came to, as its task says
-    (`TaskType.scored`); outcomes: how each part ended, by its id.
+    """What was achieved so far. trials: by id of its part and its number what each
+    trial came to, as its task says (`TaskType.scored`); outcomes: how each part ended, by its id.
 
     A part that begins again counts from nothing: its former answers are kept in the journal only.
     """
 
-    trials: Mapping[TrialOf, Mapping[str, Any]] = field(default_factory=dict)
+    trials: Mapping[tuple[str, int], Mapping[str, Any]] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, event: Event, payload: Payload) -> Tally:
@@ -45,8 +35,11 @@ class Tally:
         part = event.part_id
         if part is None:
             return self
-        if event.kind in BEGINS:
-            return self._without(part)
+        if event.kind in ("part.started", "part.restarted"):
+            return Tally(
+                {trial: came_to for trial, came_to in self.trials.items() if trial[0] != part},
+                {name: outcome for name, outcome in self.outcomes.items() if name != part},
+            )
         if isinstance(payload, PartEnded):
             return replace(self, outcomes={**self.outcomes, part: payload.outcome})
         if isinstance(payload, PartSkipped):
@@ -55,12 +48,6 @@ class Tally:
         if score is None or event.trial is None or (came_to := score(payload)) is None:
             return self
         return replace(self, trials={**self.trials, (part, event.trial): came_to})
-
-    def _without(self, part: str) -> Tally:
-        return Tally(
-            {trial: came_to for trial, came_to in self.trials.items() if trial[0] != part},
-            {name: outcome for name, outcome in self.outcomes.items() if name != part},
-        )
 
     def of(self, part: str) -> dict[int, Mapping[str, Any]]:
         """What the trials of a part came to, by their numbers."""

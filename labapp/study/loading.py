@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,8 +30,6 @@ WORDS = "texts/{language}/participant.yaml"
 SHIPPED = "shipped:"
 """How a study names a text or a questionnaire that comes with labapp or an installed package, such
 as `shipped:consent`. Every other name is that of a file in the study's own folder."""
-_SHIPPED_NAME = re.compile(rf"{SHIPPED}(\S+)")
-_INSTRUMENT_KEYS = ("after", "questionnaire")
 _CLOUD = re.compile(r"\.?(.+?)\.(?:icloud|nextcloud|owncloud)", re.DOTALL)
 """Files that stand for one that is still in the cloud."""
 
@@ -105,18 +104,12 @@ class LoadedStudy:
     def words(self) -> dict[str, str]:
         """The words of the participant's window by key, as they are in their files."""
         words: dict[str, str] = {}
-        languages = (self.study.fallback_language, self.study.language)
-        names = [
-            in_language(template, language)
-            for language in languages
-            if language is not None
-            for template in word_files(self.study)
-        ]
-        for name in names:
-            if name not in self.files:
-                continue
-            value = parse_yaml(self.path.parent / name, self.files[name]).value
-            words |= value if isinstance(value, dict) else {}
+        languages = filter(None, (self.study.fallback_language, self.study.language))
+        for language, template in product(languages, word_files(self.study)):
+            name = in_language(template, language)
+            if name in self.files:
+                value = parse_yaml(self.path.parent / name, self.files[name]).value
+                words |= value if isinstance(value, dict) else {}
         return words
 
 
@@ -137,9 +130,14 @@ def in_language(name: str, language: str) -> str:
     return name.replace("{language}", language)
 
 
+def key_at(place: Path_) -> str:
+    """The key of a study under which a value stands."""
+    return next((step for step in reversed(place) if isinstance(step, str)), "")
+
+
 def plain_name(key: str, name: str) -> str:
     """What a study writes, under a key, for the shipped file of this name."""
-    return name if key in _INSTRUMENT_KEYS else f"texts/{{language}}/{name}.md"
+    return name if key in ("after", "questionnaire") else f"texts/{{language}}/{name}.md"
 
 
 def shipped_name(name: str) -> str:
@@ -164,9 +162,8 @@ def with_plain_names(located: Located) -> tuple[Located, dict[str, int]]:
             return {key: changed(inner, (*path, key)) for key, inner in value.items()}
         if isinstance(value, list):
             return [changed(inner, (*path, index)) for index, inner in enumerate(value)]
-        if isinstance(value, str) and (named := _SHIPPED_NAME.fullmatch(value)):
-            key = next((step for step in reversed(path) if isinstance(step, str)), "")
-            plain = plain_name(key, named[1])
+        if isinstance(value, str) and (named := re.fullmatch(rf"{SHIPPED}(\S+)", value)):
+            plain = plain_name(key_at(path), named[1])
             lines.setdefault(plain, located.lines.get(path, 1))
             return plain
         return value
@@ -205,10 +202,8 @@ def shipped() -> list[Path]:
 
 def installed() -> list[Path]:
     """The studies that are known by their id: the shipped ones, and those of other packages."""
-    paths = (path for root in asset_roots() for path in (root / "studies").glob("*.yaml"))
-    by_id: dict[str, Path] = {}
-    for path in paths:
-        by_id.setdefault(path.stem, path)
+    paths = [path for root in asset_roots() for path in (root / "studies").glob("*.yaml")]
+    by_id = {path.stem: path for path in reversed(paths)}
     return [by_id[stem] for stem in sorted(by_id)]
 
 
@@ -226,10 +221,7 @@ def find(study: str | Path) -> Path:
             what = f"{path} is no study file: its name does not end in .yaml."
         else:
             what = f"There is no study {str(study)!r}."
-        raise StudyError(
-            what,
-            todo=f"Give the path of a study file (.yaml), or one of: {names}.",
-        )
+        raise StudyError(what, todo=f"Give the path of a study file (.yaml), or one of: {names}.")
     return named
 
 
@@ -243,9 +235,6 @@ class StudyHead(NamedTuple):
     published: bool = False
 
 
-HEAD_KEYS = ("title", "summary", "minutes", "replicates")
-
-
 def title_of(path: Path) -> str:
     """The title in a study file, read without the rest of it: many are listed before one is used.
 
@@ -254,7 +243,9 @@ def title_of(path: Path) -> str:
     return head_of(path, {"title"}).title
 
 
-def head_of(path: Path, keys: Collection[str] = HEAD_KEYS) -> StudyHead:
+def head_of(
+    path: Path, keys: Collection[str] = ("title", "summary", "minutes", "replicates")
+) -> StudyHead:
     """What a study file says about itself, read only as far as these keys go, or to the flow once
     there is a title; empty where it does not say, or cannot be read so far."""
     top: dict[str, str] = {}

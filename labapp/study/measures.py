@@ -17,7 +17,7 @@ from labapp.study.flow import items_of
 from labapp.study.instruments.scoring import declared
 
 if TYPE_CHECKING:
-    from labapp.study.design import Place
+    from labapp.documents import Path_
     from labapp.study.instruments.items import Item
     from labapp.study.loading import LoadedStudy
 
@@ -50,7 +50,7 @@ def several(measure: str, possible: Iterable[Called]) -> str:
 
 def resolve(
     loaded: LoadedStudy,
-    place: Place,
+    place: Path_,
     measure: str,
     known: Iterable[Called],
     unknown: str,

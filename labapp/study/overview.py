@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from labapp.documents import dotted
+from labapp.documents import Path_, dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.lsl import streams as lsl
 from labapp.plugins import registry
@@ -28,7 +28,7 @@ from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven
 from labapp.study.conditions import VARIABLE, fill
-from labapp.study.design import ExcludeRule, Place
+from labapp.study.design import ExcludeRule
 from labapp.study.examining import examine
 from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.asking import withheld
@@ -59,66 +59,59 @@ def prior_of(model: str) -> bool:
     return cards.read(find_model(model)).sampling == "prior"
 
 
-def _undeclared(loaded: LoadedStudy) -> list[str]:
-    """A remark on items that do not say whether they identify, and are therefore left out of
-    de-identified copies; at most one line."""
+def _left_out(loaded: LoadedStudy) -> Iterator[str]:
+    """Remarks on items whose answers de-identified copies leave out: those that do not say whether
+    they identify, and those that are asked only after certain answers that identify."""
     items = [
-        f"{instrument.id}.{item.id}"
+        (f"{instrument.id}.{item.id}", instrument.id, item)
         for instrument in loaded.instruments.values()
         for item in instrument.items
-        if item.identifying is None and item.withheld
     ]
-    warning = (
-        "De-identified copies leave out the answers to these items, which declare neither "
-        f"identifying: yes nor identifying: no: {', '.join(items)}."
-    )
-    return [warning] if items else []
-
-
-def _telling(loaded: LoadedStudy) -> list[str]:
-    """A remark on items that are asked only after certain answers that identify; at most one
-    line."""
-    items = [
-        f"{instrument.id}.{item.id}"
-        for instrument in loaded.instruments.values()
-        for item in instrument.items
-        if not item.withheld and withheld(loaded.instruments, instrument.id, item.id)
-    ]
-    warning = (
-        "De-identified copies leave out the answers to these items, too, which are asked only "
-        f"after certain answers that identify: {', '.join(items)}. That they were answered, and "
-        "when, stays in the journal of such a copy."
-    )
-    return [warning] if items else []
+    if named := [name for name, _, item in items if item.identifying is None and item.withheld]:
+        yield (
+            "De-identified copies leave out the answers to these items, which declare neither "
+            f"identifying: yes nor identifying: no: {', '.join(named)}."
+        )
+    if named := [
+        name
+        for name, instrument, item in items
+        if not item.withheld and withheld(loaded.instruments, instrument, item.id)
+    ]:
+        yield (
+            "De-identified copies leave out the answers to these items, too, which are asked only "
+            f"after certain answers that identify: {', '.join(named)}. That they were answered, "
+            "and when, stays in the journal of such a copy."
+        )
 
 
 def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
     """Remarks to whoever made a study that is in order. plans: of every condition."""
     return [
-        *_undeclared(loaded),
-        *_telling(loaded),
+        *_left_out(loaded),
         *_unheard(loaded),
         *_in_another_language(loaded),
         *_not_known(loaded),
-        *_uneven(loaded),
+        *(
+            f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
+            for place, what in uneven(loaded.study)
+        ),
         *_solved_differently(plans),
         *_not_sent(loaded),
         *_not_asked_again(loaded),
     ]
 
 
-def _not_asked_again(loaded: LoadedStudy) -> list[str]:
+def _not_asked_again(loaded: LoadedStudy) -> Iterator[str]:
     """Of tasks whose questions cannot be asked again after the computer stood still."""
     if loaded.study.stalls != "repeat-question":
-        return []
+        return
     types = map(registry.task_type_of_item, items_of_tasks(loaded.study.flow))
-    names = {known.name for known in types if known.shown and not known.asks_again}
-    return [
-        f"The task {name} cannot ask a question again (stalls: repeat-question). Where the "
-        "computer stands still in one of its questions, that time is left out, and the column "
-        "stalled_s says how long it was."
-        for name in sorted(names)
-    ]
+    for name in sorted({known.name for known in types if known.shown and not known.asks_again}):
+        yield (
+            f"The task {name} cannot ask a question again (stalls: repeat-question). Where the "
+            "computer stands still in one of its questions, that time is left out, and the column "
+            "stalled_s says how long it was."
+        )
 
 
 def _not_sent(loaded: LoadedStudy) -> list[str]:
@@ -130,31 +123,27 @@ def _not_sent(loaded: LoadedStudy) -> list[str]:
     return [f"On this computer {follows} (recording.lsl: {policy}). {problem.what} {problem.todo}"]
 
 
-def _in_another_language(loaded: LoadedStudy) -> list[str]:
+def _in_another_language(loaded: LoadedStudy) -> Iterator[str]:
     """Of what participants read in the fallback language."""
     lacking = words.in_fallback(loaded)
     names = sorted(loaded.fallbacks.keys() | lacking.keys())
-    if not names:
-        return []
     told = (f"{name} ({len(lacking[name])} words)" if name in lacking else name for name in names)
-    warning = (
-        f"Participants read {loaded.study.fallback_language} instead of {loaded.study.language} "
-        f"in: {', '.join(told)}. `labapp studies texts {loaded.path} --missing` lists what is to "
-        "be translated."
-    )
-    return [warning]
+    if names:
+        yield (
+            f"Participants read {loaded.study.fallback_language} instead of "
+            f"{loaded.study.language} in: {', '.join(told)}. `labapp studies texts {loaded.path} "
+            "--missing` lists what is to be translated."
+        )
 
 
-def _unheard(loaded: LoadedStudy) -> list[str]:
+def _unheard(loaded: LoadedStudy) -> Iterator[str]:
     """Of an interview to which nobody agrees."""
     items = list(items_of(loaded.study.flow))
     if any(item.talks for item in items) and not any(item.consents for item in items):
-        warning = (
+        yield (
             "The study has an interview and asks for no consent: name the interview, and that the "
             "voice is recorded in it, in what participants sign."
         )
-        return [warning]
-    return []
 
 
 def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
@@ -162,14 +151,11 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Study
     needed = loaded.study.inclusion.min_solved
     solvable = max((sum(part.solvable for part in plan.parts) for plan in plans), default=0)
     if needed > solvable:
-        yield StudyError.at(
-            loaded.path,
-            loaded.located.line(("inclusion", "min_solved")),
-            "inclusion.min_solved",
+        what = (
             f"nobody would count: it is {needed}, and the stages ask {solvable} questions that "
-            "can be solved",
-            f"Give at most {solvable}.",
+            "can be solved"
         )
+        yield _fault(loaded, ("inclusion", "min_solved"), what, f"Give at most {solvable}.")
 
 
 def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
@@ -186,45 +172,33 @@ def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
                 yield loaded.mistake(item, StudyError(error.what, todo=error.todo))
 
 
-def _not_known(loaded: LoadedStudy) -> list[str]:
+def _not_known(loaded: LoadedStudy) -> Iterator[str]:
     """Of a published study of which nothing is known here."""
     if (repeated := loaded.study.replicates) is None:
-        return []
+        return
     shipped = (loading.load(path.stem).study.replicates for path in loading.shipped())
     studies = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
     name = f"{repeated.study} ({repeated.paper})"
-    if name in studies:
-        return []
-    warning = (
-        f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
-        f"cannot stand beside yours. Known are: {', '.join(studies)}."
-    )
-    return [warning]
+    if name not in studies:
+        yield (
+            f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
+            f"cannot stand beside yours. Known are: {', '.join(studies)}."
+        )
 
 
-def _solved_differently(plans: Sequence[Plan]) -> list[str]:
+def _solved_differently(plans: Sequence[Plan]) -> Iterator[str]:
     """Of models whose questions are solved by different rules, though one rate compares them."""
     rules: dict[str, dict[str, None]] = {}
     for part in (part for plan in plans for part in plan.parts if part.measures):
         if part.solved_by:
             rules.setdefault(part.solved_by, {}).update(dict.fromkeys(part.models()))
-    if len(rules) < 2:
-        return []
     told = "; ".join(f"{rule}: {', '.join(models)}" for rule, models in rules.items())
-    warning = (
-        f"Questions are solved by different rules ({told}). A difference between these models in "
-        "completion_rate or response time may be one between the rules. To compare the models, "
-        "give their stages one `distance` and one `target_alignment`."
-    )
-    return [warning]
-
-
-def _uneven(loaded: LoadedStudy) -> list[str]:
-    """Of a design whose orders cannot come out even, with the line."""
-    return [
-        f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
-        for place, what in uneven(loaded.study)
-    ]
+    if len(rules) > 1:
+        yield (
+            f"Questions are solved by different rules ({told}). A difference between these models "
+            "in completion_rate or response time may be one between the rules. To compare the "
+            "models, give their stages one `distance` and one `target_alignment`."
+        )
 
 
 def _unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
@@ -293,9 +267,7 @@ def in_order(checked: Checked, plans: list[Plan] | None = None) -> LoadedStudy:
 
 
 def check_all(
-    study: str | Path,
-    predict_masked: PredictMasked = recorded_outputs,
-    language: str | None = None,
+    study: str | Path, predict_masked: PredictMasked = recorded_outputs, language: str | None = None
 ) -> Checked:
     """Everything that is wrong with a study and with what it names.
 
@@ -373,23 +345,21 @@ def _plans(
         except (StimuliError, ModelError) as error:
             raise _named(references[stimulus_set.sha256], error) from error
 
-    plans = []
-    for session, (number, drawn) in product(sessions_of(loaded.study), variants(loaded.study)):
-        plans.append(
-            planner.realise(
-                loaded,
-                loaded.study.participants.label(number),
-                session,
-                space_of=lambda model: space_of(there(model)),
-                prior_of=lambda model: prior_of(there(model)),
-                tasks_of=lambda model: tasks_of(there(model)),
-                stimuli_of=stimuli,
-                predict_masked=outputs,
-                drawn=drawn,
-                errors=errors,
-            )
+    return [
+        planner.realise(
+            loaded,
+            loaded.study.participants.label(number),
+            session,
+            space_of=lambda model: space_of(there(model)),
+            prior_of=lambda model: prior_of(there(model)),
+            tasks_of=lambda model: tasks_of(there(model)),
+            stimuli_of=stimuli,
+            predict_masked=outputs,
+            drawn=drawn,
+            errors=errors,
         )
-    return plans
+        for session, (number, drawn) in product(sessions_of(loaded.study), variants(loaded.study))
+    ]
 
 
 def _named(reference: str, error: LabappError) -> StudyError:
@@ -409,7 +379,7 @@ OF_EVERY_STUDY = frozenset(
 def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
     """Every mistake in the rules, with its line. plans: of every condition."""
     for name, rule in loaded.study.exclude.items():
-        at: Place = ("exclude", name)
+        at: Path_ = ("exclude", name)
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
         of_answers = (rule.item, rule.score, rule.failed_checks_above)
@@ -424,7 +394,7 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
 
 
 def _resolved(
-    loaded: LoadedStudy, place: Place, measure: str, known: Iterable[Called], kind: str
+    loaded: LoadedStudy, place: Path_, measure: str, known: Iterable[Called], kind: str
 ) -> Called:
     names = ", ".join(dict.fromkeys(name for _, name in known)) or "none"
     unknown = f"no questionnaire of the flow has {kind} {measure!r}; there are: {names}"
@@ -439,7 +409,7 @@ def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
     known = list(dict.fromkeys((*scores(loaded), *items(loaded))))
     names: dict[Called, str] = {}
     for index, name in enumerate(measured):
-        place: Place = ("design", "measured", index)
+        place: Path_ = ("design", "measured", index)
         try:
             of = _resolved(loaded, place, name, known, "an item or a score")
         except StudyError as error:
@@ -450,7 +420,7 @@ def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
             yield _fault(loaded, place, what, "Leave one of them out.")
 
 
-def _item(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
+def _item(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
     known = items(loaded)
     try:
         item = known[_resolved(loaded, (*at, "item"), measure, known, "an item")]
@@ -468,7 +438,7 @@ def _item(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> It
             yield _fault(loaded, (*at, key), what, "Give one of these.")
 
 
-def _score(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
+def _score(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
     known = scores(loaded)
     try:
         limits = known[_resolved(loaded, (*at, "score"), measure, known, "a score")]
@@ -479,11 +449,7 @@ def _score(loaded: LoadedStudy, at: Place, rule: ExcludeRule, measure: str) -> I
 
 
 def _limit(
-    loaded: LoadedStudy,
-    at: Place,
-    rule: ExcludeRule,
-    measure: str,
-    limits: Limits | None,
+    loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str, limits: Limits | None
 ) -> Iterator[StudyError]:
     """A limit for what is no number, or that nobody, or everybody, is beyond."""
     key = "below" if rule.below is not None else "above"
@@ -502,13 +468,27 @@ def _limit(
 
 
 def _task(
-    loaded: LoadedStudy, at: Place, rule: ExcludeRule, plans: Sequence[Plan]
+    loaded: LoadedStudy, at: Path_, rule: ExcludeRule, plans: Sequence[Plan]
 ) -> Iterator[StudyError]:
     (key,) = rule.model_fields_set
     if key == "interrupted_s_above" or loaded.origin:
         return  # what could not be read may hold the questions
     if key == "failed_checks_above":
-        yield from _checks(loaded, (*at, key), rule.failed_checks_above or 0, plans)
+        asked = [
+            sum(len(row.checks) for part in plan.parts if (row := part.questionnaire()) is not None)
+            for plan in plans
+        ]
+        most = max(asked, default=0)
+        items = (item for instrument in loaded.instruments.values() for item in instrument.items)
+        if not most and any(item.right is not None for item in items):
+            return  # asked in a session that is not the first
+        if not most:
+            what = "no questionnaire of the flow has an attention check"
+            todo = "Give an item `check: …`, its right answer."
+            yield _fault(loaded, (*at, key), what, todo)
+        elif (rule.failed_checks_above or 0) >= most:
+            what = f"nobody would fail: attention checks that are asked: {most}"
+            yield _fault(loaded, (*at, key), what, "Give a smaller number.")
         return
     parts = [part for plan in plans for part in plan.parts if part.measures]
     if not parts:
@@ -516,26 +496,6 @@ def _task(
     elif key == "completion_rate_below" and not any(part.solvable for part in parts):
         what = "no stage of the flow has questions that can be solved"
         yield _fault(loaded, (*at, key), what, "Leave it out.")
-
-
-def _checks(
-    loaded: LoadedStudy, at: Place, limit: int, plans: Sequence[Plan]
-) -> Iterator[StudyError]:
-    """More failed checks than are asked of anybody."""
-    asked = [
-        sum(len(sheet.checks) for part in plan.parts if (sheet := part.questionnaire()) is not None)
-        for plan in plans
-    ]
-    most = max(asked, default=0)
-    items = (item for instrument in loaded.instruments.values() for item in instrument.items)
-    if not most and any(item.right is not None for item in items):
-        return  # asked in a session that is not the first
-    if not most:
-        what = "no questionnaire of the flow has an attention check"
-        yield _fault(loaded, at, what, "Give an item `check: …`, its right answer.")
-    elif limit >= most:
-        what = f"nobody would fail: attention checks that are asked: {most}"
-        yield _fault(loaded, at, what, "Give a smaller number.")
 
 
 def _possible(item: Item, level: object) -> bool:
@@ -558,5 +518,5 @@ def _answers(item: Item) -> str:
     return ", ".join(item.offered()) or "any text"
 
 
-def _fault(loaded: LoadedStudy, place: Place, what: str, todo: str) -> StudyError:
+def _fault(loaded: LoadedStudy, place: Path_, what: str, todo: str) -> StudyError:
     return StudyError.at(loaded.path, loaded.located.line(place), dotted(place), what, todo)

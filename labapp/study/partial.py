@@ -73,7 +73,7 @@ def read_partly(
             told = innermost(invalid.errors(include_url=False), rest.resolve)
         else:
             return Partial(made, tuple(sorted(every)), frozenset(left_out), rest.origin)
-        errors = [(_place(error, rest), error) for error in told]
+        errors = [(rest.origin[rest.resolve(error["loc"])], error) for error in told]
         before = len(instead) + len(left_out)
         renamed = _misspelt(errors, model, located, instead)
         instead |= renamed
@@ -95,11 +95,6 @@ def read_partly(
         if len(instead) + len(left_out) == before:
             break
     return Partial(None, tuple(sorted(every)), frozenset(left_out), {})
-
-
-def _place(error: Mapping[str, Any], rest: Located) -> Path_:
-    """Where in the whole document an error is."""
-    return rest.origin[rest.resolve(error["loc"])]
 
 
 def _misspelt(

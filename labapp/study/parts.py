@@ -38,10 +38,6 @@ class BreakPart(PlannedPart):
         return self.at_least_s
 
 
-_RARE = ("kinds", "rules", "per_stage", "drops_skipped", "variables", "checks")
-"""What the row of a questionnaire says only where there is something to say."""
-
-
 class Brought(Strict):
     """What of an instrument a package brings: a kind of items, or a scoring rule."""
 
@@ -107,7 +103,8 @@ class QuestionnairePart(PlannedPart):
     def _as_ever(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what most have nothing of: plans are compared by their bytes."""
         row: dict[str, Any] = serialize(self)
-        return {name: value for name, value in row.items() if name not in _RARE or value}
+        rare = ("kinds", "rules", "per_stage", "drops_skipped", "variables", "checks")
+        return {name: value for name, value in row.items() if name not in rare or value}
 
     @classmethod
     def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -106,14 +107,15 @@ def realise(
         representations,
         stimuli_of,
         predict_masked,
+        errors,
         at,
         session,
-        errors,
     )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
 
+@dataclass(eq=False)
 class Planner:
     """Makes the parts of one participant's plan; task types ask it for all that parts share.
 
@@ -125,8 +127,10 @@ class Planner:
     participant : the participant's label; `number` is the number in it.
     seed : of every draw, with a purpose of its own for each.
     representations : latent spaces of the models.
-    stimuli_of, predict_masked
+    stimuli_of, predict_masked, errors
         See `realise`.
+    at_sessions, session
+        The participant's places by session, and the label of this session.
     flow : tuple of (Item, dict)
         What this participant goes through, with the variables at each item.
     choices : what was chosen for this participant, for people and tables.
@@ -136,32 +140,23 @@ class Planner:
         the task chooses the keys, which begin with its name.
     """
 
-    def __init__(
-        self,
-        loaded: LoadedStudy,
-        participant: str,
-        number: int,
-        seed: int,
-        representations: Representations,
-        stimuli_of: StimuliOf,
-        predict_masked: PredictMasked,
-        places: Mapping[str, allocation.Place],
-        session: str,
-        errors: list[LabappError] | None = None,
-    ) -> None:
-        self.errors = errors
-        self.loaded = loaded
-        self.study = study = loaded.study
-        self.participant = participant
-        self.number = number
-        self.seed = seed
-        self.representations = representations
-        self.stimuli_of = stimuli_of
-        self.predict_masked = predict_masked
-        self.place = place = places[session]
+    loaded: LoadedStudy
+    participant: str
+    number: int
+    seed: int
+    representations: Representations
+    stimuli_of: StimuliOf
+    predict_masked: PredictMasked
+    errors: list[LabappError] | None
+    at_sessions: InitVar[Mapping[str, allocation.Place]]
+    session: InitVar[str]
+
+    def __post_init__(self, at_sessions: Mapping[str, allocation.Place], session: str) -> None:
+        self.study = study = self.loaded.study
+        self.place = place = at_sessions[session]
         flows = {
             label: tuple(unroll(study.flow, each.scope, each.turns))
-            for label, each in places.items()
+            for label, each in at_sessions.items()
         }
         self.flow = flows[session]
         before = list(flows)[: list(flows).index(session)]
@@ -188,14 +183,16 @@ class Planner:
         """All parts, in their order. The text on what is paid comes right after the consent, or
         first in a study that asks for none."""
         introduced = not self.flow
+        factors = () if self.study.design is None else self.study.design.within_levels
         for place, (item, scope) in enumerate(self.flow):
             with self._located(item):
                 if not introduced and not item.first_only:
                     yield from self._incentive(scope, place)
                     introduced = True
                 task_type = registry.task_type_of_item(item)
-                parts = task_type.plan(item.task_stages() or item, scope, place, self)
-                yield from self._of_levels(parts, scope)
+                levels = {factor: str(scope[factor]) for factor in factors if factor in scope}
+                for part in task_type.plan(item.task_stages() or item, scope, place, self):
+                    yield part.model_copy(update={"levels": levels}) if levels else part
                 if not introduced:
                     yield from self._incentive(scope, place)
                     introduced = True
@@ -216,13 +213,6 @@ class Planner:
             if not self.errors:
                 raise
             self.errors.append(self.errors[0])
-
-    def _of_levels(self, parts: Iterable[PlannedPart], scope: Scope) -> Iterator[PlannedPart]:
-        """The parts with the levels of the factors within participants where their item stands."""
-        design = self.study.design
-        factors = () if design is None else design.within_levels
-        levels = {factor: str(scope[factor]) for factor in factors if factor in scope}
-        return (part.model_copy(update={"levels": levels}) if levels else part for part in parts)
 
     @cached_property
     def models(self) -> tuple[str, ...]:
@@ -360,12 +350,7 @@ class Planner:
             yield self.ask(instrument, f"{stage_id}-{instrument}", about, place)
 
     def ask(
-        self,
-        instrument: str,
-        part_id: str,
-        about: str | None,
-        place: int,
-        above: str | None = None,
+        self, instrument: str, part_id: str, about: str | None, place: int, above: str | None = None
     ) -> QuestionnairePart:
         """A questionnaire. place: where it stands in the flow; above: the text above its questions.
 

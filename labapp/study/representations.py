@@ -85,15 +85,6 @@ class Representations:
             key: getattr(task, key) if value is None else value for key, value in values.items()
         }
 
-    def check_prior(self, model: str, sampling: str) -> None:
-        """Raises StudyError for questions drawn from a prior that the model does not have."""
-        if sampling == "prior" and prior_of(self.space_of(model)) is None:
-            raise StudyError(
-                f"{self.source}: model {model!r}: sampling 'prior' is known for the ground truth "
-                "of Sinelines only.",
-                todo="Use held_out, shuffled_pass or uniform.",
-            )
-
 
 def stage_fields(
     planner: Planner,
@@ -107,8 +98,15 @@ def stage_fields(
 
     sampling: as the study says it; the model's own otherwise. Raises StudyError.
     """
-    known = planner.representations.represented(model)
-    planner.representations.check_prior(model, sampling or known.sampling)
+    representations = planner.representations
+    known = representations.represented(model)
+    drawn = sampling or known.sampling
+    if drawn == "prior" and prior_of(representations.space_of(model)) is None:
+        raise StudyError(
+            f"{representations.source}: model {model!r}: sampling 'prior' is known for the ground "
+            "truth of Sinelines only.",
+            todo="Use held_out, shuffled_pass or uniform.",
+        )
     limit = stages.time_limit_min
     return {
         "id": f"stage-{number}",
@@ -120,7 +118,7 @@ def stage_fields(
         "display": known.display,
         "chart": known.chart,
         "dimensions": known.dimensions,
-        "sampling": sampling or known.sampling,
+        "sampling": drawn,
         "time_limit_s": None if limit is None else limit * 60,
         "think_aloud": stages.think_aloud,
     }
@@ -138,16 +136,10 @@ def stages_of_models(
     told: Callable[[Part], Mapping[str, str]] = lambda part: {},
 ) -> Iterator[PlannedPart]:
     """A stage for each model in the participant's order: the text before it, the stage, and what is
-    asked after it.
+    asked after it. Raises StudyError: as `stage_models`.
 
-    Parameters
-    ----------
-    make : gives a stage from its number, how many there are, and the model.
-    told : what the text before a stage may say of it in braces besides its `trials`.
-
-    Raises
-    ------
-    StudyError : as `stage_models`.
+    make: gives a stage from its number, how many there are, and the model; told: what the text
+    before a stage may say of it in braces besides its `trials`.
     """
     for index, model in enumerate(stage_models(stages, scope, planner)):
         part = make(*planner.next_stage(), model)

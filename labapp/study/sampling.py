@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.space import BaseSampling, Continuous, Discrete, LatentSpace, prior_of
+from labapp.representations.space import BaseSampling, Discrete, LatentSpace, prior_of
 
 
 def draw_state(
@@ -28,7 +28,15 @@ def draw_state(
         if draw is None:
             raise ValueError(f"{model} has no prior to draw from")
         return space.snap(draw(rng))
-    return space.snap(_uniform(space, rng))
+    # Uniform within the limits: for representations without a sample (InfoGAN).
+    return space.snap(
+        tuple(
+            float(rng.integers(dimension.k))
+            if isinstance(dimension, Discrete)
+            else float(rng.uniform(dimension.low, dimension.high))
+            for dimension in space.dimensions
+        )
+    )
 
 
 def sample_of(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.float32]:
@@ -36,14 +44,3 @@ def sample_of(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.floa
     if sample is None or len(sample) == 0:
         raise ValueError(f"{model} has no held-out sample to draw from")
     return sample
-
-
-def _uniform(space: LatentSpace, rng: np.random.Generator) -> tuple[float, ...]:
-    """Uniform within the limits; for representations without a sample (InfoGAN)."""
-    return tuple(_uniform_value(dimension, rng) for dimension in space.dimensions)
-
-
-def _uniform_value(dimension: Continuous | Discrete, rng: np.random.Generator) -> float:
-    if isinstance(dimension, Discrete):
-        return float(rng.integers(dimension.k))
-    return float(rng.uniform(dimension.low, dimension.high))

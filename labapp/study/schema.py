@@ -6,15 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from labapp.documents import LANGUAGE, SLUG, Strict
+from labapp.documents import LANGUAGE, SLUG, Path_, Strict
 from labapp.naming import NotReserved, reserved
 from labapp.plugins.item import FlowOf
 from labapp.study import allocation, conditions
@@ -29,7 +23,7 @@ from labapp.study.design import (
     Hypothesis,
     Missing,
 )
-from labapp.study.flow import FlowItem, Place, items_of, placed_items
+from labapp.study.flow import FlowItem, items_of, placed_items
 from labapp.study.label import LABEL
 from labapp.study.partial import INCOMPLETE
 from labapp.study.rules import Incentive, Inclusion
@@ -37,7 +31,6 @@ from labapp.validating import faults_at
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
-Stalls = Literal["leave-out", "keep", "repeat-question"]
 
 
 def _number_in(pattern: str, label: str) -> int | None:
@@ -186,11 +179,6 @@ class Replicates(Strict):
     run: Literal["crowd", "lab"]
 
 
-def _without_variables(models: tuple[str, ...]) -> tuple[str, ...]:
-    """The models, where all are written out; else what they are depends on the participant."""
-    return () if any(conditions.VARIABLE.search(model) for model in models) else models
-
-
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
 
@@ -261,7 +249,7 @@ class Study(Strict):
     inclusion: Inclusion = Inclusion()
     incentive: Incentive | None = None
     when_interrupted: Interrupted = "resume"
-    stalls: Stalls = "leave-out"
+    stalls: Literal["leave-out", "keep", "repeat-question"] = "leave-out"
     flags: dict[int, str] = Field(
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
@@ -297,13 +285,6 @@ class Study(Strict):
         return {key: value for key, value in fields.items() if value}
 
     @property
-    def listed_models(self) -> tuple[str, ...]:
-        """The models that stages name, as they are written, each once."""
-        groups = (item.task_stages() for item in items_of(self.flow))
-        names = (name for group in groups if group is not None for name in group.compared())
-        return tuple(dict.fromkeys(names))
-
-    @property
     def first_session(self) -> str:
         """The label of a participant's first session, where nobody says another."""
         return str(self.design.sessions[0]) if self.design and self.design.sessions else "1"
@@ -313,8 +294,13 @@ class Study(Strict):
         """By factor of the design its levels as texts; () where only the sessions tell them."""
         if self.design is None:
             levels = conditions.values_of(self.assignment, inside=True)
+            groups = (item.task_stages() for item in items_of(self.flow))
+            named = (name for group in groups if group is not None for name in group.compared())
+            models = tuple(dict.fromkeys(named))
+            if any(conditions.VARIABLE.search(model) for model in models):
+                models = ()  # they depend on the participant
             return {
-                MODEL: _without_variables(self.listed_models),
+                MODEL: models,
                 **{name: tuple(map(str, values)) for name, values in levels.items()},
             }
         told = {
@@ -358,7 +344,7 @@ class Study(Strict):
     @classmethod
     def _fits(cls, flow: tuple[FlowItem, ...], info: ValidationInfo) -> tuple[FlowItem, ...]:
         """Refuse items that do not fit where they stand, each with its place."""
-        wrong: list[tuple[Place, str]] = []
+        wrong: list[tuple[Path_, str]] = []
         for index, item in enumerate(flow):
             if item.first_only and index:
                 wrong.append(((index,), f"{item.key} once, as the first item"))
@@ -371,7 +357,7 @@ class Study(Strict):
         for place, item in placed_items(flow):
             wrong += [(place[1:], problem) for problem in item.problems(study)]
         if wrong:
-            told: dict[Place, str] = {}
+            told: dict[Path_, str] = {}
             for place, what in wrong:
                 told[place] = f"{told[place]}, and {what}" if place in told else what
             raise faults_at(

@@ -29,11 +29,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
 
 AS_IT_STANDS = "participants read it as it stands"
-MARKDOWN = "Write Markdown (**bold**, *italic*, a blank line between paragraphs), or leave it out."
 NO_MARKS = "Leave it out: these words are shown without any marks."
-_NAME = re.compile(r"[^\W\d]\w*")
-_SHOWN_OF_STUDY = ("title", "flags", "flow")
-_NOT_SHOWN_OF_INSTRUMENT = ("source",)
 
 
 def text_faults(
@@ -45,11 +41,12 @@ def text_faults(
         for document in part.documents():
             if document in loaded.files:
                 yield from _document(loaded, document, part)
+    todo = "Write Markdown (**bold**, *italic*, a blank line between paragraphs), or leave it out."
     for name in sorted(loaded.files):
         if name.endswith(".md"):
             text, file = loaded.text(name), loading.source(loaded, name)
             for tag in texts.tags(text):
-                yield _html(file, texts.line_of(text, tag), tag, MARKDOWN)
+                yield _html(file, texts.line_of(text, tag), tag, todo)
     for instrument in sorted(loaded.instruments):
         asked = [part for part in parts if getattr(part, "instrument", None) == instrument]
         yield from _instrument(loaded, f"instruments/{instrument}.yaml", asked)
@@ -82,7 +79,7 @@ def _unfilled(text: str, names: Collection[str], where: str) -> Iterator[tuple[s
     for whom the names are."""
     known = f" Known there: {', '.join(sorted(names))}." if names else ""
     for name in texts.names(text):
-        if name not in names and _NAME.fullmatch(name):
+        if name not in names and re.fullmatch(r"[^\W\d]\w*", name):
             what = f"nothing is filled in for it {where}: {AS_IT_STANDS}"
             yield f"{{{name}}}", what, f"Correct it, or leave it out.{known}"
     for written in texts.near_names(text):
@@ -95,6 +92,16 @@ def _html(file: Path, line: int, tag: str, todo: str) -> StudyError:
     return StudyError.at(file, line, tag, f"HTML is shown as text: {AS_IT_STANDS}", todo)
 
 
+def _without_marks(
+    file: Path, line: int, place: Path_, text: str, names: Collection[str]
+) -> Iterator[StudyError]:
+    """Braces and HTML in words that are shown as they stand."""
+    for written, what, todo in _unfilled(text, names, "here"):
+        yield StudyError.at(file, line, f"{dotted(place)}: {written}", what, todo)
+    for tag in texts.tags(text, markdown=False):
+        yield _html(file, line, f"{dotted(place)}: {tag}", NO_MARKS)
+
+
 def _instrument(
     loaded: LoadedStudy, name: str, asked: Sequence[PlannedPart]
 ) -> Iterator[StudyError]:
@@ -102,25 +109,21 @@ def _instrument(
     file = loading.source(loaded, name)
     located = parse_yaml(file, loaded.files[name])
     for place, text in located.within(()):
-        if place[0] in _NOT_SHOWN_OF_INSTRUMENT:
-            continue
+        if place[0] == "source":
+            continue  # it is not shown
         line = located.line(place)
-        filled: list[tuple[Collection[str], str]] = [(_of_item(located, place), "here")]
+        filled: list[tuple[Collection[str], str]] = [((), "here")]
         if place[0] == "instruction":
             filled = [(getattr(part, "values", ()), f"in the part {part.id!r}") for part in asked]
+        elif place[0] == "items" and len(place) > 2 and place[2] in ("name", "text"):
+            # See `Instrument.item`.
+            repeats = located.value["items"][place[1]].get("repeat")
+            filled = [(("stage",) if repeats else (), "here")]
         for names, where in filled:
             for written, what, todo in _unfilled(text, names, where):
                 yield StudyError.at(file, line, f"{dotted(place)}: {written}", what, todo)
         for tag in texts.tags(text, markdown=False):
             yield _html(file, line, f"{dotted(place)}: {tag}", NO_MARKS)
-
-
-def _of_item(located: Located, place: Path_) -> Collection[str]:
-    """The names that are filled in in the words of an item, see `Instrument.item`."""
-    if place[0] != "items" or len(place) < 3 or place[2] not in ("name", "text"):
-        return ()
-    item = located.value["items"][place[1]]
-    return ("stage",) if item.get("repeat") else ()
 
 
 def _study(loaded: LoadedStudy, located: Located) -> Iterator[StudyError]:
@@ -129,17 +132,13 @@ def _study(loaded: LoadedStudy, located: Located) -> Iterator[StudyError]:
     known: set[str] = set()
     if loaded.origin:  # names of files in what could not be read
         known = {"language", *loaded.study.factor_levels}
-    for key in _SHOWN_OF_STUDY:
+    for key in ("title", "flags", "flow"):
         if not isinstance(located.value, dict) or key not in located.value:
             continue
         for place, text in located.within((key,)):
             if text in templates or "only_if" in place:
                 continue
-            line = located.line(place)
-            for written, what, todo in _unfilled(text, known, "here"):
-                yield StudyError.at(loaded.path, line, f"{dotted(place)}: {written}", what, todo)
-            for tag in texts.tags(text, markdown=False):
-                yield _html(loaded.path, line, f"{dotted(place)}: {tag}", NO_MARKS)
+            yield from _without_marks(loaded.path, located.line(place), place, text, known)
 
 
 def _screens(loaded: LoadedStudy) -> Iterator[StudyError]:
@@ -173,8 +172,10 @@ def set_faults(stimulus_set: StimulusSet) -> Iterator[StudyError]:
     manifest, source = stimulus_set.manifest, read_set(stimulus_set.folder)
     file = stimulus_set.folder / source.name
     content = files.content(file, library.LARGEST).decode("utf-8-sig")
-    shown: list[tuple[Path_, str]] = [(("title",), manifest.title)]
-    shown.append((("method", "name"), manifest.method.name))
+    shown: list[tuple[Path_, str]] = [
+        (("title",), manifest.title),
+        (("method", "name"), manifest.method.name),
+    ]
     for index, class_ in enumerate(manifest.classes):
         shown.append((("classes", index, "name"), class_.name))
         shown.append((("classes", index, "marks"), class_.marks))
@@ -185,10 +186,7 @@ def set_faults(stimulus_set: StimulusSet) -> Iterator[StudyError]:
         shown += _translated(("concepts", index), concept.translations)
     for place, text in shown:
         line = texts.line_of(content, json.dumps(text, ensure_ascii=False))
-        for written, what, todo in _unfilled(text, (), "here"):
-            yield StudyError.at(file, line, f"{dotted(place)}: {written}", what, todo)
-        for tag in texts.tags(text, markdown=False):
-            yield _html(file, line, f"{dotted(place)}: {tag}", NO_MARKS)
+        yield from _without_marks(file, line, place, text, ())
 
 
 def _translated(

@@ -13,7 +13,6 @@ from labapp.study.conditions import VARIABLE
 from labapp.validating import faults_at, refuse_again
 
 Visualisation = Literal["traversals", "exemplars"]
-VISUALISATIONS: tuple[Visualisation, ...] = ("traversals", "exemplars")
 
 MODEL_ID = re.compile(MODEL)
 ModelId = Annotated[str, Field(pattern=MODEL)]

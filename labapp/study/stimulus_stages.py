@@ -24,8 +24,6 @@ StimuliOf = Callable[[str], StimulusSet]
 PredictMasked = Callable[[StimulusSet, Masking, Photo, str], Sequence[Logits]]
 """What the explained model makes of a photo masked by a method's scores: its logits, one a
 percentage of the masking; nothing where there is no model to ask."""
-MOST_DIGITS = 9
-"""Digits in the number of a set; Python itself refuses more than 4,300."""
 
 
 class IncompatibleStimuliError(ValueError):
@@ -41,7 +39,7 @@ def set_of(stages: StimulusStages, scope: Scope, planner: Planner) -> tuple[Stim
     IncompatibleStimuliError."""
     number = conditions.fill(str(stages.set), scope)
     stimuli = planner.stimuli_of(conditions.fill(stages.stimuli, scope))
-    if not number.isdecimal() or len(number) > MOST_DIGITS:
+    if not number.isdecimal() or len(number) > 9:  # Python itself refuses more than 4,300 digits
         raise IncompatibleStimuliError(
             "set", f"{number[:40]!r} is no number of a set", "Give a whole number."
         )

@@ -25,9 +25,6 @@ from labapp.study.instruments.items import USUAL
 from labapp.study.loading import WORDS, LoadedStudy, asset, in_language, source, word_files
 from labapp.study.schema import Study
 
-COMPLETE = "Add them; the English file shows what each says."
-NEWER = "Resume the session with the version of labapp that it was begun with."
-
 
 def words_of(loaded: LoadedStudy, *, begun: bool = False) -> dict[str, str]:
     """The checked words of a study, by key. Raises StudyError with every mistake in them.
@@ -60,7 +57,9 @@ def mistakes(loaded: LoadedStudy, *, begun: bool = False) -> Iterator[LabappErro
             yield error
             continue
         english = shipped_words(template, "en")
-        todo = NEWER if begun else COMPLETE
+        todo = "Add them; the English file shows what each says."
+        if begun:
+            todo = "Resume the session with the version of labapp that it was begun with."
         needed = shown(loaded.study, template)
         yield from _wrong(words, english, needed, source(loaded, name), located, todo)
 
@@ -100,15 +99,21 @@ def shipped_words(template: str, language: str) -> dict[str, str]:
 def _every_word(template: str, loaded: LoadedStudy, *, begun: bool) -> dict[str, str]:
     """The words of one file, with those of the fallback. template: its name with `{language}`."""
     study = loaded.study
-    languages = [study.language]
-    if study.fallback_language is not None:
-        languages.insert(0, study.fallback_language)
     words: dict[str, str] = {}
     shipped: dict[str, str] = {}
-    for language in languages:
+    for language in filter(None, (study.fallback_language, study.language)):
         words |= _in(loaded, in_language(template, language))
         shipped |= shipped_words(template, language)
-    return _brought_up(words, shipped, shipped_words(template, "en")) if begun else words
+    if not begun:
+        return words
+    # The screens of today show the study's own words where it has them and they still fit.
+    english = shipped_words(template, "en")
+    fit = {
+        key: text
+        for key, text in words.items()
+        if key in english and fields_of(text) <= fields_of(english[key])
+    }
+    return shipped | fit
 
 
 def in_fallback(loaded: LoadedStudy) -> dict[str, tuple[str, ...]]:
@@ -128,18 +133,6 @@ def _in(loaded: LoadedStudy, name: str) -> dict[str, str]:
     """The words of a file of the study; none where it is not there."""
     content = loaded.files.get(name)
     return {} if content is None else _words(source(loaded, name), content)
-
-
-def _brought_up(
-    words: dict[str, str], shipped: dict[str, str], english: dict[str, str]
-) -> dict[str, str]:
-    """The words of the screens of today: the study's own where it has them and they still fit."""
-    fit = {
-        key: text
-        for key, text in words.items()
-        if key in english and fields_of(text) <= fields_of(english[key])
-    }
-    return shipped | fit
 
 
 def _words(path: Path, content: bytes) -> dict[str, str]:

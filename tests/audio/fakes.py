@@ -19,7 +19,7 @@ DEVICE = Device(0, "Test Mic", "Test", 1, RATE, True)
 class Tone:
     """A stream that delivers a 400 Hz tone as time goes by, until told otherwise.
 
-    rate, channels as in InputStream. finished: end by itself; mute: deliver nothing more.
+    rate, channels as in ProcessInput. finished: end by itself; mute: deliver nothing more.
     """
 
     def __init__(self, rate: int = RATE, channels: int = 1) -> None:

@@ -32,7 +32,7 @@ class Tone:
 
 
 class Loudspeaker:
-    """An OutputStream. rate: at which it is open, whatever was asked for."""
+    """In place of a ProcessOutput. rate: at which it is open, whatever was asked for."""
 
     def __init__(self, rate: int) -> None:
         self.rate = rate

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from labapp.audio.capture import WavWriter
+from labapp.audio.recorder import Recorder
 from labapp.bids.verify import verify
 from labapp.errors import RecordError, SessionError, StudyError
 from labapp.events import Source
@@ -23,7 +24,6 @@ from labapp.journal.sessions import list_sessions
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events, recover
-from labapp.session.runner import SoundRecorder
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.state import Trial
@@ -320,7 +320,7 @@ def test_a_damaged_environment_is_told_and_left_as_it_is(tmp_path: Path) -> None
 def test_a_session_that_began_without_sound_goes_on_without(tmp_path: Path) -> None:
     path = drop(at_stage_one(tmp_path))
 
-    def never(*_: object) -> SoundRecorder:
+    def never(*_: object) -> Recorder:
         raise AssertionError("nobody was told of a recording")
 
     again = opening.resume(

@@ -2,14 +2,7 @@
 
 from labapp.study.instruments.asking import Choice, Choices, Option
 from labapp.study.instruments.instrument import Instrument
-from labapp.study.instruments.items import (
-    Item,
-    Rating,
-    Scale,
-    Slider,
-    Statement,
-    Written,
-)
+from labapp.study.instruments.items import Item, Rating, Scale, Slider, Statement, Written
 
 __all__ = [
     "Choice",

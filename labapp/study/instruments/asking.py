@@ -182,7 +182,7 @@ def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Valu
     required: dict[str, frozenset[Value]] = {}
     for name, wanted in instrument.items[index].only_if.items():
         place = items.get(name)
-        several = place is not None and instrument.items[place].several_values
+        several = place is not None and instrument.items[place].several
         if not several and not is_outside(name):
             required[name] = required.get(name, frozenset(listed(wanted))) & set(listed(wanted))
         if place is not None and place < index:
@@ -270,13 +270,6 @@ class _Choosing(Item):
     def offered(self) -> tuple[str, ...]:
         return tuple(option.id for option in self.options)
 
-    several: ClassVar[bool] = False
-    """Whether more than one can be chosen."""
-
-    @property
-    def several_values(self) -> bool:
-        return self.several
-
     @property
     def title(self) -> str:
         return self.name or self.text or " / ".join(option.text for option in self.options)
@@ -312,7 +305,7 @@ class _Choosing(Item):
         return value is not None and bool(value["chosen"])
 
     def said(self, value: Any) -> str:
-        words = {option.id: option.text for option in self.options}
+        words = self.answer_words()
         listed = ", ".join(words[option] for option in value["chosen"])
         return f"{listed}: {value['described']}" if value.get("described") else listed
 
@@ -343,8 +336,7 @@ class Choice(_Choosing):
         return self.offered()
 
     def column(self, where: str) -> Column:
-        levels = {option.id: option.text for option in self.options}
-        return Column("", f"{self.title} ({where})", levels=levels)
+        return Column("", f"{self.title} ({where})", levels=self.answer_words())
 
 
 class Choices(_Choosing):
@@ -360,8 +352,8 @@ class Choices(_Choosing):
 
     def column(self, where: str) -> Column:
         levels = ", ".join(f"{option.id} = {option.text}" for option in self.options)
-        words = f"{self.title} ({where}; all that were chosen, with ; between them; {levels})"
-        return Column("", words)
+        chosen = "all that were chosen, with ; between them"
+        return Column("", f"{self.title} ({where}; {chosen}; {levels})")
 
 
 @dataclass(frozen=True, slots=True)

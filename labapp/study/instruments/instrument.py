@@ -9,16 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.documents import (
-    SLUG,
-    Located,
-    Path_,
-    Problem,
-    Strict,
-    dotted,
-    read_yaml,
-    refused,
-)
+from labapp.documents import SLUG, Located, Path_, Problem, Strict, dotted, read_yaml, refused
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
@@ -152,9 +143,8 @@ class Instrument(Strict):
                     if item.id in score.ratings:
                         self._rating(name, item.id, score.numbers)
                 continue
-            if score.ratings:
-                for item_id in score.ratings:
-                    self._rating(name, item_id, score.numbers)
+            for item_id in score.ratings:
+                self._rating(name, item_id, score.numbers)
             scores[name] = score
         return scores or None
 

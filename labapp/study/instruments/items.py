@@ -56,10 +56,7 @@ def _in_language(value: Any, info: ValidationInfo) -> Any:
 
 
 _SCHEMA = {
-    "anyOf": [
-        {"type": "string"},
-        {"type": "object", "additionalProperties": {"type": "string"}},
-    ]
+    "anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]
 }
 
 Words = Annotated[str, BeforeValidator(_in_language), WithJsonSchema(_SCHEMA)]
@@ -109,6 +106,8 @@ class Item(Strict):
     """Whether it offers answers, instead of a field to write in."""
     shares_scale: ClassVar[bool] = False
     """Whether the scale of its instrument is its own where it names none."""
+    several: ClassVar[bool] = False
+    """Whether an answer can have several of its possible values at once."""
     always_answered: ClassVar[bool] = False
     """Whether it stands somewhere before anybody touches it: where is kept, and is no answer."""
 
@@ -124,11 +123,6 @@ class Item(Strict):
     def values(self, value: Any) -> tuple[Value, ...]:
         """A stored answer as conditions name it; nothing where it says nothing."""
         return (self.cells(value)[""],) if self.answered(value) else ()
-
-    @property
-    def several_values(self) -> bool:
-        """Whether an answer can have several of its possible values at once."""
-        return False
 
     def answer_of(self, values: tuple[Value, ...]) -> Any:
         """The answer, as stored, that is told by these values of `possible`."""

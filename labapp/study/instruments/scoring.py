@@ -4,8 +4,6 @@ A score whose answers are not all there is absent, never guessed and never NaN; 
 many items of a scale are enough (`missing.scale_items`). What a plan keeps is the declaration with
 the numbers that its items have (`Score`), so that a journal can be scored without the
 questionnaire.
-
-The rules by which scores are made: the shipped ones, and those of packages.
 """
 
 from __future__ import annotations

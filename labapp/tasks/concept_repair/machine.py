@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from labapp.clock import NS
 from labapp.events import Payload, UnstampedEvent
 from labapp.events.commands import Command, Next, Tick
 from labapp.events.durations import Pauses
@@ -67,7 +68,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         trial, limit_s = state.trial, self.part.item_limit_s
         if limit_s is None or trial is None or trial.outcome is not None:
             return None
-        return None if trial.started_ns is None else trial.started_ns + round(limit_s * stage.NS)
+        return None if trial.started_ns is None else trial.started_ns + round(limit_s * NS)
 
     def next_deadline(self, state: RepairState) -> int | None:
         return stage.next_deadline(state, self.limit_ns(state))

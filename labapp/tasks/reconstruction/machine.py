@@ -9,13 +9,14 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.clock import NS
 from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import TrialEnded
 from labapp.plugins import stage
-from labapp.plugins.stage import INTERRUPTED, NS
+from labapp.plugins.stage import INTERRUPTED
 from labapp.representations.distance import reached
 from labapp.representations.space import LatentSpace
 from labapp.study.assignment import attempt_at, generator
