@@ -477,8 +477,13 @@ Value = str | int | float
 
 
 class Message(str):
-    """One of these sentences in English, which still knows its code and values. code: of `FORMS`;
-    values: by name numbers, texts, and sentences within this one."""
+    """One of these sentences in English, which still knows its code and values.
+
+    Attributes
+    ----------
+    code : of `FORMS`.
+    values : by name numbers, texts, and sentences within this one.
+    """
 
     code: str
     values: dict[str, Value]

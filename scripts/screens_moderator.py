@@ -148,7 +148,9 @@ def home(study: str = "quickstart") -> Iterator[Shot]:
     yield "m02-home-not-ready", window
     view.ready.set_audio("optional", [MIC], None)
     view.set_checklist([checklist.microphone_row("optional", Microphone(None))])
-    view.interrupted.set_lines([Interrupted(Path("/x"), "quickstart", "P05", "2026-01-02T14:32:00Z")] * 2)
+    view.interrupted.set_lines(
+        [Interrupted(Path("/x"), "quickstart", "P05", "2026-01-02T14:32:00Z")] * 2
+    )
     yield "m03-home-interrupted", window
     view.interrupted.set_lines([])
     error = DataFolderError(

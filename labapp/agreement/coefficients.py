@@ -110,8 +110,13 @@ class Alpha:
 
 
 def alpha_for(ratings: Ratings, level: Level) -> Alpha:
-    """Alpha at a level, with the scale of these ratings. Raises ValueError where numbers are needed
-    and the ratings are none, or a ratio is asked for of numbers below zero."""
+    """Alpha at a level, with the scale of these ratings.
+
+    Raises
+    ------
+    ValueError
+        Numbers are needed and the ratings are none, or a ratio is asked for of numbers below zero.
+    """
     if level in ("nominal", "ordinal"):
         return Alpha(level)
     scale = tuple(float(value) for value in ratings.categories)
@@ -382,8 +387,12 @@ class Intraclass:
 
 @dataclass(frozen=True, slots=True)
 class UnitizingAlpha:
-    """The older alpha of a category, or of several: disagreement, of several categories their
-    sums."""
+    """The older alpha of a category, or of several.
+
+    Attributes
+    ----------
+    observed, expected : disagreement; of several categories their sums.
+    """
 
     observed: float
     expected: float
@@ -604,8 +613,12 @@ def labels_at(
     """By instant the codes that hold there, as numbers of `labels`, shape (n_instants,). Both ends
     of a stretch belong to it, as in BORIS.
 
-    spans: of one rater; they may overlap; grid: in order of time; labels: the numbers of sets of
-    codes; those that are new are added.
+    Parameters
+    ----------
+    spans : of one rater; they may overlap.
+    grid : ndarray of int64, shape (n_instants,)
+        In order of time.
+    labels : the numbers of sets of codes; those that are new are added.
     """
     numbers = np.full(len(grid), labels.setdefault(frozenset(), len(labels)), np.int64)
     for span in spans:

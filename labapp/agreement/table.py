@@ -116,8 +116,12 @@ class RatingTable:
 
 
 def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficient:
-    """How far the raters of a table agree. Raises AgreementError where a cell does not fit the
-    level, or the measure knows no such level."""
+    """How far the raters of a table agree.
+
+    Raises
+    ------
+    AgreementError : a cell does not fit the level, or the measure knows no such level.
+    """
     if measure != "alpha" and level != "nominal":
         _refuse(
             table.path,

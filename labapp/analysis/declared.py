@@ -58,8 +58,11 @@ def factor_column(factor: str) -> str:
 class Declaration(Declared):
     """What a study declares, as its sessions have it; the defaults where it says nothing.
 
-    study: id of the study; versions: of the study file that declare exactly this, ascending;
-    others: by version of the study file that declares something else, the keys that differ.
+    Attributes
+    ----------
+    study : id of the study.
+    versions : of the study file that declare exactly this, ascending.
+    others : by version of the study file that declares something else, the keys that differ.
     """
 
     study: str
@@ -250,7 +253,12 @@ def within_columns(declared: Iterable[str]) -> tuple[Column, ...]:
 
 class SessionFactors:
     """The factors of one session: its participant's levels, and those of each part of its plan.
-    planned: the session's first event; parts: its parts by id, in the plan's order."""
+
+    Parameters
+    ----------
+    planned : the session's first event.
+    parts : its parts by id, in the plan's order.
+    """
 
     def __init__(self, planned: SessionPlanned, parts: Mapping[str, PlannedPart]) -> None:
         self.declared = declared_text(planned)

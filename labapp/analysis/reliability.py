@@ -216,8 +216,11 @@ FACTOR_ITEMS = 3
 class Alpha:
     """Cronbach's (1951) coefficient, with the 95 % interval of Feldt, Woodruff and Salih (1987).
 
-    value: None where it was not worked out; low, high: the ends of the interval; why: why there is
-    no value, else empty.
+    Attributes
+    ----------
+    value : None where it was not worked out.
+    low, high : the ends of the interval.
+    why : why there is no value; else empty.
     """
 
     value: float | None = None
@@ -228,9 +231,14 @@ class Alpha:
 
 @dataclass(frozen=True)
 class Omega:
-    """McDonald's (1999) omega total of one factor. value: None where it was not worked out;
-    loadings: of the standardised items, none without a value; why: why there is no value, or what
-    is to be known of it, else empty."""
+    """McDonald's (1999) omega total of one factor.
+
+    Attributes
+    ----------
+    value : None where it was not worked out.
+    loadings : of the standardised items; none without a value.
+    why : why there is no value, or what is to be known of it; else empty.
+    """
 
     value: float | None = None
     loadings: tuple[float, ...] = ()

@@ -206,9 +206,14 @@ class SessionSpeech:
 
 @dataclass(slots=True)
 class TrialTrace:
-    """What the hand did in an attempt at a trial, in session time. moves_ns, dials: when a dial was
-    turned, and which, from 0; compared_ns: when a picture was compared with the target; alignments:
-    what came of it."""
+    """What the hand did in an attempt at a trial, in session time.
+
+    Attributes
+    ----------
+    moves_ns, dials : when a dial was turned, and which, from 0.
+    compared_ns : when a picture was compared with the target.
+    alignments : what came of it.
+    """
 
     moves_ns: list[int] = field(default_factory=list)
     dials: list[int] = field(default_factory=list)

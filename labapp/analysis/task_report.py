@@ -33,8 +33,14 @@ F = TypeVar("F")
 
 @dataclass(frozen=True)
 class ReportedStudy:
-    """One study of the report. name: its id; anchor: what the page's ids begin with; tables,
-    counted: its rows, of all sessions and of those that count."""
+    """One study of the report.
+
+    Attributes
+    ----------
+    name : its id.
+    anchor : what the page's ids begin with.
+    tables, counted : its rows, of all sessions and of those that count.
+    """
 
     name: str
     anchor: str

@@ -62,8 +62,15 @@ def bundled_annotations(record: Record) -> dict[str, bytes]:
 
 def leaving_annotations(record: Record) -> SessionAnnotations:
     """What was said about a session, as it may leave the lab: equal to what is read of a bundle.
-    record: as it goes into the export: a de-identified one where its rows were reduced. Raises
-    AnnotationError if a file of it is damaged."""
+
+    Parameters
+    ----------
+    record : as it goes into the export: a de-identified one where its rows were reduced.
+
+    Raises
+    ------
+    AnnotationError : a file of it is damaged.
+    """
     return annotations_in(_FilesInMemory(bundled_annotations(record)), record)
 
 
@@ -103,8 +110,13 @@ class _FilesInMemory:
 
 @dataclass
 class _Bundled:
-    """A session's annotations on their way into a bundle. used: SHA-256 of the codebooks that marks
-    were given by."""
+    """A session's annotations on their way into a bundle.
+
+    Attributes
+    ----------
+    record : as it goes into the bundle.
+    used : SHA-256 of the codebooks that marks were given by.
+    """
 
     record: Record
     used: set[str] = field(default_factory=set)

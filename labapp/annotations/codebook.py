@@ -168,8 +168,12 @@ class Codebook:
 
 
 def read(path: Path) -> Codebook:
-    """The codebook in a file. Raises AnnotationError if it cannot be read, or is none: with every
-    mistake, its line, what is allowed."""
+    """The codebook in a file.
+
+    Raises
+    ------
+    AnnotationError : it cannot be read, or is none: with every mistake, its line, what is allowed.
+    """
     try:
         content = files.content(path, LARGEST)
     except OSError as error:
@@ -189,8 +193,16 @@ def parse(content: bytes, path: Path) -> Codebook:
 
 
 def codebooks_of(study: Path) -> tuple[Codebook, ...]:
-    """The codebooks of a study, by their ids. Raises AnnotationError if a codebook of it is wrong,
-    or two have the same id."""
+    """The codebooks of a study, by their ids.
+
+    Parameters
+    ----------
+    study : the folder with its sessions.
+
+    Raises
+    ------
+    AnnotationError : a codebook of it is wrong, or two have the same id.
+    """
     by_id: dict[str, tuple[Path, Codebook]] = {}
     for path in _own_files(study):
         codebook = read(path)
@@ -291,8 +303,12 @@ def _words_of(text: str) -> list[str]:
 
 
 def versions_of(study: Path) -> dict[str, Codebook]:
-    """Every version of a codebook that marks of a study were given by, by its SHA-256. Raises
-    AnnotationError if one of them cannot be read, or was changed."""
+    """Every version of a codebook that marks of a study were given by, by its SHA-256.
+
+    Raises
+    ------
+    AnnotationError : one of them cannot be read, or was changed.
+    """
     versions: dict[str, Codebook] = {}
     for path in sorted(codebook_versions(study).glob("*.yaml")):
         codebook = as_named(read(path), path.stem)

@@ -35,8 +35,12 @@ Record_ = TypeVar("Record_")
 
 
 class Fold(Protocol):
-    """What a file of lines holds. opened: what was said when it was opened last: of which session
-    it is, and who works on it."""
+    """What a file of lines holds.
+
+    Attributes
+    ----------
+    opened : what was said when it was opened last: of which session it is, and who works on it.
+    """
 
     opened: Mapping[str, Any]
 
@@ -149,7 +153,12 @@ class EditedFile:
     another day: the file itself says what was done. Not beyond what settles it, such as freezing
     units, finishing a coding or redacting, and nothing that somebody else changed since.
 
-    remark: what a crash had cut off at its end, in words; empty where nothing was."""
+    Attributes
+    ----------
+    path : the file.
+    remark : str
+        What a crash had cut off at its end, in words; empty where nothing was.
+    """
 
     OPENED: ClassVar[str]
     """The kind of line that says who opened the file."""

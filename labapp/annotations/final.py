@@ -24,7 +24,7 @@ def final_marks(
     assignments: Sequence[Assignment] = (),
     codebook_ids: Mapping[str, str] = NO_IDS,
 ) -> tuple[Mark, ...]:
-    """The marks that count in a session, in order of time.
+    """The marks that count in a session.
 
     Of each tier the marks of the primary rater, by the assignments; of a tier that a single rater
     coded, where nothing is assigned, the marks of that rater. What a named adjudicator settled
@@ -34,9 +34,14 @@ def final_marks(
 
     Parameters
     ----------
+    annotations : of one session.
     assignments : who codes what; those of other sessions are passed over.
     codebook_ids : the ids of codebooks by the SHA-256 of their versions: tiers of two codebooks are
         two tiers, also where they are called the same.
+
+    Returns
+    -------
+    In order of time.
 
     Raises
     ------

@@ -19,8 +19,13 @@ from labapp.resources import cache_root
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What a session is known by. journal: hash of its last event, which all events before go into;
-    sound: SHA-256 of each sound file, by its name in the session's folder."""
+    """What a session is known by.
+
+    Attributes
+    ----------
+    journal : hash of its last event, which all events before go into.
+    sound : SHA-256 of each sound file, by its name in the session's folder.
+    """
 
     journal: str
     sound: Mapping[str, str]
@@ -31,8 +36,12 @@ class SessionIdentity:
 
 
 def identity_of(record: Record, session: Path) -> SessionIdentity:
-    """What a recorded session is known by. session: its folder. Raises AnnotationError if a sound
-    file cannot be read."""
+    """What a recorded session is known by. session: its folder.
+
+    Raises
+    ------
+    AnnotationError : a sound file cannot be read.
+    """
     sound: dict[str, str] = {}
     for audio in record.audio:
         if files.is_file(session / audio.file):

@@ -39,8 +39,12 @@ Rewritten = tuple[Iterable[Line], tuple[str, Mapping[str, Any]]]
 
 
 def read(path: Path) -> Lines:
-    """The lines of a file; none where it is not there. Raises AnnotationError if it cannot be read,
-    or a line of it is damaged."""
+    """The lines of a file; none where it is not there.
+
+    Raises
+    ------
+    AnnotationError : it cannot be read, or a line of it is damaged.
+    """
     return checked(parse(content_of(path)), str(path))
 
 
@@ -71,9 +75,13 @@ class HeldFile:
 
 @contextmanager
 def held(path: Path) -> Iterator[HeldFile]:
-    """A file of lines that is read and then replaced: nobody can write to it in between. Raises
-    AnnotationsBusy if it is open in another window. Raises AnnotationError if it cannot be read, or
-    a line of it is damaged."""
+    """A file of lines that is read and then replaced: nobody can write to it in between.
+
+    Raises
+    ------
+    AnnotationsBusy : it is open in another window.
+    AnnotationError : it cannot be read, or a line of it is damaged.
+    """
     _make_folder(path)
     lock = _locked(path)
     try:
@@ -100,9 +108,18 @@ class Ledger:
     its end, in words; it was taken away."""
 
     def __init__(self, path: Path, patience_s: float = 0.0) -> None:
-        """Open a file, or make it. patience_s: how long to wait for another program that holds it,
-        in s. Raises AnnotationsBusy if another window holds it. Raises AnnotationError if it cannot
-        be read or written, or a line of it is damaged."""
+        """Open a file, or make it.
+
+        Parameters
+        ----------
+        path : the file.
+        patience_s : how long to wait for another program that holds it, in s.
+
+        Raises
+        ------
+        AnnotationsBusy : another window holds it.
+        AnnotationError : it cannot be read or written, or a line of it is damaged.
+        """
         self.path = path
         _make_folder(path)
         self._lock = _locked(path, patience_s)
@@ -160,8 +177,12 @@ class Ledger:
         return self.append_all([(kind, body)])[0]
 
     def append_all(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Line]:
-        """Add lines that belong together: kinds with bodies. Raises AnnotationError if they cannot
-        be stored or written; none of them is in the file then."""
+        """Add lines that belong together: kinds with bodies.
+
+        Raises
+        ------
+        AnnotationError : they cannot be stored or written; none of them is in the file then.
+        """
         lines: list[Line] = []
         utc = next_utc(self.lines[-1].utc if self.lines else "")
         for seq, (kind, body) in enumerate(entries, start=len(self.lines) + 1):

@@ -82,8 +82,12 @@ class Lines:
 
 def encode(line: Line, prev: str = "") -> bytes:
     """A line as its file has it, with its checksum and without the line's end. prev: the hash of
-    what is above it in the file, where the line is chained. Raises AnnotationError if a text of it
-    holds half a character, a number is too large, or it is too long."""
+    what is above it in the file, where the line is chained.
+
+    Raises
+    ------
+    AnnotationError : a text of it holds half a character, a number is too large, or it is too long.
+    """
     fields = line._asdict()
     if prev:
         fields[PREV] = prev

@@ -334,7 +334,12 @@ def _zip(top: Path, stream: IO[bytes]) -> None:
 
 
 def read_pack(folder: Path) -> Pack:
-    """The pack in a folder. Raises AnnotationError if there is none, or it is of a newer labapp."""
+    """The pack in a folder.
+
+    Raises
+    ------
+    AnnotationError : there is none, or it is of a newer labapp.
+    """
     try:
         facts = json_value(files.content(folder / FILE, files.MIB))
         if facts["labapp_pack"] != FORMAT:
@@ -368,8 +373,12 @@ def is_pack(path: Path) -> bool:
 
 def open_pack(path: Path) -> Pack:
     """A pack to work with: its folder, or its archive, unpacked beside it when it is opened first.
-    Raises AnnotationError if it is none, it is damaged, or something else stands where it would be
-    unpacked."""
+
+    Raises
+    ------
+    AnnotationError
+        It is none, it is damaged, or something else stands where it would be unpacked.
+    """
     if files.is_folder(path):
         return read_pack(path)
     folder = path.with_suffix("")

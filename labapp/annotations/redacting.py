@@ -111,10 +111,19 @@ def redact(
 ) -> RedactionReport:
     """Let neither sound nor words of a stretch leave the lab, and take the words out of its files.
 
-    t0_ns, t1_ns: session time; replacement: what stands for the words. Raises SessionBusy if a
-    window has annotations of the session open, and AnnotationError if the stretch has no length, or
-    a file cannot be read or written: what was begun goes on when it is called again with the same
-    stretch."""
+    Parameters
+    ----------
+    session : the session's folder.
+    t0_ns, t1_ns : session time.
+    by : who redacts; a rater's name.
+    replacement : what stands for the words.
+
+    Raises
+    ------
+    SessionBusy : a window has annotations of the session open.
+    AnnotationError : the stretch has no length, or a file cannot be read or written. What was begun
+        goes on when it is called again with the same stretch.
+    """
     session = session.absolute()
     refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and redact then.")
     record = open_record(session)
@@ -258,7 +267,13 @@ def refuse_open(
     todo: str = "Close the coding window, and withdraw the session again.",
 ) -> None:
     """Raises SessionBusy where a window has annotations of a session open: it would go on writing
-    to what is deleted or written anew. session: its folder, which need not exist any more."""
+    to what is deleted or written anew.
+
+    Parameters
+    ----------
+    session : its folder, which need not exist any more.
+    safe, todo : what is safe then, and what to do.
+    """
     folder = annotations_folder(session)
     if not files.is_folder(folder):
         return
@@ -281,9 +296,16 @@ Kind = Literal["units", "texts", "codes"]
 
 
 def forget_annotations(session: Path) -> tuple[Kind, ...]:
-    """Delete all units, texts and marks of a session, and its videos; which of units, texts and
-    codes there were. Raises DataFolderError if not all of it could be deleted; calling it again
-    goes on."""
+    """Delete all units, texts and marks of a session, and its videos.
+
+    Returns
+    -------
+    Which of units, texts and codes there were.
+
+    Raises
+    ------
+    DataFolderError : not all of it could be deleted; calling it again goes on.
+    """
     folder = annotations_folder(session)
     if not files.exists(folder):
         return ()
@@ -344,8 +366,13 @@ def redacted_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
 
 @dataclass(frozen=True)
 class RedactedTree:
-    """The files of a tree, with zeros in the redacted frames of its sound files. silent: frames
-    that are zeros, by the names of files."""
+    """The files of a tree, with zeros in the redacted frames of its sound files.
+
+    Attributes
+    ----------
+    tree : where they lie.
+    silent : frames that are zeros, by the names of files.
+    """
 
     tree: Tree
     silent: Mapping[str, Ranges]

@@ -100,9 +100,16 @@ def is_redacted(t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> bool
 def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> Text:
     """A text without the words that were said in redacted stretches of its unit.
 
-    Words whose times are known go one by one, and the replacement stands there. Where the text has
-    no times for its words, or they do not make up the text, nobody can tell which of them were said
-    in the stretch: the whole text goes."""
+    Words whose times are known go one by one, and the replacement stands there. Where the text
+    has no times for its words, or they do not make up the text, nobody can tell which of them were
+    said in the stretch: the whole text goes.
+
+    Parameters
+    ----------
+    text : of a unit.
+    t0_ns, t1_ns : session time of the unit.
+    redactions : of the session.
+    """
     within = [r for r in redactions if is_redacted(t0_ns, t1_ns, (r,))]
     if not within or not text.text:
         return text

@@ -149,7 +149,13 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class CloseReport:
-    """What was said to be done, or locked. left_out: sessions that cannot be used, and why."""
+    """What was said to be done, or locked.
+
+    Attributes
+    ----------
+    closed : by session and rater.
+    left_out : sessions that cannot be used, and why.
+    """
 
     closed: tuple[Closed, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -264,8 +270,13 @@ def uncoded_units(
 
 @dataclass(frozen=True, slots=True)
 class StudyDisagreements:
-    """Where raters differ. left_out: sessions that cannot be used, and raters whose coding is not
-    locked yet, and why."""
+    """Where raters differ.
+
+    Attributes
+    ----------
+    differences : over all sessions.
+    left_out : sessions that cannot be used, and raters whose coding is not locked yet, and why.
+    """
 
     differences: tuple[Disagreement, ...]
     left_out: tuple[tuple[str, str], ...]

@@ -27,9 +27,13 @@ def sound_of(record: Record, silenced: Iterable[tuple[int, int]] = ()) -> Record
 
 
 def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
-    """Where somebody speaks in the sound of a session, in session time and its order. sound: also
-    what is silenced in it is listened to; pause_s: speech of a file with a pause shorter than this,
-    in s, is one stretch."""
+    """Where somebody speaks in the sound of a session, in session time and its order.
+
+    Parameters
+    ----------
+    sound : also what is silenced in it is listened to.
+    pause_s : speech of a file with a pause shorter than this, in s, is one stretch.
+    """
     heard: list[tuple[int, int]] = []
     for span in sound.spans:
         fit = sound.fit(span.file)

@@ -72,8 +72,16 @@ def annotations_of(
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
     the participant did not agree that what was said is written down.
 
-    events: its journal, where that was read already. Raises AnnotationError if a file of it cannot
-    be read, a line is damaged, or a file is of another session."""
+    Parameters
+    ----------
+    record : a session folder or a bundle.
+    events : its journal, where that was read already.
+
+    Raises
+    ------
+    AnnotationError
+        A file of it cannot be read, a line is damaged, or a file is of another session.
+    """
     return annotations_in(annotations_tree(record), record, events)
 
 

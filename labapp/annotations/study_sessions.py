@@ -15,8 +15,14 @@ from labapp.journal.sessions import sessions_in
 
 @dataclass(frozen=True)
 class AnnotatedSession:
-    """A session with what was said about it. annotations: what was said about it, as far as it may
-    be shown."""
+    """A session with what was said about it.
+
+    Attributes
+    ----------
+    path : its folder.
+    record : as recorded.
+    annotations : what was said about it, as far as it may be shown.
+    """
 
     path: Path
     record: Record
@@ -30,8 +36,13 @@ class AnnotatedSession:
 
 @dataclass(frozen=True)
 class StudySessions:
-    """The sessions of a study. usable: in the order of their starts; left_out: the names of the
-    others, and why each is left out."""
+    """The sessions of a study.
+
+    Attributes
+    ----------
+    usable : in the order of their starts.
+    left_out : the names of the others, and why each is left out.
+    """
 
     usable: tuple[AnnotatedSession, ...]
     left_out: tuple[tuple[str, str], ...]

@@ -74,8 +74,13 @@ class TextsFold:
 
 
 class TextsFile(EditedFile):
-    """The text of a session, open for work. allowed: whether the participant agreed that what was
-    said is written down."""
+    """The text of a session, open for work.
+
+    Attributes
+    ----------
+    by : who works on it.
+    allowed : whether the participant agreed that what was said is written down.
+    """
 
     OPENED = OPENED
 
@@ -132,8 +137,13 @@ class TextsFile(EditedFile):
         return written
 
     def note_recogniser(self, facts: Mapping[str, Any]) -> None:
-        """Write down which program writes the texts that follow, where that is not said yet. facts:
-        its `id`, which no other has, and what else is to be known of it."""
+        """Write down which program writes the texts that follow, where that is not said yet.
+
+        Parameters
+        ----------
+        facts : mapping of str to value
+            Its `id`, which no other has, and what else is to be known of it.
+        """
         if dict(self._texts.recognisers.get(str(facts["id"]), {})) != dict(facts):
             self._append([(RECOGNISED, facts)])
 

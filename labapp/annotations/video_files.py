@@ -243,8 +243,13 @@ def video_tree(record: Record) -> Tree:
 
 
 def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
-    """The videos of a session, as they were added; none without the participant's agreement. Raises
-    AnnotationError if the list is damaged. Raises RecordError if it cannot be read."""
+    """The videos of a session, as they were added; none without the participant's agreement.
+
+    Raises
+    ------
+    AnnotationError : the list is damaged.
+    RecordError : it cannot be read.
+    """
     if not agreed_to_video(record) or record.withdrawn == "delete":
         return ()
     tree = video_tree(record)

@@ -104,7 +104,11 @@ class PacketQueue:
 
 class PortAudioInput:
     """An open PortAudio stream of 16-bit sound, at the device's own rate unless another is given.
-    Raises AudioError: the device cannot be opened at its own rate."""
+
+    Raises
+    ------
+    AudioError : the device cannot be opened at its own rate.
+    """
 
     def __init__(self, device: Device, rate: int | None = None) -> None:
         sounddevice = portaudio.load()
@@ -204,8 +208,11 @@ class WavWriter:
     """Appends sound to a new file; keeps it in memory while the disk refuses it.
 
     frames counts everything accepted, on disk or waiting, in order; on_disk what is in the file.
-    Raises FileExistsError: the file exists; sound is never overwritten; OSError: the file cannot be
-    made.
+
+    Raises
+    ------
+    FileExistsError : the file exists; sound is never overwritten.
+    OSError : the file cannot be made.
     """
 
     def __init__(self, path: Path, rate: int, max_waiting_s: float = 120.0) -> None:
@@ -252,8 +259,12 @@ class WavWriter:
             self._waiting.append(frames)
 
     def flush(self) -> None:
-        """Write what waits, in order; what was written stays so if the rest is refused. Raises
-        OSError: the disk refuses (full, gone); nothing is lost, call again later."""
+        """Write what waits, in order; what was written stays so if the rest is refused.
+
+        Raises
+        ------
+        OSError : the disk refuses (full, gone); nothing is lost, call again later.
+        """
         while self._waiting:
             head = self._waiting[0]
             if isinstance(head, int):
@@ -272,8 +283,12 @@ class WavWriter:
                     self._waiting[0] = head[put:]
 
     def sync(self) -> SyncPoint | None:
-        """Make everything in the file durable; None if nothing came since the last sync. Raises
-        OSError: the disk refuses; call again later."""
+        """Make everything in the file durable; None if nothing came since the last sync.
+
+        Raises
+        ------
+        OSError : the disk refuses; call again later.
+        """
         if self.on_disk == self._synced:
             return None
         self._put(wav_header(self.rate, self._written), 0)

@@ -26,8 +26,11 @@ TONE_DBFS = -20.0
 class MicrophoneProbe:
     """Listens to a microphone for a meter; keeps nothing but the last `keep_s` seconds in memory.
 
-    Call `close` at the end (or use `contextlib.closing`). Raises AudioError: the microphone cannot
-    be opened.
+    Call `close` at the end (or use `contextlib.closing`).
+
+    Raises
+    ------
+    AudioError : the microphone cannot be opened.
     """
 
     def __init__(
@@ -124,8 +127,13 @@ class RecordTest:
 
 
 def record_test(device: Device, seconds: float) -> RecordTest:
-    """Record for some seconds into memory, counted from the first sound that arrives. Raises
-    AudioError: the microphone cannot be opened; DeviceGone: it gives no sound."""
+    """Record for some seconds into memory, counted from the first sound that arrives.
+
+    Raises
+    ------
+    AudioError : the microphone cannot be opened.
+    DeviceGone : it gives no sound.
+    """
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
         samples = _wait_for(probe, seconds)
     values = samples.astype(np.float64) / 32768.0
@@ -160,8 +168,12 @@ class LoopbackCheck:
 def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
     """Play a soft tone on the default output and listen for it.
 
-    A headset's microphone need not hear it: not heard is a hint, not a failure. Raises AudioError:
-    microphone or output cannot be opened; DeviceGone: the microphone gives no sound.
+    A headset's microphone need not hear it: not heard is a hint, not a failure.
+
+    Raises
+    ------
+    AudioError : microphone or output cannot be opened.
+    DeviceGone : the microphone gives no sound.
     """
     sounddevice = portaudio.load()
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:

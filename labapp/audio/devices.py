@@ -60,8 +60,11 @@ class Device:
 def list_devices(*, refresh: bool = True) -> list[Device]:
     """Every device that can record, in PortAudio's order.
 
-    refresh: look again for devices plugged in since. Raises AudioError: PortAudio is missing or
-    cannot start.
+    refresh: look again for devices plugged in since.
+
+    Raises
+    ------
+    AudioError : PortAudio is missing or cannot start.
     """
     sounddevice = portaudio.load()
     if refresh:
@@ -104,8 +107,12 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
 
 
 class MicrophoneFinder:
-    """Looks for a microphone in a thread of its own until it is closed. other_than: device that is
-    gone: its recorder looks for it itself."""
+    """Looks for a microphone in a thread of its own until it is closed.
+
+    Parameters
+    ----------
+    other_than : device that is gone: its recorder looks for it itself.
+    """
 
     def __init__(self, other_than: Device | None = None) -> None:
         self._other_than = other_than
@@ -149,9 +156,12 @@ def choose(spec: str = DEFAULT, *, refresh: bool = True) -> Device:
     """The device named `NAME`, `NAME@HOSTAPI`, or `default` for the system's own choice.
 
     A name need not be complete: an exact match wins, else a part of a name that only one device
-    has. Of several host APIs with the same name the default device wins, then the first. Raises
-    NoMicrophone: there is no such device, or the text fits several; the message lists them;
-    AudioError: PortAudio is missing or cannot start.
+    has. Of several host APIs with the same name the default device wins, then the first.
+
+    Raises
+    ------
+    NoMicrophone : there is no such device, or the text fits several; the message lists them.
+    AudioError : PortAudio is missing or cannot start.
     """
     return pick(list_devices(refresh=refresh), spec)
 

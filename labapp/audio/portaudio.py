@@ -19,8 +19,12 @@ _lock = threading.RLock()
 
 
 def load() -> ModuleType:
-    """The `sounddevice` module. Raises AudioError: PortAudio's library is not on this machine, or
-    cannot start."""
+    """The `sounddevice` module.
+
+    Raises
+    ------
+    AudioError : PortAudio's library is not on this machine, or cannot start.
+    """
     with _lock:
         try:
             return importlib.import_module("sounddevice")

@@ -53,8 +53,13 @@ _SAME_RATE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class SoundSpan:
-    """A sound file on the session's clock. t0_ns, t1_ns: session time of its first frame, and of
-    the end of its last; file: its name in the session's folder."""
+    """A sound file on the session's clock.
+
+    Attributes
+    ----------
+    t0_ns, t1_ns : session time of its first frame, and of the end of its last.
+    file : its name in the session's folder.
+    """
 
     t0_ns: int
     t1_ns: int
@@ -484,7 +489,11 @@ class RepairReport:
 
 def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[int, ...]]:
     """Frames acknowledged by the blocks, and first frames of those whose sound is not what was
-    written (cut off or changed). Reads only. Raises OSError: the file is missing or cannot be read.
+    written (cut off or changed). Reads only.
+
+    Raises
+    ------
+    OSError : the file is missing or cannot be read.
     """
     acknowledged = 0
     damaged = []
@@ -520,8 +529,11 @@ def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> Repa
     """Make a cut-off file whole.
 
     rate : nominal rate from audio.started, for a header that never reached the disk. blocks : the
-    file's audio.block events. Raises RecordError: the file is missing, cannot be written, or is
-    something else than our sound.
+    file's audio.block events.
+
+    Raises
+    ------
+    RecordError : the file is missing, cannot be written, or is something else than our sound.
     """
     try:
         size = path.stat().st_size

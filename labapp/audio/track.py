@@ -75,7 +75,7 @@ class Outbox:
 
 
 class Track:
-    """One WAV file and its events. Raises FileExistsError, OSError: the file cannot be made.
+    """One WAV file and its events.
 
     Parameters
     ----------
@@ -85,6 +85,10 @@ class Track:
     from_perf_ns : session time of a `time.perf_counter_ns` reading.
     min_free_bytes : free disk space below which an alarm is raised.
     silent_after_s : time without a voice after which the state is silent.
+
+    Raises
+    ------
+    FileExistsError, OSError : the file cannot be made.
     """
 
     def __init__(
@@ -308,9 +312,12 @@ CATCH_UP_S = 0.005
 class PlacedPacket:
     """A packet that is ready to be written, and the silence that belongs before it.
 
-    frames: frames of the packet; lost: frames to fill with silence before it; cause: empty, or
-    overflow, queue or stalled. If the host reports an overflow although no time is missing, there
-    is a cause, and `lost` is 0.
+    Attributes
+    ----------
+    frames : frames of the packet.
+    lost : frames to fill with silence before it.
+    cause : empty, or overflow, queue or stalled. If the host reports an overflow although no time
+        is missing, there is a cause, and `lost` is 0.
     """
 
     packet: Packet
@@ -320,8 +327,13 @@ class PlacedPacket:
 
 
 class PacketTimeline:
-    """One stream from its start to its end. rate: frames per second; channels: channels interleaved
-    in the packets."""
+    """One stream from its start to its end.
+
+    Parameters
+    ----------
+    rate : frames per second.
+    channels : channels interleaved in the packets.
+    """
 
     def __init__(self, rate: int, channels: int = 1) -> None:
         self._rate = rate

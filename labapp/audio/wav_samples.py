@@ -50,8 +50,11 @@ class Samples(Protocol):
 class WavForm:
     """Where the samples of a WAV file lie.
 
-    rate: frames a second; 0 where the header never reached the disk; first_byte: of the samples;
-    frames: as the length of the file says: the header of a killed run is a second old.
+    Attributes
+    ----------
+    rate : frames a second; 0 where the header never reached the disk.
+    first_byte : of the samples.
+    frames : as the length of the file says: the header of a killed run is a second old.
     """
 
     rate: int

@@ -24,11 +24,13 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
     """Every package under `root` (by default the shipped and the user's), then every shipped recipe
     of which there is none, by id.
 
-    Returns a row each: id, title, learner, data, size, trained, shipped (whether the package comes
-    with labapp); of packages also folder, task and concepts (the accuracy on test rows, null where
+    Returns
+    -------
+    A row each: id, title, learner, data, size, trained, shipped (whether the package comes with
+    labapp); of packages also folder, task and concepts (the accuracy on test rows, null where
     nothing of that kind is learned), ois, ois_standardised (in coordinates in which codes of
-    different kinds can be compared) and nis. Of a package that is refused, what its card says is
-    null, and the reason stands under "problem".
+    different kinds can be compared) and nis. Of a package that is refused, what its card says
+    is null, and the reason stands under "problem".
     """
     packages = [_package(name, root) for name in package.list_packages(root)]
     trained = {row["id"] for row in packages}
@@ -96,10 +98,17 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
 def score(
     model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
 ) -> dict[str, Any]:
-    """Compute the numbers of a card again, from weights and data. Returns model, computed and card
-    (both with test, validation and scores), agrees: whether every number is the card's within
-    `TOLERANCE`. Raises ModelError, DatasetError: the package or the official files are missing or
-    refused."""
+    """Compute the numbers of a card again, from weights and data.
+
+    Returns
+    -------
+    model, computed and card (both with test, validation and scores), agrees: whether every number
+    is the card's within `TOLERANCE`.
+
+    Raises
+    ------
+    ModelError, DatasetError : the package or the official files are missing or refused.
+    """
     from labapp.concepts import measuring  # torch
 
     loaded = package.load(model, root=root)
@@ -154,14 +163,21 @@ def intervened(
 ) -> dict[str, Any]:
     """What setting concepts of the test rows to what is true does to the accuracy of the task.
 
+    Parameters
+    ----------
     auc : in place of the accuracy, take the mean area under the ROC curve of each class against
         the others.
 
-    Returns model, concepts (names), rows, score ("accuracy" or "auc"), values (what a code is set
-    to, off and on), and the curves `fixed`, `subsets` and `wrong` (after 0 to k concepts) and
-    `alone` (of each concept): see `intervention.Interventions`. Raises ModelError: no concept of
-    the model can be set; or, with `auc`, no test row is of some class, which then has no curve.
-    DatasetError: as `score`.
+    Returns
+    -------
+    model, concepts (names), rows, score ("accuracy" or "auc"), values (what a code is set to, off
+    and on), and the curves `fixed`, `subsets` and `wrong` (after 0 to k concepts) and `alone` (of
+    each concept): see `intervention.Interventions`.
+
+    Raises
+    ------
+    ModelError : no concept of the model can be set; or, with `auc`, no test row is of some class,
+        which then has no curve. DatasetError : as `score`.
     """
     from labapp.concepts import measuring  # torch
 

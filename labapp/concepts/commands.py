@@ -67,6 +67,8 @@ _STREAM = 6
 class Pool:
     """What a set is chosen from: pictures, and what a model makes of them.
 
+    Attributes
+    ----------
     answers : shape (n, 3^k, classes).
     beliefs : float64, shape (n, k), rounded as the manifest has them.
     concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
@@ -464,10 +466,14 @@ def build_stimuli(
     data_folder: Path | None = None,
 ) -> WrittenSet:
     """Build a set of a model and write it. items: see `stimulus_sets.counts_of`; every: choose from
-    all test pictures, and not only from those that people can tell by eye. Raises UsageError: the
-    id is none, or `items` says nothing known. Raises ModelError, StimuliError, DatasetError: see
-    `stimulus_sets.build`; the folder exists, or a shipped set has the id and `out` names no
-    folder."""
+    all test pictures, and not only from those that people can tell by eye.
+
+    Raises
+    ------
+    UsageError : the id is none, or `items` says nothing known.
+    ModelError, StimuliError, DatasetError : see `stimulus_sets.build`; the folder exists, or a
+        shipped set has the id and `out` names no folder.
+    """
     counts = dict(COUNTS) if items is None else counts_of(items)
     loaded = package.load(model)
     name = loaded.card.id.rpartition("/")[2] if set_id is None else set_id

@@ -36,8 +36,13 @@ _NOISE = 5
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptData:
     """A task as a learner sees it: pictures of shape (channels, pixels, pixels) in steps of 1/255,
-    or rows of numbers. `split`: rows to train on and to test on. `validation`: rows kept from
-    training besides."""
+    or rows of numbers.
+
+    Attributes
+    ----------
+    split : rows to train on and to test on. `validation`: rows kept from training besides.
+    shape : of an instance.
+    """
 
     split: ConceptSplit
     validation: ConceptRows | None

@@ -47,6 +47,8 @@ LENGTH = 0.5
 class Directions(nn.Module):
     """Concepts as directions in codes, and the map from their scores back to codes.
 
+    Parameters
+    ----------
     width : numbers of a code.
     count : directions.
     """

@@ -52,6 +52,8 @@ class Relevances(nn.Module):
         needed. That sum is taken back through the layers of theta as they are, and its length in
         x from the first layer's products with itself, which are few where x is long.
 
+        Parameters
+        ----------
         x : (n, inputs).
         concepts : (n, k), h of the same inputs. Gradients reach it.
         """
@@ -218,9 +220,13 @@ def pairs(concepts: Int64, count: int, draws: np.random.Generator) -> Int64:
 
     Pairs are drawn with equal chances from all that there are, and may be drawn again.
 
+    Parameters
+    ----------
     concepts : 0 or 1, int64, shape (n, k).
 
-    Raises DatasetError: there is no such pair.
+    Raises
+    ------
+    DatasetError : there is no such pair.
     """
     kinds, kind_of, counts = np.unique(concepts, axis=0, return_inverse=True, return_counts=True)
     alike = (kinds[:, None] == kinds[None]).sum(axis=2)

@@ -51,8 +51,12 @@ _TODO = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graphs:
-    """The two functions of a lab's own model, as a learner that is ready. `encode`, `predict`:
-    float32 (n, ...) -> float32 (n, k), and of these (n, classes)."""
+    """The two functions of a lab's own model, as a learner that is ready.
+
+    Attributes
+    ----------
+    encode, predict : float32 (n, ...) -> float32 (n, k), and of these (n, classes).
+    """
 
     encode: Callable[[Float32], Float32]
     predict: Callable[[Float32], Float32]
@@ -114,13 +118,21 @@ def load(folder: Path, card: ImportedCard, values: Float64) -> ConceptModel:
 def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) -> Path:
     """Bring in the model that a description names, try it on its test pictures and write a package.
 
+    Parameters
+    ----------
     out : where `<id>/` is written; the user's models folder by default.
     trusted : open files that are programs though they cannot be shut in.
 
-    Returns the package's folder. The pictures stay where they are; commands that need them are
-    given the description again. Raises ModelError: the description or a file is refused, codes that
-    are called probabilities are none, or the package exists. Raises DatasetError: the pictures are
-    refused.
+    Returns
+    -------
+    The package's folder. The pictures stay where they are; commands that need them are given the
+    description again.
+
+    Raises
+    ------
+    ModelError : the description or a file is refused, codes that are called probabilities are none,
+        or the package exists.
+    DatasetError : the pictures are refused.
     """
     description = own_pictures.read(path)
     folder = (resources.user_models() if out is None else out) / description.id

@@ -34,8 +34,13 @@ _CYCLE = one_cycle(0.3)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a learner is made for. `shape`: of an instance: (channels, pixels, pixels), or
-    (features,). `concepts`, `classes`: how many there are."""
+    """What a learner is made for.
+
+    Attributes
+    ----------
+    shape : of an instance: (channels, pixels, pixels), or (features,).
+    concepts, classes : how many there are.
+    """
 
     shape: tuple[int, ...]
     concepts: int
@@ -123,9 +128,12 @@ def in_memory(rows: ConceptRows) -> TrainingRows:
 class ConceptLearner(ABC):
     """A learner of concepts. Subclasses set `networks`, `optimizers` and `phases`.
 
+    Attributes
+    ----------
     aligned : whether OIS aligns its codes: they were learned without concepts.
     networks : all that weights.safetensors holds.
     optimizers : in a fixed order.
+    phases : in order.
     batch : rows of a step.
     """
 
@@ -151,8 +159,12 @@ class ConceptLearner(ABC):
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         """Make ready for a phase, whose number counts from 0. Called before its first step, and
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
-        set back. Returns as many rows, which the phase learns from in their place; the same ones by
-        default."""
+        set back.
+
+        Returns
+        -------
+        As many rows, which the phase learns from in their place; the same ones by default.
+        """
         return rows
 
     @abstractmethod

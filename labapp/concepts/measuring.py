@@ -145,6 +145,8 @@ TaskScore = Callable[[Float64, Int64], Float64]
 class Interventions:
     """Rows, ready to have concepts set.
 
+    Attributes
+    ----------
     codes : float64, shape (n, k). `concepts`: what is true, int64 0 or 1, shape (n, k).
         `labels`: int64, shape (n,).
     wrong : where the model believes a concept wrongly, bool, shape (n, k).

@@ -37,6 +37,8 @@ class Answering(Protocol):
 class ConceptModel:
     """What a model makes of rows of its task, which are prepared as those it learned from.
 
+    Attributes
+    ----------
     values : what a code becomes when its concept is set off and on, float64, shape (k, 2); None
         where no concept can be set.
     card : of its package; None while it is measured.

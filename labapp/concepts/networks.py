@@ -64,9 +64,14 @@ def encoder(
     hidden: Sequence[int] = HIDDEN,
     normalised: bool = True,
 ) -> nn.Sequential:
-    """A network from instances to numbers. `shape`: of an instance: (channels, pixels, pixels), or
-    (features,). `hidden`: units of the dense layers before the outputs; all layers there are for
-    features. `dropout`: share of units left out after the blocks."""
+    """A network from instances to numbers.
+
+    Parameters
+    ----------
+    shape : of an instance: (channels, pixels, pixels), or (features,).
+    hidden : units of the dense layers before the outputs; all layers there are for features.
+    dropout : share of units left out after the blocks.
+    """
     if len(shape) == 1:
         return nn.Sequential(*dense(shape[0], *hidden, outputs))
     channels, pixels, _ = shape

@@ -15,6 +15,8 @@ RATE = 1e-3
 class Size:
     """A size of training. Of TabularToy, M is as published: it takes seconds.
 
+    Attributes
+    ----------
     train, test : most rows to train on and to test on; None for all.
     pixels : the most that pictures are wide.
     epochs, toy_epochs : of a learner that has one phase, on pictures and on TabularToy.

@@ -102,6 +102,9 @@ class ConceptWhitening(nn.Module):
 
     In training by the statistics of the batch, in evaluation by running ones.
 
+    Parameters
+    ----------
+    channels : c.
     iterations : of Newton's method.
     windows : see `Cw.windows`.
     """
@@ -130,8 +133,13 @@ class ConceptWhitening(nn.Module):
 
     @torch.no_grad()
     def turn_towards(self, examples: Sequence[Tensor]) -> None:
-        """Turn the first channels towards concepts. `examples`: of each concept, in order, maps or
-        rows in which it is there; none leave the concept's channel to the examples before."""
+        """Turn the first channels towards concepts.
+
+        Parameters
+        ----------
+        examples : of each concept, in order, maps or rows in which it is there; none leave the
+            concept's channel to the examples before.
+        """
         for channel, x in enumerate(examples):
             if len(x):
                 self.gradient[channel].lerp_(self._row(x, channel), MOMENTUM)

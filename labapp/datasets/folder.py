@@ -99,13 +99,17 @@ def read(
     A picture is cut to a square about its middle, made grey where `channels` is 1, and brought to
     `size` pixels by averaging areas. Crop pictures to what matters beforehand.
 
+    Parameters
+    ----------
     names : the classes that are read, in the order they are numbered; by default all folders in
         the order of the alphabet.
     by_prefix : whether a file's name up to its first `_` says whose picture it is; then nobody is
         in two parts.
 
-    Raises DatasetError: the folder is missing, has fewer than two classes, a class has too few
-    pictures or persons, or something in it is no picture that can be used; the message names it.
+    Raises
+    ------
+    DatasetError : the folder is missing, has fewer than two classes, a class has too few pictures
+        or persons, or something in it is no picture that can be used; the message names it.
     """
     files_of_class = files_of(folder, names)
     labels, files, hashes, taken = [], [], hashlib.sha256(), []
@@ -189,9 +193,12 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
     """A file's content, and its picture: uint8, shape (channels, size, size).
 
     The largest square about the middle, turned as the camera says; what is transparent is white;
-    grey is ITU-R 601 luma, and grey of 16 bits becomes 8. Raises DatasetError: it cannot be read,
-    is no picture of the `FORMATS`, has several pages or far too many pixels, or is smaller than
-    `size`.
+    grey is ITU-R 601 luma, and grey of 16 bits becomes 8.
+
+    Raises
+    ------
+    DatasetError : it cannot be read, is no picture of the `FORMATS`, has several pages or far too
+        many pixels, or is smaller than `size`.
     """
     try:
         content = reading.content(path, LARGEST_BYTES)
@@ -259,10 +266,14 @@ def divide_rows(
     those of a size by chance. Where every picture is a group of its own, the shares are kept to the
     picture; else as nearly as the groups allow.
 
-    `labels`: class of each picture, from 0. `groups`: whose pictures they are. `names`: of the
-    classes. `source`: where they come from, for the message.
+    Parameters
+    ----------
+    labels : class of each picture, from 0. groups : whose pictures they are. names : of the
+        classes. source : where they come from, for the message.
 
-    Raises DatasetError: a class would be missing from a part.
+    Raises
+    ------
+    DatasetError : a class would be missing from a part.
     """
     classes = np.asarray(labels, np.int64)
     counts = np.bincount(classes, minlength=len(names))

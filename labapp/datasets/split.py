@@ -57,10 +57,16 @@ class ArrayRows:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A data set, divided. `generative`: whether the instances are a function of the factors, so
-    that representations can be measured against them; the digits of MNIST are labels only. `files`:
-    SHA-256 of the files that were read, by their published names; empty if the data set is
-    computed."""
+    """A data set, divided.
+
+    Attributes
+    ----------
+    factor_names : names of the columns of the factors.
+    generative : whether the instances are a function of the factors, so that representations can be
+        measured against them; the digits of MNIST are labels only.
+    files : SHA-256 of the files that were read, by their published names; empty if the data set is
+        computed.
+    """
 
     train: Rows
     held: Rows
@@ -79,8 +85,11 @@ def divide(count: int, held_out: int, seed: int) -> tuple[Int64, Int64]:
     """Numbers of the rows to train on and of those held out, both ascending.
 
     Only uniform numbers are taken from the generator and sorted here, because numpy may change how
-    it shuffles and a division of data must not change. Raises ValueError: `held_out` leaves nothing
-    to learn from, or nothing held out.
+    it shuffles and a division of data must not change.
+
+    Raises
+    ------
+    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
     """
     check(count, held_out)
     draws = np.random.Generator(np.random.PCG64(seed)).random(count)

@@ -35,8 +35,14 @@ EXPORT = "export"
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written. files: in order of time, sound files last; lost: what the format, or the
-    sound, has no place for, in words."""
+    """What was written.
+
+    Attributes
+    ----------
+    files : in order of time, sound files last.
+    marks, units : how many are in them.
+    lost : what the format, or the sound, has no place for, in words.
+    """
 
     files: list[Path] = field(default_factory=list)
     marks: int = 0

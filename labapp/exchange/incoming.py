@@ -80,10 +80,17 @@ def _unopened(path: Path, error: OSError) -> ExchangeError:
 
 
 def read_translation(path: Path) -> Translation:
-    """What tiers and codes of a file are called in the codebook, by a CSV with the columns tier,
-    code, to_tier and to_code: without a code a row holds for every code of the tier, without a
-    to_tier what it is about is left out. Raises ExchangeError if it cannot be read, or lacks a
-    column."""
+    """What tiers and codes of a file are called in the codebook.
+
+    Parameters
+    ----------
+    path : a CSV with the columns tier, code, to_tier and to_code; without a code the row holds for
+        every code of the tier, without a to_tier what it is about is left out.
+
+    Raises
+    ------
+    ExchangeError : it cannot be read, or lacks a column.
+    """
     content = _content(path, MAP_LARGEST)
     rows, _ = table_rows(content, path.name, ("tier", "to_tier"), MAP_COLUMNS)
     translation: dict[tuple[str, str], tuple[str, str]] = {}
@@ -237,9 +244,20 @@ def _apart(utterances: Iterable[Utterance], lost: list[Message]) -> Iterator[Utt
 def clock_of(
     arrival: Arrival, name: str, form: Format, clocks: Sequence[FileClock], time: str = ""
 ) -> tuple[FileClock, str]:
-    """Whose time a file has, and how that is known, in words. clocks: that of the session, then
-    those of its sound files; time: what the user said, `session` or the name of a sound file.
-    Raises UsageError if there is no such sound file, or nothing says whose time it is."""
+    """Whose time a file has, and how that is known, in words.
+
+    Parameters
+    ----------
+    arrival : what was read.
+    name : of the file.
+    form : its format.
+    clocks : that of the session, then those of its sound files.
+    time : what the user said: `session`, or the name of a sound file.
+
+    Raises
+    ------
+    UsageError : there is no such sound file, or nothing says whose time it is.
+    """
     session, *sounds = clocks
     by_name = {PurePosixPath(clock.name).name: clock for clock in sounds}
     known = f"{SESSION_TIME}, {', '.join(by_name)}" if by_name else SESSION_TIME
@@ -286,8 +304,12 @@ def clock_of(
 
 
 def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
-    """The codebook that codes are given by; None where a study has none. Raises AnnotationError if
-    it cannot be read, or there are several and none is named."""
+    """The codebook that codes are given by; None where a study has none.
+
+    Raises
+    ------
+    AnnotationError : it cannot be read, or there are several and none is named.
+    """
     books = {book.id: book for book in codebooks.codebooks_of(study)}
     if not books and not wanted:
         return None
@@ -303,7 +325,16 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
 
     A code that is given both to moments and to stretches becomes two.
 
-    words: see `tiers_of_words`. Raises ExchangeError if there are tiers of words."""
+    Parameters
+    ----------
+    study : its folder.
+    arrivals : what the file holds.
+    words : see `tiers_of_words`.
+
+    Raises
+    ------
+    ExchangeError : there are tiers of words.
+    """
     if words:
         raise ExchangeError(
             Message("tiers_of_words", tiers=", ".join(map(repr, words))),
@@ -408,8 +439,12 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
 
 
 def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arrival]:
-    """What of a file is of a session, or may be: a project can hold several. Raises ExchangeError
-    if all of it went out of another session."""
+    """What of a file is of a session, or may be: a project can hold several.
+
+    Raises
+    ------
+    ExchangeError : all of it went out of another session.
+    """
     other = {a.stamp.session for a in arrivals if a.stamp and a.stamp.session != session}
     own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
     if other and not any(a.stamp is not None for a in own):
@@ -428,8 +463,12 @@ def with_clocks(
     arrivals: Sequence[Arrival], incoming: Incoming, clocks: Sequence[FileClock], time: str
 ) -> tuple[list[tuple[Arrival, FileClock, str]], list[Message]]:
     """What a file holds, each with whose time it has and how that is known; and what has no place,
-    in words. See `clock_of`; of a project with several sounds, those of others are left out. Raises
-    UsageError if none of it has a place."""
+    in words. See `clock_of`; of a project with several sounds, those of others are left out.
+
+    Raises
+    ------
+    UsageError : None of it has a place.
+    """
     placed, lost, refused = [], [], []
     for arrival in arrivals:
         try:

@@ -44,8 +44,12 @@ def overlap(a: Utterance | Annotation, b: Utterance | Annotation) -> float:
 
 
 class Pairs:
-    """What arrived, paired with what is here. of: from places in what arrived to places in what is
-    here."""
+    """What arrived, paired with what is here.
+
+    Attributes
+    ----------
+    of : from places in what arrived to places in what is here.
+    """
 
     def __init__(
         self,

@@ -26,8 +26,14 @@ _NAMED = re.compile(r"(?:LETTER|SYLLABLE) (?:SMALL |FINAL )?([A-Z]+)$")
 def id_of(text: str, otherwise: str, taken: Container[str]) -> str:
     """A text as an id, which a codebook writes in small Latin letters, digits and underscores.
     Other scripts are transliterated; a character without a sound of its own, as 感, becomes its
-    number in Unicode. otherwise: what the id begins with where the text does not begin with a
-    letter."""
+    number in Unicode.
+
+    Parameters
+    ----------
+    text : what the other tool calls it.
+    otherwise : what the id begins with where the text does not begin with a letter.
+    taken : ids that others have.
+    """
     letters = map(_latin, unicodedata.normalize("NFC", text.casefold()))
     word = re.sub(r"[^a-z0-9]+", "_", "".join(letters)).strip("_")
     if not word or not word[0].isalpha():

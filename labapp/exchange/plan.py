@@ -156,9 +156,17 @@ class OpenFiles(Protocol):
 
 
 def apply(plan: Plan, files: OpenFiles) -> list[str]:
-    """Do what a plan says; a codebook that it makes is there by now. Returns which of `units`,
-    `texts` and `marks` were changed, in this order, one step each. Raises AnnotationError if a file
-    is open elsewhere, or cannot be so; what was done before in other files is taken back."""
+    """Do what a plan says; a codebook that it makes is there by now.
+
+    Returns
+    -------
+    `units`, `texts` and `marks`: which files were changed, in this order, one step each.
+
+    Raises
+    ------
+    AnnotationError : a file is open elsewhere, or cannot be so; what was done before in other files
+        is taken back.
+    """
     # All are opened before anything is changed; marks, which need frozen units, behind those.
     units = files.units_file if plan.units else None
     texts = files.texts_file if plan.texts else None

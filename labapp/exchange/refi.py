@@ -68,8 +68,13 @@ class CodeNode:
 
 
 class CodesOut:
-    """A codebook as a tree. by_label: by tier, and by code with its value as
-    `labapp.exchange.tiers.label_of` has it."""
+    """A codebook as a tree.
+
+    Attributes
+    ----------
+    tree : the tiers.
+    by_label : by tier, and by code with its value as `labapp.exchange.tiers.label_of` has it.
+    """
 
     def __init__(self, book: Codebook, given: Iterable[Annotation] = ()) -> None:
         """given: codes that were given; of those that are retired or unknown, only these go out."""

@@ -64,9 +64,19 @@ class _Builder:
 
 
 def parsed(content: bytes, name: str, root: str) -> ET.Element:
-    """The tree of an XML file, namespaces of tags as `{namespace}tag`. root: the tag that it has to
-    begin with. Raises ExchangeError if it is no XML, defines entities, is larger than its budget,
-    or begins with something else."""
+    """The tree of an XML file, namespaces of tags as `{namespace}tag`.
+
+    Parameters
+    ----------
+    content : the file.
+    name : its name, for messages.
+    root : the tag that it has to begin with.
+
+    Raises
+    ------
+    ExchangeError
+        It is no XML, defines entities, is larger than its budget, or begins with something else.
+    """
     builder = _Builder()
     parser = expat.ParserCreate(namespace_separator="}")
     parser.StartElementHandler = builder.start

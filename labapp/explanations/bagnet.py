@@ -41,10 +41,19 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
 
 
 def evidence(model: Classifier, pictures: UInt8) -> Float32:
-    """The evidence of each patch for each species. Returns float32, shape (n, 20, size / 4, size /
-    4). Position (i, j) sees the `field` pixels around pixel (4 i, 4 j). The mean over positions is
-    the score of the species, before any softmax. Raises ModelError: the model is of another method.
-    `pictures`: uint8, shape (n, 3, size, size)."""
+    """The evidence of each patch for each species.
+
+    pictures : uint8, shape (n, 3, size, size).
+
+    Returns
+    -------
+    float32, shape (n, 20, size / 4, size / 4). Position (i, j) sees the `field` pixels around pixel
+    (4 i, 4 j). The mean over positions is the score of the species, before any softmax.
+
+    Raises
+    ------
+    ModelError : the model is of another method.
+    """
     network = network_of(model, "bagnet", PooledClassifier)
     return _by_chunk(pictures, lambda inputs: _evidence(network, normalised(inputs)))
 

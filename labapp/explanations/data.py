@@ -151,8 +151,13 @@ class FolderData(Part):
         return self.classes or ()
 
     def load(self, folder: Path | None = None) -> Folder:
-        """The three parts, read from `folder`. Raises ModelError: no folder is given. Raises
-        DatasetError: what is in it cannot be used, or is not what `sha256` was made of."""
+        """The three parts, read from `folder`.
+
+        Raises
+        ------
+        ModelError : no folder is given.
+        DatasetError : what is in it cannot be used, or is not what `sha256` was made of.
+        """
         if folder is None:
             raise ModelError(
                 f"The classifier was trained on a folder of pictures, {self.folder}, which is not "
@@ -309,11 +314,13 @@ class ExplanationMethod:
     explanations alone, of the models of other methods, or scores of their pixels. A package brings
     one by an entry point of the group `labapp.explanations` that names such an object.
 
+    Attributes
+    ----------
     name : what `method: {name: ...}` in a recipe says.
-    settings : what a recipe says besides; derived from `MethodSettings`. None where nothing is
-        learned.
-    birds : whether it learns birds, with their species, genera and marks; else pictures of any
-        classes.
+    settings : type or None
+        What a recipe says besides; derived from `MethodSettings`. None where nothing is learned.
+    birds : bool
+        Whether it learns birds, with their species, genera and marks; else pictures of any classes.
     approach : where its network is and how that learns: a module as `labapp.explanations.approach`
         describes it; empty where nothing is learned.
     checks : what the card says of it, as `module:Class`, derived from `MethodChecks`; empty where

@@ -45,6 +45,8 @@ def constant(_done: float) -> float:
 class Phase:
     """A part of learning.
 
+    Parameters
+    ----------
     loss : what one step computes. The network is in training mode when it is called, and in
         evaluation mode, without gradients, where there is no `optimiser`: such a phase is a one-off
         phase (a projection, say) that changes the network itself, usually in a single step.

@@ -38,6 +38,8 @@ SHARE = 0.1
 class PrototypeNetwork(nn.Module):
     """A network that compares the positions of a map with prototypes.
 
+    Parameters
+    ----------
     backbone : gives the map.
     add_on : layers between the backbone and the prototypes.
     prototypes : their first values, (P, D).
@@ -75,9 +77,17 @@ def in_chunks(network: Callable[[Tensor], Tensor], photos: Photos[Any]) -> Itera
 
 
 def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
-    """Squared L2 distance of every cell to every prototype, by expanding the square. Returns (n, P,
-    h, w), never negative. `latent`: (n, D, h, w). float64 where distances near 0 must be told
-    apart. `prototypes`: (P, D), of the same type."""
+    """Squared L2 distance of every cell to every prototype, by expanding the square.
+
+    Parameters
+    ----------
+    latent : (n, D, h, w). float64 where distances near 0 must be told apart.
+    prototypes : (P, D), of the same type.
+
+    Returns
+    -------
+    (n, P, h, w), never negative.
+    """
     cross = torch.einsum("ndhw,pd->nphw", latent, prototypes)
     square = latent.square().sum(1, keepdim=True)
     own = prototypes.square().sum(1)[None, :, None, None]

@@ -53,10 +53,19 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Gradcam
 
 
 def gradcam(model: Classifier, pictures: UInt8) -> Float32:
-    """The maps of all species on the picture's common scale. Returns float32 from 0 to 1, shape (n,
-    20, size / 8, size / 8): 0 and 1 are the least and the greatest value over all species of that
-    picture. Position (i, j) is centred on pixel (8 i, 8 j). Raises ModelError: the model is of
-    another method. `pictures`: uint8, shape (n, 3, size, size)."""
+    """The maps of all species on the picture's common scale.
+
+    pictures : uint8, shape (n, 3, size, size).
+
+    Returns
+    -------
+    float32 from 0 to 1, shape (n, 20, size / 8, size / 8): 0 and 1 are the least and the greatest
+    value over all species of that picture. Position (i, j) is centred on pixel (8 i, 8 j).
+
+    Raises
+    ------
+    ModelError : the model is of another method.
+    """
     network = network_of(model, "resnet", PooledClassifier)
     maps, _ = of_network(network, pictures)
     return scaled(maps)

@@ -37,7 +37,10 @@ def train(
 ) -> Path:
     """Train the recipe's classifier, measure it and write its package.
 
+    Parameters
+    ----------
     data_folder : of a lab's own pictures, instead of the one that the recipe names.
+    checkpoint_s : seconds between two checkpoints.
 
     The other parameters, the result and the errors are those of `representations.training.train`,
     on the CPU.

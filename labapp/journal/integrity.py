@@ -68,9 +68,12 @@ def check_rows(
 ) -> list[Problem]:
     """Check rows in the order they are stored in, in one walk.
 
-    rows: all of a journal; place: names the file in the problems; follow: receives the events
-    during the walk, up to the first that cannot be read or cannot be; it is not called for rows
-    that are out of order or changed.
+    Parameters
+    ----------
+    rows : all of a journal.
+    place : names the file in the problems.
+    follow : receives the events during the walk, up to the first that cannot be read or cannot be;
+        it is not called for rows that are out of order or changed.
     """
     if not rows:
         return [Problem(place, "it holds no event")]

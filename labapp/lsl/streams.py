@@ -195,8 +195,12 @@ class SessionStreams:
 
 def marker(event: Event) -> str:
     """What the stream of events says of one: its kind and place as compact JSON. Nothing that a
-    person wrote, answered or is called is in it. event: of the journal; `seq` is its number
-    there."""
+    person wrote, answered or is called is in it.
+
+    Parameters
+    ----------
+    event : of the journal; `seq` is its number there.
+    """
     facts = {
         "kind": event.kind,
         "stage": event.part_id,
@@ -211,8 +215,12 @@ INSTALL = 'python -m pip install "labapp[lsl]"'
 
 
 def load() -> ModuleType:
-    """The `pylsl` module. Raises LslError if it is not installed, or its library liblsl cannot be
-    loaded."""
+    """The `pylsl` module.
+
+    Raises
+    ------
+    LslError : it is not installed, or its library liblsl cannot be loaded.
+    """
     try:
         import pylsl
     except ModuleNotFoundError as error:

@@ -34,9 +34,8 @@ def alignment_accuracy(
     concepts too: pure and impure codes score alike. What an accuracy is worth depends on how often
     the most frequent class occurs: see `chance`.
 
-    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; no hidden unit or epoch,
-    unknown coordinates, a seed outside its range, or a code beyond 1e15 in size.
-
+    Parameters
+    ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; any number of
         codes.
     factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.
@@ -46,11 +45,18 @@ def alignment_accuracy(
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike; no published number is known.
 
-    Returns a Score with the parts
+    Returns
+    -------
+    Score with the parts
         accuracy : (C, K), of predicting concept j from code i, on the test rows.
         per_factor : (K,), the greatest of each column; the score is their mean.
         best_code : (K,), the code that has it, counted from 0; the first of equal ones.
         chance : (K,), the share of each concept's most frequent class among the test rows.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_vectors` and `concepts.concepts`; no hidden unit or epoch,
+        unknown coordinates, a seed outside its range, or a code beyond 1e15 in size.
     """
     c, f = check_vectors(codes, factors)
     targets = concepts(f)

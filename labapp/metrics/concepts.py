@@ -46,9 +46,12 @@ class RowDivision:
 def concepts(factors: Float64, name: str = "factors", most: int = MOST_CLASSES) -> Concepts:
     """The distinct values of each factor (n, K), checked by `inputs`, as classes.
 
-    `name` is what errors call the factors, `most` how many values each may have. Raises
-    MetricError: a factor with more than `most` values, or with a value that one row only has: it
-    cannot be both learnt and tested.
+    `name` is what errors call the factors, `most` how many values each may have.
+
+    Raises
+    ------
+    MetricError : a factor with more than `most` values, or with a value that one row only has: it
+        cannot be both learnt and tested.
     """
     labels, classes = [], []
     for index, column in enumerate(factors.T):
@@ -72,8 +75,12 @@ def concepts(factors: Float64, name: str = "factors", most: int = MOST_CLASSES) 
 
 def task(labels: ArrayLike, rows: int) -> Concepts:
     """The label of each row in a task, shape (rows,) or (rows, 1), as the classes of one column.
-    Raises MetricError: see `inputs.check_labels`; more than `MOST_LABELS` classes, or one of a
-    single row."""
+
+    Raises
+    ------
+    MetricError : see `inputs.check_labels`; more than `MOST_LABELS` classes, or one of a single
+        row.
+    """
     return concepts(check_labels(labels, rows), "labels", MOST_LABELS)
 
 
@@ -81,8 +88,11 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
     """A random division into 80 % training and 20 % test rows, every class on both sides.
 
     A concept that is constant among the test rows has no ROC curve. Rows are drawn anew until that
-    is so for none; with classes of more than a few dozen rows the first draw does it. Raises
-    MetricError: `DRAWS` draws have not done it.
+    is so for none; with classes of more than a few dozen rows the first draw does it.
+
+    Raises
+    ------
+    MetricError : `DRAWS` draws have not done it.
     """
     rows = len(targets.labels)
     tested = max(1, round(TEST_SHARE * rows))
@@ -101,7 +111,11 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
 
 def join_rows(targets: Concepts, learnt: int) -> RowDivision:
     """The first `learnt` rows to learn from, and the others to test on, every class on both sides.
-    Raises MetricError: a class is on one side only."""
+
+    Raises
+    ------
+    MetricError : a class is on one side only.
+    """
     rows = np.arange(len(targets.labels))
     division = RowDivision(train=rows[:learnt], test=rows[learnt:])
     lacking = _lacking(targets, division)

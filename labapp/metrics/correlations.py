@@ -24,9 +24,14 @@ TOP = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Correlations:
-    """Of the chosen factors, those that tell most of the label first. `chosen`: int64, shape
-    (top,), their numbers, from 0. `mutual_information`: float64, shape (top,), with the label,
-    nats. `matrix`: float64, shape (top, top), absolute Pearson correlations; 1 on the diagonal."""
+    """Of the chosen factors, those that tell most of the label first.
+
+    Attributes
+    ----------
+    chosen : int64, shape (top,), their numbers, from 0.
+    mutual_information : float64, shape (top,), with the label, nats.
+    matrix : float64, shape (top, top), absolute Pearson correlations; 1 on the diagonal.
+    """
 
     chosen: Int64
     mutual_information: Float64
@@ -51,13 +56,18 @@ class Correlations:
 
 
 def correlations(factors: ArrayLike, labels: ArrayLike, *, top: int = TOP) -> Correlations:
-    """The absolute correlations of the factors that share most with the labels. Raises MetricError:
-    see `inputs.check_inputs` and `inputs.check_labels`; or `top` below 1.
+    """The absolute correlations of the factors that share most with the labels.
 
+    Parameters
+    ----------
     factors : real numbers, shape (n, K), none of them constant; with more than 20 values, shared
         information is counted in 20 bins of equal width.
     labels : the label of each row, whole or other numbers that stand for classes, shape (n,).
     top : how many factors; all where there are fewer. Of equal ones, the first.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs` and `inputs.check_labels`; or `top` below 1.
     """
     check_count("top", top, 1)
     f = check_inputs(factors, factors)[1]

@@ -36,10 +36,10 @@ def dci(
     """Disentanglement as the score, with completeness and informativeness among the parts.
 
     The same under any order, sign and unit of the codes, but for ties that the trees break by
-    chance; importance that several equal codes share is divided among them by chance too. Raises
-    MetricError: see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed outside
-    its range; or nothing to predict varies among the training or the test rows.
+    chance; importance that several equal codes share is divided among them by chance too.
 
+    Parameters
+    ----------
     codes : real numbers, shape (n, C), n at least 20. A code that takes one value only has no
         importance and so no weight.
     factors : real numbers, shape (n, K), none of them constant.
@@ -56,7 +56,9 @@ def dci(
         how well factors explain codes. Codes that mix factors without sharing any lower the
         default score and not this one.
 
-    Returns a Score with the parts
+    Returns
+    -------
+    Score with the parts
         disentanglement : the score again: mean of `per_code`, weighted by the codes' shares of P.
         completeness : plain mean of `per_factor`.
         informativeness_train, informativeness_test : mean R^2 over the factors, on training and
@@ -72,6 +74,11 @@ def dci(
     As published: disentanglement is the weighted mean of `per_factor`, completeness the weighted
     mean of `per_code`, each row of `importance` says what a code was predicted from, and the R^2
     are those of the codes (C,).
+
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed
+        outside its range; or nothing to predict varies among the training or the test rows.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

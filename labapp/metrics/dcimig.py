@@ -30,9 +30,10 @@ def dcimig(
 
     A factor that no code knows best costs its share of the entropy. Redundant codes, and entangled
     codes beside disentangled ones, cost nothing: only the best code of each factor counts. Mutual
-    information, bins and their faults are those of `mig.mig`; the paper states no bins. Raises
-    MetricError: see `information.mutual_information`.
+    information, bins and their faults are those of `mig.mig`; the paper states no bins.
 
+    Parameters
+    ----------
     codes : real numbers, shape (n, C). A code that takes one value only knows no factor.
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, a code's next
         best is nothing, 0 nats.
@@ -41,7 +42,9 @@ def dcimig(
     as_published : taken so that all metrics are called alike; the authors released no code, and
         this is the paper's definition either way.
 
-    Returns a Score with the parts
+    Returns
+    -------
+    Score with the parts
         per_code : each code's gap over the entropy of the factor that it knows best, (C,).
         per_factor : what each factor is credited with over its entropy, (K,). The score is their
             mean, weighted by the entropies.
@@ -51,6 +54,10 @@ def dcimig(
         best_code : number of the code that each factor is credited with, (K,), of equals the first;
             NaN for a factor that no code knows best.
         mutual_information (C, K), code_entropies, factor_entropies : nats.
+
+    Raises
+    ------
+    MetricError : see `information.mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     credit = assign_credit(mutual.matrix, mutual.factor_entropies)

@@ -35,9 +35,10 @@ def explicitness(
     random order, and that a factor with more than 20 distinct values is cut into 20 equal widths.
 
     It says nothing of disentanglement: any mixture of the factors that a linear map undoes scores
-    the same. Neither order, sign, unit nor origin of the codes matters. Raises MetricError: see
-    `inputs.check_inputs` and `splitting.halves`; no factor varies in the scored half.
+    the same. Neither order, sign, unit nor origin of the codes matters.
 
+    Parameters
+    ----------
     codes : real numbers, shape (n, C), n at least 10. A code that does not vary among the rows
         learnt from is not used.
     factors : real numbers, shape (n, K), none of them constant.
@@ -46,13 +47,20 @@ def explicitness(
         but draws its two sets of rows from the data set's generator and takes every distinct value
         of a factor for a class.
 
-    Returns a Score with the parts
+    Returns
+    -------
+    Score with the parts
         per_factor : each factor's mean area over its classes, (K,). A class without a row in the
             scored half has no curve and is left out; of a class without one in the other half
             nothing was learnt, and its area is 0.5. NaN where the factor does not vary in the
             scored half; such factors are left out of the score.
         per_factor_train : the same on the half learnt from.
         train : mean of `per_factor_train`, NaN left out; NaN where no factor varies there.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs` and `splitting.halves`; no factor varies in the scored
+        half.
     """
     c, f = check_inputs(codes, factors)
     train, test = halves(len(c), seed)

@@ -24,9 +24,10 @@ BINS = 20
 
 
 def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width") -> Int64:
-    """The bin of every value, int64 from 0 to bins - 1. Raises MetricError: fewer than 2 bins, or
-    an unknown method.
+    """The bin of every value, int64 from 0 to bins - 1.
 
+    Parameters
+    ----------
     column : float64, shape (n,), finite.
     method :
         "equal-width" cuts the range from the least to the greatest value into equal lengths; a
@@ -34,6 +35,10 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
         that is not linear: most rows of z^15 fall into one bin.
         "equal-frequency" gives each bin the same number of rows, as far as equal values, which
         are never parted, allow. The same under every increasing map.
+
+    Raises
+    ------
+    MetricError : fewer than 2 bins, or an unknown method.
     """
     if bins < 2:
         raise _refuse(f"bins is {bins}", "Give at least 2 bins.")

@@ -23,10 +23,13 @@ SEEDS = 2**32
 def check_inputs(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
     """Both as float64, shapes (n, C) and (n, K).
 
-    A code that takes one value only is allowed: it is a code that knows nothing. A factor that does
-    is not, because there is nothing to know about it and every answer would be made up. Raises
-    MetricError: other shapes, different lengths, fewer than two rows, no column, values that are no
-    real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
+    A code that takes one value only is allowed: it is a code that knows nothing. A factor that
+    does is not, because there is nothing to know about it and every answer would be made up.
+
+    Raises
+    ------
+    MetricError : other shapes, different lengths, fewer than two rows, no column, values that are
+        no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
     """
     return _paired(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
 
@@ -35,7 +38,11 @@ def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float6
     """As `check_inputs`, for codes of more than one number each (paper 001, section 2).
 
     Codes of shape (n, C, d), C codes of d numbers, or (n, C), which is d = 1, come back as float64
-    of shape (n, C, d); factors as float64 of shape (n, K). Raises MetricError: as `check_inputs`.
+    of shape (n, C, d); factors as float64 of shape (n, K).
+
+    Raises
+    ------
+    MetricError : as `check_inputs`.
     """
     axes = 3 if np.ndim(codes) == 3 else 2
     c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))
@@ -46,8 +53,12 @@ def join_vectors(
     codes: ArrayLike, factors: ArrayLike, train: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Float64, Float64, int]:
     """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
-    learn from; and how many rows these are, 0 where there are none. Raises MetricError: as
-    `check_vectors`, also of `train`; or other columns to learn from than to score."""
+    learn from; and how many rows these are, 0 where there are none.
+
+    Raises
+    ------
+    MetricError : as `check_vectors`, also of `train`; or other columns to learn from than to score.
+    """
     c, f = check_vectors(codes, factors)
     if train is None:
         return c, f, 0
@@ -64,8 +75,12 @@ def join_vectors(
 
 def check_labels(labels: ArrayLike, rows: int) -> Float64:
     """The label of each row in a task, shape (rows,) or (rows, 1), as float64 of shape (rows, 1).
-    Raises MetricError: another shape or another number of rows, values that are no finite real
-    numbers, or the same label in every row."""
+
+    Raises
+    ------
+    MetricError : another shape or another number of rows, values that are no finite real numbers,
+        or the same label in every row.
+    """
     column = np.asarray(labels)
     table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
     if table.shape != (rows, 1):
@@ -168,7 +183,10 @@ JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | Non
 class Score:
     """A metric's result.
 
+    Attributes
+    ----------
     metric : the metric's name on the command line, for example "mig".
+    score : the number that carries the metric's name.
     parts : numbers and float64 arrays by name. Where they occur, `per_code` has shape (C,),
         `per_factor` shape (K,), and a matrix shape (C, K): codes downwards, factors across. A NaN
         stands only where the metric's docstring says that a part is undefined.
@@ -205,8 +223,12 @@ LEAST_ROWS = 10
 
 
 def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
-    """Row numbers, int64, in random order: half of them (rounded down), and the others. Raises
-    MetricError: fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1."""
+    """Row numbers, int64, in random order: half of them (rounded down), and the others.
+
+    Raises
+    ------
+    MetricError : fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
+    """
     check_rows(rows, LEAST_ROWS)
     order = generator(seed).permutation(rows)
     return order[: rows // 2], order[rows // 2 :]

@@ -109,13 +109,20 @@ def icl(
     low, the lower the more rows there are, and lower than the same codes cut into classes. "bins"
     counts codes and their entropies alike.
 
+    Parameters
+    ----------
     codes : real numbers, shape (n, C): code i stands for concept i; at least two.
     factors, estimator, neighbours, align, seed, as_published : as in `ctl`.
 
-    Returns a Score with the parts `leakage` (K, K), symmetric, 0 on the diagonal, whose mean over
-    pairs is the score; `between_codes` and `between_concepts` (K, K), the two shares that it is
-    made of, 1 on the diagonal; and `per_factor` (K,), the mean of each concept's pairs. Raises
-    MetricError: as `ctl`; or a single concept, which has no pair.
+    Returns
+    -------
+    Score with the parts `leakage` (K, K), symmetric, 0 on the diagonal, whose mean over pairs is
+    the score; `between_codes` and `between_concepts` (K, K), the two shares that it is made of, 1
+    on the diagonal; and `per_factor` (K,), the mean of each concept's pairs.
+
+    Raises
+    ------
+    MetricError : as `ctl`; or a single concept, which has no pair.
     """
     c, targets, order = _paired(codes, factors, align, seed)
     count = len(targets.classes)

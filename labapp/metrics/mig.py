@@ -34,11 +34,8 @@ def mig(
     (paper 002 holds in Fact 7 that it does not: that is the definition's promise, which this
     estimate breaks); equal-frequency bins keep the promise.
 
-    Returns a Score with the parts `per_factor` (each factor's gap over its entropy),
-    `mutual_information` (C, K), `code_entropies` and `factor_entropies`, in nats. Raises
-    MetricError: see `information.mutual_information`; a constant factor has no entropy to divide by
-    and is refused.
-
+    Parameters
+    ----------
     codes : real numbers, shape (n, C). With one code the runner-up knows nothing: 0 nats. A code
         that takes one value only shares 0 nats with every factor.
     factors : real numbers, shape (n, K), none of them constant.
@@ -49,6 +46,16 @@ def mig(
         differs from the default only where a factor has at most `bins` values that are not evenly
         spaced: values that share a bin become one. (The released code's bits cancel out of the
         score; all parts are in nats here too.)
+
+    Returns
+    -------
+    Score with the parts `per_factor` (each factor's gap over its entropy), `mutual_information`
+    (C, K), `code_entropies` and `factor_entropies`, in nats.
+
+    Raises
+    ------
+    MetricError : see `information.mutual_information`; a constant factor has no entropy to divide
+        by and is refused.
     """
     mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published

@@ -26,10 +26,10 @@ def modularity(
     does so too, and a code of noise, whose shares are all alike, comes near it. Unused codes
     therefore lower the score. Copies of a code count as often as they occur.
 
-    Mutual information, bins and their faults are those of `mig.mig`. Returns a Score with the parts
-    `per_code` (C,), whose plain mean is the score; `mutual_information` (C, K), `code_entropies`
-    and `factor_entropies`, in nats. Raises MetricError: see `information.mutual_information`.
+    Mutual information, bins and their faults are those of `mig.mig`.
 
+    Parameters
+    ----------
     codes : real numbers, shape (n, C).
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, every code that
         shares anything scores 1: it tells of nothing else.
@@ -38,6 +38,15 @@ def modularity(
     as_published : taken so that all metrics are called alike. The released code (of Locatello et
         al., 2019) parts from this only in what has no meaning: a factor of more than `bins` values
         is not binned there but has as many classes, and one factor gives 0 / 0.
+
+    Returns
+    -------
+    Score with the parts `per_code` (C,), whose plain mean is the score; `mutual_information`
+    (C, K), `code_entropies` and `factor_entropies`, in nats.
+
+    Raises
+    ------
+    MetricError : see `information.mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     per_code = modularities(mutual.matrix)

@@ -58,10 +58,8 @@ def nis(
     The network takes codes as they are: unit and origin of a code count, also because 0 may be far
     from anything it has seen.
 
-    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; training rows of other
-    codes or concepts, or with classes that are not on both sides; as published, a concept with more
-    than two classes; no hidden unit; or a seed outside its range.
-
+    Parameters
+    ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each, which are masked
         together; any number of codes. One that takes one value only is in no niche.
     factors : the concepts: columns of classes, shape (n, K). One with more than two classes is
@@ -78,7 +76,9 @@ def nis(
         0.475 by chance; and the network's random state is always 1. Two classes only. Correlations
         of vectors are absolute here too: that path of the released code does not run.
 
-    Returns a Score with the parts
+    Returns
+    -------
+    Score with the parts
         niching : (C, K), the nicher: the largest |Pearson correlation| of a code's d numbers with a
             concept among the training rows.
         betas : (B,), the thresholds 0, 0.05, ..., 1: a niche is the codes above.
@@ -86,6 +86,12 @@ def nis(
             test rows.
         per_factor : (K,), its integral over beta by the trapezoid rule; the score is their mean.
         epochs : how many the network was trained; it stops at 1,000 at the latest.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_vectors` and `concepts.concepts`; training rows of other codes
+        or concepts, or with classes that are not on both sides; as published, a concept with
+        more than two classes; no hidden unit; or a seed outside its range.
     """
     c, f, learnt = join_vectors(codes, factors, train)
     rng = generator(seed)

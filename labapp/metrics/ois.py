@@ -56,10 +56,8 @@ def ois(
     the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and the sign of codes
     change the score within chance: they change which helper begins with which weights.
 
-    Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; fewer codes than
-    concepts, or more with align=False; no hidden unit or epoch; unknown coordinates; a seed outside
-    its range; or a code beyond 1e15 in size.
-
+    Parameters
+    ----------
     codes : real numbers, shape (n, C), or (n, C, d) for codes of d numbers each; at least as many
         codes as concepts. A code that takes one value only tells nothing: areas of 0.5.
     factors : the concepts: columns of classes, shape (n, K). With more than two classes, the area
@@ -84,7 +82,9 @@ def ois(
         that concepts given as codes score above 0), and, where codes are aligned, no division by
         K / 2. It draws other random numbers than the released code.
 
-    Returns a Score with the parts
+    Returns
+    -------
+    Score with the parts
         purity : (C, K), the area under the ROC curve when concept j is predicted from code i.
         oracle : (K, K), the same from concept i; 1 on the diagonal by definition, not estimated.
         deviation : (K, K), the purity of the codes in the concepts' order less the oracle.
@@ -93,6 +93,13 @@ def ois(
         per_code : (C,), likewise of the code's row; NaN for a code that stands for no concept.
     The score is the root of the mean square of `per_factor`. With one concept, it is twice what
     the area misses to 1.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
+        or more with align=False; no hidden unit or epoch; unknown
+        coordinates; a seed outside its range; or a code beyond 1e15
+        in size.
     """
     c, f = check_vectors(codes, factors)
     c = in_coordinates(c, coordinates)

@@ -277,15 +277,22 @@ def completeness(
     which can be better than the network: then the score is above 1. For their concept discovery
     itself, `completeness_of` takes the two accuracies.
 
-    Returns a Score with the parts `accuracy`; `factors`, the completeness of the true factors; and
-    `chance`. Raises MetricError: as `task_probe`; or an accuracy of the network that is not above
-    chance, or above 1.
-
+    Parameters
+    ----------
     codes, factors, labels, train : as in `task_probe`.
     network_accuracy : of the network whose codes these are, on the rows that are scored, above
         chance to 1. By default of one that is always right, which makes the score a lower bound.
     hidden, second, epochs, coordinates, seed, progress : as in `concept_probe`.
     as_published : chance is one over the number of labels, as in the code released with paper 001.
+
+    Returns
+    -------
+    Score with the parts `accuracy`; `factors`, the completeness of the true factors; and `chance`.
+
+    Raises
+    ------
+    MetricError : as `task_probe`; or an accuracy of the network that is not above chance, or above
+        1.
     """
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress

@@ -58,12 +58,8 @@ def r4(
     2 C K `splits` fits, minutes for some thousand rows; they run on all processors, which changes
     no number.
 
-    Returns a Score with the parts `per_factor` (K,) and the matrices (C, K) `r4`, of the roots,
-    `code_to_factor` and `factor_to_code`, of r; negative where a guess at the mean would be better.
-    By default, divisions among whose test rows the target does not vary are left out; with none
-    left, r is 0. Raises MetricError: see `inputs.check_inputs`; fewer than 8 rows; a number or a
-    seed outside its range.
-
+    Parameters
+    ----------
     codes : real numbers, shape (n, C), n at least 8. A code that takes one value only predicts
         nothing and is predicted by nothing: 0 with every factor.
     factors : real numbers, shape (n, K), none of them constant.
@@ -75,6 +71,18 @@ def r4(
         numbers: a code that knows nothing of such a factor still has the share of its commonest
         value. A target that takes one value only among the training or the test rows counts as
         predicted, r = 1; so a constant code is perfectly predicted.
+
+    Returns
+    -------
+    Score with the parts `per_factor` (K,) and the matrices (C, K) `r4`, of the roots,
+    `code_to_factor` and `factor_to_code`, of r; negative where a guess at the mean would be better.
+    By default, divisions among whose test rows the target does not vary are left out; with none
+    left, r is 0.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs`; fewer than 8 rows; a number or a seed outside its
+        range.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

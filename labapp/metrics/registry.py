@@ -20,10 +20,13 @@ Function = Callable[..., Score]
 class Metric:
     """One metric.
 
+    Attributes
+    ----------
     name : its name on the command line, of its function, and in `Score.metric`.
     label : its name as titles and texts have it.
     title : what it stands for, in words.
     better : whether a higher or a lower score says that the representation is better.
+    source : where it was defined.
     where : its function, as `module:function`; by default of its own name, in the module of that
         name in `labapp.metrics`.
     vectors : whether codes may have shape (n, k, d).

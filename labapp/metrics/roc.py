@@ -30,6 +30,8 @@ def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
 def class_auc(logits: Float64, labels: Int64) -> Float64:
     """How well logits tell classes, float64 of shape (...).
 
+    Parameters
+    ----------
     logits : shape (..., n, outputs). One output is the logit of class 1 of two; more are those of
         as many classes, of which the softmax is taken.
     labels : int64, shape (n,), the class of each row.
@@ -46,6 +48,10 @@ def class_auc(logits: Float64, labels: Int64) -> Float64:
 
 def class_accuracy(logits: Float64, labels: Int64) -> Float64:
     """The share of rows whose class is the likeliest by their logits, float64 of shape (...).
-    `logits`, `labels`: as in `class_auc`. One output says class 1 where it is above 0."""
+
+    Parameters
+    ----------
+    logits, labels : as in `class_auc`. One output says class 1 where it is above 0.
+    """
     likeliest = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(axis=-1)
     return np.asarray((likeliest == labels).mean(axis=-1))

@@ -59,8 +59,12 @@ def instance_source(
     sampler: Sampler | None,
     rng: np.random.Generator,
 ) -> InstanceSource:
-    """The sampler where one is given, else the rows. Raises MetricError: both or neither are given;
-    see `inputs.check_inputs` and `CheckedSampler`."""
+    """The sampler where one is given, else the rows.
+
+    Raises
+    ------
+    MetricError : both or neither are given; see `inputs.check_inputs` and `CheckedSampler`.
+    """
     if sampler is not None and codes is None and factors is None:
         return CheckedSampler(sampler, rng)
     if sampler is None and codes is not None and factors is not None:
@@ -74,8 +78,9 @@ def instance_source(
 class CheckedSampler:
     """Draws from a `Sampler`, whose answers are checked.
 
-    Raises MetricError: factors or codes of another shape, or values that are no finite real
-    numbers.
+    Raises
+    ------
+    MetricError : factors or codes of another shape, or values that are no finite real numbers.
     """
 
     name = "given"

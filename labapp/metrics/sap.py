@@ -42,8 +42,8 @@ def sap(
     codes as they are, with penalties that hold down the weight of small ones and the intercept, so
     that unit and origin of a code matter there, and only its sign does not.
 
-    Raises MetricError: see `inputs.check_inputs` and `splitting.halves`.
-
+    Parameters
+    ----------
     codes : real numbers, shape (n, C), n at least 10. A code that takes one value among the rows
         that are learnt from predicts the commonest value of the factor there (of equals the least)
         and explains no variance. With one code the runner-up is such a one.
@@ -54,10 +54,16 @@ def sap(
         is learnt from and the rest scored; correlations are those of that fifth alone. The seed is
         not used.
 
-    Returns a Score with the parts
+    Returns
+    -------
+    Score with the parts
         per_factor : each factor's gap, (K,).
         predictability : accuracy, or squared correlation, of each code and factor, (C, K).
         chance : what a code that knows nothing scores, (K,): 0 for a squared correlation.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs` and `splitting.halves`.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

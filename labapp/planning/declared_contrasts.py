@@ -77,8 +77,13 @@ class Pilot:
 @dataclass(frozen=True)
 class Need:
     """Participants with every cell, every group having as many; None where `MOST` are not enough.
-    difference: for the test of a difference; careful: the same where people vary as much as `UPPER`
-    allows; equivalence: for the test that a difference is smaller."""
+
+    Attributes
+    ----------
+    difference : for the test of a difference.
+    careful : the same where people vary as much as `UPPER` allows.
+    equivalence : for the test that a difference is smaller.
+    """
 
     difference: int | None
     careful: int | None

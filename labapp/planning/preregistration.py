@@ -59,8 +59,14 @@ Answers = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Preregistration:
-    """A registration as it was written. sha256: of its record, to be put into the registration
-    itself; open: how many answers are the authors' to write."""
+    """A registration as it was written.
+
+    Attributes
+    ----------
+    folder : Path
+    sha256 : of its record, to be put into the registration itself.
+    open : how many answers are the authors' to write.
+    """
 
     folder: Path
     sha256: str
@@ -493,9 +499,14 @@ _STALLS = {
 
 @dataclass(frozen=True)
 class Frozen:
-    """The files that a study shows beside its own, as they are now. models: by id the hash of the
-    card, which holds the hashes of the weights; classifiers: by id the hash of the weights;
-    stimulus_sets: by name the hash of the manifest."""
+    """The files that a study shows beside its own, as they are now.
+
+    Attributes
+    ----------
+    models : by id the hash of the card, which holds the hashes of the weights.
+    classifiers : by id the hash of the weights.
+    stimulus_sets : by name the hash of the manifest.
+    """
 
     models: Mapping[str, str]
     classifiers: Mapping[str, str]

@@ -70,7 +70,9 @@ class RecordedEvents(Sequence[tuple[Event, Payload]]):
 
     Held as objects, those of 90 minutes take three times the memory of their rows.
 
-    rows: they were read before without an error.
+    Parameters
+    ----------
+    rows : they were read before without an error.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -320,9 +322,13 @@ class History:
         return state
 
     def trails(self, begin_ns: int, end_ns: int) -> dict[int, list[tuple[int, float]]]:
-        """Where each dial was moved in a time that is open at its beginning: by the number of the
-        dial, from 0, session time in ns and value of each movement, in order. Those of earlier
-        questions and parts are left out."""
+        """Where each dial was moved in a time that is open at its beginning.
+
+        Returns
+        -------
+        By the number of the dial, from 0, session time in ns and value of each movement, in order.
+        Those of earlier questions and parts are left out.
+        """
         trails: dict[int, list[tuple[int, float]]] = {}
         for place in range(self.events_until(begin_ns), self.events_until(end_ns)):
             event, payload = self.events[place]
@@ -411,8 +417,13 @@ class RememberingDecoder:
 class RecordedDecoders(Mapping[str, Decoder]):
     """The decoders of a session by the ids of its models.
 
-    cards: SHA-256 of the card that each model had in the session; empty where it is not known.
-    `problems` says by model why its pictures are not there, or may not be those that were seen.
+    Parameters
+    ----------
+    cards : SHA-256 of the card that each model had in the session; empty where it is not known.
+
+    Attributes
+    ----------
+    problems : by model, why its pictures are not there, or may not be those that were seen.
     """
 
     def __init__(self, cards: Mapping[str, str]) -> None:

@@ -134,14 +134,19 @@ def lanes_of(
 
     Parameters
     ----------
-    sound : where there is sound and where it was lost.
+    record : a session folder or a bundle.
+    sound : SessionSound, optional
+        Where there is sound and where it was lost.
     blind : what is hidden. Outcomes hide how parts and trials ended, the alignment and answers; any
         hiding hides what the moderator wrote down: flags and notes. What comes after the playhead
         is hidden by `Lane.until`.
     answers : kinds of events of tasks that are marks of a timeline.
-    folded : what has taken in all of the session's events, where they were read for something else.
+    folded : LaneFold, optional
+        What has taken in all of the session's events, where they were read for something else, too.
 
-    Raises RecordError where the journal cannot be read.
+    Raises
+    ------
+    RecordError : the journal cannot be read.
     """
     lanes = fold_lanes(record.rows, answers, folded)
     if sound is not None:

@@ -56,8 +56,12 @@ class Retrieved:
 
 
 def retrieve(study: Path) -> Retrieved:
-    """Every stretch of a study that has a code or words, session by session in order of time;
-    sessions of which the participant withdrew are left out."""
+    """Every stretch of a study that has a code or words, session by session in order of time.
+
+    Parameters
+    ----------
+    study : the folder of its sessions. Sessions of which the participant withdrew are left out.
+    """
     stretches: list[CodedStretch] = []
     problems: list[str] = []
     for path in places(study):

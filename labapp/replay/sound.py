@@ -51,8 +51,12 @@ class SessionSound(RecordedSound):
     Where its files lie in time is kept in the cache: reading and fitting 50,000 time marks takes
     longer than all else.
 
-    A session may have no sound, as a de-identified bundle as a rule: then everything is a gap.
-    silenced: stretches of session time in ns that are not to be heard, such as those of redactions.
+    Parameters
+    ----------
+    record : of a session with or without sound: a de-identified bundle has none as a rule, and then
+        everything is a gap.
+    silenced : iterable of (int, int)
+        Stretches of session time in ns that are not to be heard, such as those of redactions.
     """
 
     def __init__(self, record: Record, silenced: Iterable[Stretch] = ()) -> None:
@@ -203,9 +207,11 @@ class Clip:
 def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     """Write the sound of a session between two session times as a WAV that is not there yet.
 
-    Raises UsageError where the file is there or the times are not in the session, and another
-    LabappError where the participant does not allow it, nothing was recorded there, or it cannot be
-    written.
+    Raises
+    ------
+    UsageError : the file is there already, or the times are not in the session.
+    LabappError
+        The participant does not allow it, nothing was recorded there, or it cannot be written.
     """
     _refuse_unallowed(record)
     refuse_inside(path)

@@ -94,8 +94,14 @@ def with_ids(text: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure of the report, which is also saved as files of its own. name: name of the files,
-    without ending; label: what the figure shows, in words; caption: how to read it."""
+    """A figure of the report, which is also saved as files of its own.
+
+    Attributes
+    ----------
+    name : name of the files, without ending.
+    label : what the figure shows, in words.
+    caption : how to read it.
+    """
 
     name: str
     figure: Figure

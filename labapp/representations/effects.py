@@ -67,9 +67,13 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
     A slider is turned from percentile `LOW` to `HIGH` of the held-out split; of a choice every pair
     of values is compared, and the mean is over the pairs.
 
+    Parameters
+    ----------
     distance : its name, see `labapp.representations.distance`; by default that of the model's card.
 
-    Raises ValueError: there is no such distance.
+    Raises
+    ------
+    ValueError : there is no such distance.
     """
     if distance is None and (task := in_tasks(decoder.card).task) is not None:
         distance = task.distance

@@ -35,13 +35,18 @@ def evaluate(
 ) -> dict[str, Any]:
     """The card's numbers computed again from the recipe's data, beside the card's.
 
-    Returns model, device, instances (held-out rows) and unit of the error; "computed" and "card",
-    each with mean and sampled error (None where there is no posterior) and, where they apply, nll,
+    Returns
+    -------
+    model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
+    with mean and sampled error (None where there is no posterior) and, where they apply, nll,
     disentanglement and code_agreement as they stand in cards; published; "effects" of the dials
     (see `effects.DialEffect`; on no card); "agrees": whether computed and card differ by no more
-    than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`). Raises ModelError: the
-    package is refused, or states no data to evaluate on. Raises DatasetError: the files of its data
-    are not in `data_folder`, or others than it learned from.
+    than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
+
+    Raises
+    ------
+    ModelError : the package is refused, or states no data to evaluate on.
+    DatasetError : the files of its data are not in `data_folder`, or others than it learned from.
     """
     decoder = package.load_package(model, device, root=root, exact=True)
     card = decoder.card
@@ -94,7 +99,11 @@ def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
 
 def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
     """The model's encodings of the held-out rows, row for row; of a closed form, the factors.
-    Raises ModelError: its package holds another number of them."""
+
+    Raises
+    ------
+    ModelError : its package holds another number of them.
+    """
     if isinstance(decoder.card.made_by.source, ClosedForm):
         return data.held.factors(np.arange(len(data.held))).astype(np.float32)
     held = len(data.held)
@@ -121,8 +130,12 @@ def labelled_encodings(
     model: str | Path, root: Path | None = None, data_folder: Path | None = None
 ) -> LabelledEncodings | None:
     """Codes and factors of the rows on which the card's disentanglement was measured; None if the
-    data have no true factors, or the model no encodings. Raises ModelError, DatasetError: see
-    `evaluate`."""
+    data have no true factors, or the model no encodings.
+
+    Raises
+    ------
+    ModelError, DatasetError : see `evaluate`.
+    """
     decoder = package.load_package(model, "cpu", root=root)
     card = decoder.card
     data = held_out_data(card, data_folder)

@@ -34,6 +34,8 @@ Float64 = NDArray[np.float64]
 class Layer:
     """act(scale * W x + shift).
 
+    Attributes
+    ----------
     weight : W, float32: (out, in) of a dense layer, (in, out, k, k) of a deconvolution.
     shift : (out,), float64.
     scale : (out,), float64; None stands for ones.

@@ -74,9 +74,14 @@ def measure(
     *,
     published: PublishedScores,
 ) -> QualityMeasures:
-    """Errors, and disentanglement or the agreement of codes with digits where they apply. `decode`:
-    float32 inputs (n, width) -> float32 instances. `latents`, `spread`: dial states of the held-out
-    rows, row for row (see `encodings`); draws of the prior for an InfoGAN."""
+    """Errors, and disentanglement or the agreement of codes with digits where they apply.
+
+    Parameters
+    ----------
+    decode : float32 inputs (n, width) -> float32 instances.
+    latents, spread : dial states of the held-out rows, row for row (see `encodings`); draws of the
+        prior for an InfoGAN.
+    """
     if isinstance(card.objective, InfoGan):
         return QualityMeasures(code_agreement=code_agreement(card.space, decode, latents, data))
 
@@ -174,8 +179,12 @@ def code_agreement(
     space: LatentSpace, decode: Callable[[Float32], Float32], latents: Float32, data: Split
 ) -> CodeAgreement:
     """The agreement of the first, discrete dimension of `latents` with the digits it draws.
-    `latents`: draws of the prior, float32, shape (n, dimensions). `data`: MNIST, whose one factor
-    is the digit."""
+
+    Parameters
+    ----------
+    latents : draws of the prior, float32, shape (n, dimensions).
+    data : MNIST, whose one factor is the digit.
+    """
     from scipy.optimize import linear_sum_assignment
     from sklearn.svm import SVC
 

@@ -47,6 +47,8 @@ def total_correlation(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
     q(z) is taken for the mixture of the batch's own posteriors. Weighing the mixture by the size
     of the data set, as their minibatch-weighted sampling does, adds a constant and no gradient.
 
+    Parameters
+    ----------
     z, mean, log_variance : shape (n, k); z[i] is a draw from the posterior of row i.
     """
     offset = z[:, None] - mean[None]

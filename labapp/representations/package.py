@@ -196,9 +196,10 @@ def load_package(
     exact: bool = False,
     native: bool = False,
 ) -> LoadedDecoder:
-    """A decoder, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
-    mislabelled: the message says which.
+    """A decoder, checked and ready.
 
+    Parameters
+    ----------
     path_or_id : see `find`.
     device : "cuda", "mps" or "cpu"; by default the first of these that is there. Closed forms
         are computed on the CPU whatever is asked.
@@ -206,6 +207,10 @@ def load_package(
     root : where ids are looked up; see `find`.
     native : compute on the CPU without importing torch where that can be (`native_backend`): to
         the same bits, in less memory, and a little slower.
+
+    Raises
+    ------
+    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
     folder = find(path_or_id, root)
     card = cards.read(folder)
@@ -402,7 +407,10 @@ def write_package(
 
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
-    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
+
+    Raises
+    ------
+    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     if percentiles is None:

@@ -49,6 +49,8 @@ _SAFE = "No model was loaded."
 class Code:
     """A function and the package that it is in, as a card states them.
 
+    Attributes
+    ----------
     function : `package:function`.
     package : of the distribution where there is one, else of the module.
     version : of the distribution; "none" of files that are none.
@@ -70,8 +72,12 @@ class Code:
 
 
 def locate(function: str) -> Code:
-    """The installed package of `package:function`, found without running any of it. Raises
-    ModelError: it is no such name, or there is no such package, or it belongs to Python."""
+    """The installed package of `package:function`, found without running any of it.
+
+    Raises
+    ------
+    ModelError : it is no such name, or there is no such package, or it belongs to Python.
+    """
     module, colon, name = function.partition(":")
     if not (colon and _dotted(module) and _dotted(name)):
         raise ModelError(
@@ -112,9 +118,13 @@ def versions_used(code: Code, before: Iterable[str]) -> dict[str, str]:
     package import, and those that were loaded with it, as for what it unpickles. Of the latter
     none that another one requires.
 
+    Parameters
+    ----------
     before : names of the modules that were loaded before it was.
 
-    Returns dict : by package its version; "none" of files that are not installed as a package.
+    Returns
+    -------
+    dict : by package its version; "none" of files that are not installed as a package.
     """
     own = code.function.partition(":")[0].partition(".")[0]
     distributions = _distributions()

@@ -257,6 +257,8 @@ class PythonFunction:
 class Architecture:
     """How the decoder of a model package is built.
 
+    Attributes
+    ----------
     name : what `architecture` in a card or a recipe says.
     output_shape : of a single instance x.
     display : whether x is drawn as a series or as an image.

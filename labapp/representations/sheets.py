@@ -71,6 +71,8 @@ def traversals(decoder: LoadedDecoder, states: int = STATES, steps: int = STEPS)
     values, at fewer states where more would make the row longer, and through values evenly spaced
     where there are more than a row holds.
 
+    Parameters
+    ----------
     states : how many states of `decoder.latents` to turn the dials at; the same for every dial.
     steps : columns of a continuous dial, 2 or more.
     """
@@ -150,6 +152,8 @@ def brief(value: float) -> str:
 class SheetSizes:
     """Sizes in pixels.
 
+    Attributes
+    ----------
     label : width of the column of the dials' names.
     cell_width, cell_height : of an instance.
     marks : height of the labels above the columns.

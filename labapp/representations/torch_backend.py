@@ -36,8 +36,12 @@ WARM_UPS = 3
 
 
 def choose_device(configured: str | None = None) -> torch.device:
-    """The configured device, else the first there is of CUDA, Apple MPS and CPU. Raises ModelError:
-    the configured device is unknown or not there."""
+    """The configured device, else the first there is of CUDA, Apple MPS and CPU.
+
+    Raises
+    ------
+    ModelError : the configured device is unknown or not there.
+    """
     there = [
         name
         for name, present in (

@@ -21,8 +21,13 @@ from labapp.study.people import HOLDING, PEOPLE_WORDS, Person, counted
 
 @dataclass(frozen=True)
 class Coverage:
-    """The people of a study by the places they hold. rule: hands out the places; people: everybody
-    so far, with their sessions and places."""
+    """The people of a study by the places they hold.
+
+    Attributes
+    ----------
+    rule : hands out the places.
+    people : everybody so far, with their sessions and places.
+    """
 
     rule: Rule
     people: Sequence[Person[CellAssignment]]
@@ -136,8 +141,11 @@ class Coverage:
 class SlotLine:
     """A slot of a design: its orders, and who has had it.
 
-    slot: its cell and number; orders: by factor within participants its levels in the slot's order;
-    people: those who have had it, the first one first.
+    Attributes
+    ----------
+    slot : its cell and number.
+    orders : by factor within participants its levels in the slot's order.
+    people : those who have had it, the first one first.
     """
 
     slot: Slot
@@ -174,8 +182,14 @@ class SlotLine:
 
 @dataclass(frozen=True)
 class Allocation(Coverage):
-    """Who has which slot of a declared design, and how even that is now. design: the design;
-    models: by cell the models that its participants compare; seed, study: of the orders."""
+    """Who has which slot of a declared design, and how even that is now.
+
+    Attributes
+    ----------
+    design : the design.
+    models : by cell the models that its participants compare.
+    seed, study : of the orders.
+    """
 
     design: Design
     models: Mapping[str, tuple[str, ...]]

@@ -106,9 +106,12 @@ class OtherProcess:
 class Heartbeat:
     """Notices what stands still, and a time of day that is set.
 
-    clock: of the session; start: makes the other process; now_ns, boot_clock_ns, time_of_day: the
-    computer's clocks: `time.perf_counter_ns`, one that goes on in sleep, and the one that people
-    read.
+    Parameters
+    ----------
+    clock : of the session.
+    start : makes the other process.
+    now_ns, boot_clock_ns, time_of_day : the computer's clocks: `time.perf_counter_ns`, one that
+        goes on in sleep, and the one that people read.
     """
 
     def __init__(

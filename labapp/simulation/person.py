@@ -175,8 +175,13 @@ GOES_ROUND, BLAMES_MODEL = "goes_round", "blames_model"
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A thought that can be said. codes: by tier of the codebook; english, german: ways to say it;
-    {what} is what it is about."""
+    """A thought that can be said.
+
+    Attributes
+    ----------
+    codes : by tier of the codebook.
+    english, german : ways to say it; {what} is what it is about.
+    """
 
     codes: Mapping[str, str]
     english: tuple[str, ...]

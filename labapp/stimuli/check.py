@@ -171,6 +171,8 @@ def _warnings(manifest: Manifest) -> Iterator[str]:
 class ReferencePair:
     """Two pictures of a concept.
 
+    Attributes
+    ----------
     concept : from 0.
     off, on : one without the concept, and one with it.
     differing : the other concepts in which they differ, from 0. They may also differ in what no

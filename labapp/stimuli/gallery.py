@@ -151,6 +151,9 @@ def _write(path: Path, content: bytes) -> None:
 class Gallery:
     """The stored pictures of a session, read when they are needed.
 
+    Parameters
+    ----------
+    folder : where they are stored.
     files : name of a picture in the plan -> name of its file in the folder.
     """
 
@@ -193,6 +196,10 @@ class RecordedGallery(Gallery):
 
     Simulated sessions store none, for nobody saw them.
 
+    Parameters
+    ----------
+    folder, files
+        As of a gallery.
     sets : as they were when the session was planned.
     missing : ids of those that are not here as they were.
     """

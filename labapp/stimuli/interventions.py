@@ -60,8 +60,12 @@ def item_type(
     answer is wrong, and right from the corrections on. None: concepts are wrong, and the answer is
     right with and without them.
 
-    answers : float16, shape (3^k, classes), of the photo.
-    beliefs, concepts : what the model believes, and what is true.
+    Parameters
+    ----------
+    answers : array of float16, shape (3^k, classes)
+        Of the photo.
+    beliefs, concepts : sequences of k
+        What the model believes, and what is true.
     truth : the place of the true class among the classes.
     """
     wrong = [believed(belief) != there for belief, there in zip(beliefs, concepts, strict=True)]
@@ -99,11 +103,17 @@ def without_leaks(
     what is believed, or set, of every concept makes, so that a setting touches nothing else.
 
     A class counts by the product over its concepts of the belief in their state, as a share of the
-    belief in the state that is believed more. Returns array of float16, shape (3^k, classes)
+    belief in the state that is believed more.
 
+    Parameters
+    ----------
     rules : of each class, by number of the concept whether it must be on or off.
     beliefs : the belief in each concept as the model has it, 0 to 1.
     sure : the belief in a concept that is set on; set off, 1 less it.
+
+    Returns
+    -------
+    array of float16, shape (3^k, classes)
     """
     levels = np.array([(belief, 1 - sure, sure) for belief in beliefs])
     every = np.array(states(len(beliefs)))

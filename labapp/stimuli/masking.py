@@ -192,6 +192,8 @@ def table(colour_map: ColourMap) -> UInt8:
 def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> UInt8:
     """A photo and one of its heatmaps as one picture: uint8, shape of `photo`.
 
+    Parameters
+    ----------
     photo : shape (height, width, 3).
     heat : shape (h, w) or (h, w, 3), of any size; grey unless `scale` is "ready".
     scale : "positive": 0 to 255 is 0 to 1; "signed": -1 to 1; "ready": `heat` is what is shown.

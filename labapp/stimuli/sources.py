@@ -384,6 +384,8 @@ def _compact(value: Any) -> str:
 class ReadableSet:
     """The photos and prototypes of a manifest that could be read, and their places in the source.
 
+    Attributes
+    ----------
     manifest : with the readable ones alone.
     photos, prototypes : their places in the lists of the source.
     prototype_ids : ids of all prototypes, readable or not.

@@ -37,8 +37,11 @@ Turns = Mapping[str, Sequence[Scope]]
 class Rule(ABC):
     """Says what a participant gets where that depends on those before.
 
-    variable: what the places are called; wanted: participants that each cell needs, included; None
-    for any number; draws: how many cells a participant gets.
+    Attributes
+    ----------
+    variable : what the places are called.
+    wanted : participants that each cell needs, included; None for any number.
+    draws : how many cells a participant gets.
     """
 
     variable: str

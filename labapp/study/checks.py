@@ -190,8 +190,11 @@ def unquoted(path: Path, located: Located) -> Iterator[StudyError]:
 class _Place:
     """Where a questionnaire is asked.
 
-    at: in the study file; scopes: the variables of everybody who is asked there; before: the
-    questionnaires that some of them were asked before, in the same session.
+    Attributes
+    ----------
+    at : in the study file.
+    scopes : the variables of everybody who is asked there.
+    before : the questionnaires that some of them were asked before, in the same session.
     """
 
     at: Path_
@@ -435,8 +438,11 @@ def contradictions(
 ) -> Iterator[tuple[Path_, str]]:
     """What in these does not fit together: where it stands, and what is wrong and allowed.
 
-    levels: by factor its levels as texts; () where only the sessions tell them; lacks: whether
-    anything could not be read at or below a place: what may follow from that is passed over.
+    Parameters
+    ----------
+    levels : by factor its levels as texts; () where only the sessions tell them.
+    lacks : whether anything could not be read at or below a place: what may follow from that is
+        passed over.
     """
     if analysis.profile not in (None, *PROFILE_NAMES):
         known = ", ".join(PROFILE_NAMES)

@@ -148,8 +148,10 @@ def unroll(
 ) -> Iterator[tuple[Item, Scope]]:
     """The items one participant goes through, with the variables at each.
 
-    scope: the variables that hold in the whole flow; turns: by what `each` goes through, its values
-    in the participant's order.
+    Parameters
+    ----------
+    scope : the variables that hold in the whole flow.
+    turns : by what `each` goes through, its values in the participant's order.
     """
     for item in flow:
         if not matches(item.only_if, scope):

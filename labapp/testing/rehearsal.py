@@ -133,9 +133,14 @@ class RecordingRunner(Runner):
 
 @dataclass(eq=False)
 class Rehearsal:
-    """One session. events: all so far, as a journal would give them back; heard: the commands that
-    were decided, with the kind of the part that they came in; sent: those that a simulated
-    participant sent."""
+    """One session.
+
+    Attributes
+    ----------
+    events : all so far, as a journal would give them back.
+    heard : the commands that were decided, with the kind of the part that they came in.
+    sent : those that a simulated participant sent.
+    """
 
     task_type: TaskType[Any]
     loaded: LoadedStudy

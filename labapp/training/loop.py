@@ -31,9 +31,16 @@ Losses = Mapping[str, Tensor | float]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come. `phase`: the part of the training that is running, in words. `step`,
-    `steps`: steps done, and of how many. `elapsed_s`, `remaining_s`: seconds spent, over all
-    restarts, and left, as estimated from the pace of this process."""
+    """How far a run has come.
+
+    Attributes
+    ----------
+    phase : the part of the training that is running, in words.
+    step, steps : steps done, and of how many.
+    losses : the losses of the last step, by name.
+    elapsed_s, remaining_s : float
+        Seconds spent, over all restarts, and left, as estimated from the pace of this process.
+    """
 
     phase: str
     step: int
@@ -45,9 +52,15 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What came of a step. `losses`: see `Losses`. `place`: where the step stands in the run, for
-    error texts. `ends`: whether a part of the run ends with it: then progress is reported and a
-    checkpoint saved."""
+    """What came of a step.
+
+    Attributes
+    ----------
+    losses : see `Losses`.
+    phase : the part of the training that is running, in words.
+    place : where the step stands in the run, for error texts.
+    ends : whether a part of the run ends with it: then progress is reported and a checkpoint saved.
+    """
 
     losses: Losses
     phase: str
@@ -66,14 +79,19 @@ def run_steps(
     checkpoint_s: float = math.inf,
 ) -> None:
     """Take a run from its checkpoint, or from its beginning if there is none, to its last step.
-    Raises ModelError: the checkpoint does not fit, the loss is no longer finite, the disk refuses.
 
+    Parameters
+    ----------
     take : takes the step of that number, counted from 0.
     provenance : what decides the weights; a checkpoint of another provenance is refused.
     state : folder of the checkpoint, which is left there.
     progress : called about five times a second and at the end of each part. An exception that it
         raises ends the run, which can be resumed.
     checkpoint_s : seconds between two checkpoints; there is also one at the end of each part.
+
+    Raises
+    ------
+    ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
     checkpoint.restore(state, run, provenance)
     began, first, before = time.perf_counter(), run.iteration, run.seconds

@@ -53,8 +53,11 @@ Hear = Callable[[NDArray[np.int16], str, str], list[RawWord]]
 class OpenEngine:
     """An engine with its model.
 
-    languages: those that the model knows; None where it does not say so; versions: of the
-    libraries.
+    Attributes
+    ----------
+    hear : see `Hear`.
+    languages : those that the model knows; None where it does not say so.
+    versions : of the libraries.
     """
 
     hear: Hear

@@ -107,7 +107,11 @@ class SpeechModel:
 
     def sha256(self) -> str:
         """By which it can be told from another: of the file, or of all files' names and sums.
-        Raises TranscriptionError where it cannot be read."""
+
+        Raises
+        ------
+        TranscriptionError : it cannot be read.
+        """
         try:
             if files.is_file(self.path):
                 return cached_sha256(self.path)
@@ -165,8 +169,14 @@ def own_models() -> tuple[SpeechModel, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SpeechTools:
-    """What could write down what was said, on this computer: the engines that are installed, and
-    the models in the folder for them."""
+    """What could write down what was said, on this computer.
+
+    Attributes
+    ----------
+    engines : that are installed.
+    models : in the folder for them.
+    folder : that folder.
+    """
 
     engines: tuple[Engine, ...]
     models: tuple[SpeechModel, ...]
@@ -192,8 +202,12 @@ def speech_tools() -> SpeechTools:
 
 
 def own_model() -> SpeechModel:
-    """The only model in the folder for them. Raises TranscriptionError where there is none or
-    several, or its engine is not installed."""
+    """The only model in the folder for them.
+
+    Raises
+    ------
+    TranscriptionError : there is none or several, or its engine is not installed.
+    """
     models, folder = own_models(), speech_models()
     if not models:
         raise TranscriptionError(

@@ -200,8 +200,12 @@ def _alone(session: Path) -> Iterator[None]:
 
 class _SharedTexts:
     """The text of a session, open only while something is written.
-    texts: as they were when they were last read; redactions: those at the beginning, which the
-    sound is silent for.
+
+    Attributes
+    ----------
+    texts : mapping of str to Text
+        As they were when they were last read.
+    redactions : those at the beginning, which the sound is silent for.
     """
 
     def __init__(self, session: Path, record: Record, patience_s: float) -> None:
@@ -443,8 +447,13 @@ _WORD_REPEATS = 4
 
 
 def doubts_of(words: Sequence[Word], voiced: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
-    """Why a text may be invented; empty where nothing says so. voiced: session times at which
-    somebody is heard."""
+    """Why a text may be invented; empty where nothing says so.
+
+    Parameters
+    ----------
+    words : in their order.
+    voiced : session times at which somebody is heard.
+    """
     if not words:
         return ()
     doubts: list[Doubt] = []
@@ -504,10 +513,13 @@ class Recogniser:
 
     Attributes
     ----------
-    versions : of the engine's libraries.
+    versions : str
+        Of the engine's libraries.
     languages : those that the model knows, as codes such as `de`; None where it does not say so.
 
-    Raises TranscriptionError where the model cannot be opened, or its engine takes no words.
+    Raises
+    ------
+    TranscriptionError : the model cannot be opened, or its engine takes no words.
     """
 
     def __init__(self, model: SpeechModel, words: str = "") -> None:
@@ -566,10 +578,18 @@ class Recogniser:
         )
 
     def hear(self, samples: NDArray[np.int16], rate: int, language: str) -> list[HeardWord]:
-        """The words in mono sound, shape (n,), not all zeros, in which some models hear words.
+        """The words in sound.
 
-        rate: frames a second; language: what is spoken, as a code such as `de`. Raises
-        TranscriptionError where the engine failed, or its process ended.
+        Parameters
+        ----------
+        samples : ndarray of int16, shape (n,)
+            Mono; not all zeros, in which some models hear words.
+        rate : frames a second.
+        language : what is spoken, as a code such as `de`.
+
+        Raises
+        ------
+        TranscriptionError : the engine failed, or its process ended.
         """
         sound = resampled(samples, rate)
         answer = self._ask({"language": language, "words": self.words}, sound)

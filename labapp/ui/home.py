@@ -515,8 +515,13 @@ Policy = Literal["required", "optional", "off"]
 class HomeMicrophone(QObject):
     """Finds microphones, listens to the chosen one, and shows both on the home.
 
-    device: the microphone in use. off: whether the moderator wants no sound where the study leaves
-    the choice. remembered: the spec of the microphone of the last time, which is preferred.
+    Attributes
+    ----------
+    device : the microphone in use.
+    off : bool
+        Whether the moderator wants no sound where the study leaves the choice.
+    remembered : str
+        Spec of the microphone of the last time, which is preferred.
     """
 
     def __init__(self, view: HomeView, parent: QObject) -> None:
@@ -651,8 +656,14 @@ class PreviewProcess(QObject):
         page.preview_requested.connect(self._open)
 
     def choose(self, study: str, participant: str, drawn: Sequence[str]) -> None:
-        """Say what would be shown. study: id or path; drawn: the conditions that the participant
-        gets, empty where none is drawn."""
+        """Say what would be shown.
+
+        Parameters
+        ----------
+        study : id or path.
+        participant : the label whose plan it is.
+        drawn : the conditions that the participant gets; empty where none is drawn.
+        """
         condition = [f"--condition={','.join(drawn)}"] if drawn else []
         self._arguments = [f"--participant={participant}", *condition, "--", study]
 

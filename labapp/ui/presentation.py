@@ -255,9 +255,11 @@ class InputTime(NamedTuple):
 class InputClock:
     """Stamps of input events on the clock of `time.perf_counter_ns`.
 
-    same: the stamps are of the same clock, whole milliseconds of it. step_ns: of the clock that
-    stamps. An event that arrives within a step of its stamp is timed by its arrival, which then
-    says more.
+    Parameters
+    ----------
+    same : the stamps are of the same clock, whole milliseconds of it.
+    step_ns : of the clock that stamps. An event that arrives within a step of its stamp is timed by
+        its arrival, which then says more.
     """
 
     def __init__(self, *, same: bool, step_ns: int = 0) -> None:

@@ -73,8 +73,14 @@ AROUND = {"session.paused": N_("A pause"), "session.completed": N_("The end")}
 
 @dataclass(frozen=True)
 class Place:
-    """One screen of a preview, as it comes up, which can be tried. index, page: part of the plan
-    and page of it, both from 0; pages: how many the part has."""
+    """One screen of a preview, as it comes up, which can be tried.
+
+    Attributes
+    ----------
+    index, page : part of the plan and page of it, both from 0.
+    pages : how many pages the part has.
+    part : the part.
+    """
 
     index: int
     page: int
@@ -99,9 +105,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Still:
-    """What a part comes to inside of it, or what covers all of it: a picture to look at. part: None
-    for a pause and the end; moment: of a simulated session; number: which one of the part it is
-    that came up after such an event, from 1."""
+    """What a part comes to inside of it, or what covers all of it: a picture to look at.
+
+    Attributes
+    ----------
+    part : the part; None for a pause and the end.
+    moment : of a simulated session.
+    number : which one of the part it is that came up after such an event, from 1.
+    """
 
     part: PlannedPart | None
     moment: Moment

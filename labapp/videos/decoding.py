@@ -52,8 +52,14 @@ _PACKET, _STAMPED = 188, 192
 
 @dataclass(frozen=True, slots=True)
 class VideoFacts:
-    """What a video is; duration_s: from its beginning to the end of the last picture that is there;
-    width, height: as it is seen, in pixels."""
+    """What a video is.
+
+    Attributes
+    ----------
+    duration_s : from its beginning to the end of the last picture that is there.
+    width, height : as it is seen, in pixels.
+    has_sound : whether it has a track of sound.
+    """
 
     duration_s: float
     width: int
@@ -330,8 +336,17 @@ class OpenedVideo:
 
 @contextmanager
 def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
-    """A video, open; name: of the file, for what is said of it. Raises VideoError where PyAV is not
-    installed, the file cannot be read, or it is no video."""
+    """A video, open.
+
+    Parameters
+    ----------
+    open_video : opens its file.
+    name : of the file, for what is said of it.
+
+    Raises
+    ------
+    VideoError : PyAV is not installed, the file cannot be read, or it is no video.
+    """
     require()
     import av
 

@@ -19,8 +19,14 @@ from labapp.videos.decoding import OpenedVideo, OpenVideo, Picture, opened
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """What a video shows, and the session time from which and up to which it is the right picture;
-    picture: None where it cannot be had; problem: why it cannot."""
+    """What a video shows.
+
+    Attributes
+    ----------
+    begins_ns, ends_ns : session time from which and up to which the picture is the right one.
+    picture : None where it cannot be had.
+    problem : why it cannot.
+    """
 
     begins_ns: int
     ends_ns: int

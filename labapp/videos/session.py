@@ -145,8 +145,12 @@ def align_video(
     by: str = "",
     tell: Tell = lambda share, what: None,
 ) -> PlacedVideo:
-    """Place a video of a session anew, by its sound or by hand; see `add_video`. Where that fails,
-    the place that it had stays."""
+    """Place a video of a session anew, by its sound or by hand; see `add_video`.
+
+    Raises
+    ------
+    VideoError, AnnotationError : as there; the place that it had stays.
+    """
     record = _record(session, by)
     placed = next((each for each in videos_of(record) if each.video.id == video_id), None)
     if placed is None:
@@ -162,8 +166,13 @@ def align_video(
 
 
 def remove_video(session: Path, video_id: str, *, by: str = "") -> None:
-    """Delete a video of a session. Raises VideoError where there is none of this name or it could
-    not be deleted, and AnnotationError where the list cannot be read or written."""
+    """Delete a video of a session.
+
+    Raises
+    ------
+    VideoError : there is none of this name, or it could not be deleted.
+    AnnotationError : the list cannot be read or written.
+    """
     record = _record(session, by, consent=False)
     if not files.exists(list_file(session)):
         raise _unknown(record, video_id)
@@ -685,8 +694,14 @@ class _Places:
 
 
 def align(video: Features, session: Features) -> SoundMatch | WrongClock | None:
-    """Where the sound of a video lies in that of a session, each from time 0 of its own clock on.
+    """Where the sound of a video lies in that of a session.
 
+    Parameters
+    ----------
+    video, session : each from time 0 of its own clock on.
+
+    Returns
+    -------
     A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None where
     no place is clearly better than all others.
     """

@@ -52,8 +52,12 @@ FLAT = 1e-2
 @dataclass(frozen=True, slots=True)
 class Random:
     """Random intercepts of every level of a column, or of every combination of levels of several.
-    name: as formulas of R have it, without the brackets; codes: shape (rows,), the level that a row
-    is of."""
+
+    Attributes
+    ----------
+    name : as formulas of R have it, without the brackets.
+    codes : shape (rows,), the level that a row is of.
+    """
 
     name: str
     codes: Whole

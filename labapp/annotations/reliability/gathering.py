@@ -95,8 +95,13 @@ class TierCoding:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What is compared, and what is not. tiers: by codebook, version, tier and round; left_out:
-    what is not compared and why, a sentence each."""
+    """What is compared, and what is not.
+
+    Attributes
+    ----------
+    tiers : by codebook, version, tier and round.
+    left_out : what is not compared and why, a sentence each.
+    """
 
     tiers: tuple[TierCoding, ...]
     left_out: tuple[str, ...]
@@ -112,8 +117,13 @@ class _Gathering:
 
 
 def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) -> Gathered:
-    """Sort the marks of sessions into what may be compared. codebooks: the versions by their
-    SHA-256."""
+    """Sort the marks of sessions into what may be compared.
+
+    Parameters
+    ----------
+    sessions : of one study or several.
+    codebooks : the versions by their SHA-256.
+    """
     work = _Gathering()
     for number, session in enumerate(sessions):
         for rater in session.annotations.raters.values():

@@ -78,8 +78,13 @@ class SharedStretch:
 
 
 def shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStretch, ...]:
-    """What two or more of these raters were to code. tier: a tier whose codes are given to
-    spans."""
+    """What two or more of these raters were to code.
+
+    Parameters
+    ----------
+    tier : a tier whose codes are given to spans.
+    raters : who is compared.
+    """
     return tuple(stretch for coding in tier.codings for stretch in _shared(coding, tuple(raters)))
 
 

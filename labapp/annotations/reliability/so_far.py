@@ -16,9 +16,15 @@ from labapp.annotations.reliability.units import unit_table
 
 @dataclass(frozen=True, slots=True)
 class SoFar:
-    """The agreement on a tier so far. result: kappa of two raters or alpha of more, alpha with MASI
-    distance where a unit may have several codes, nominal u-alpha of spans; without an interval, for
-    there is one session."""
+    """The agreement on a tier so far.
+
+    Attributes
+    ----------
+    tier : the tier.
+    raters : who coded it.
+    result : kappa of two raters or alpha of more, alpha with MASI distance where a unit may have
+        several codes, nominal u-alpha of spans; without an interval, for there is one session.
+    """
 
     tier: Tier
     raters: tuple[str, ...]

@@ -108,8 +108,14 @@ def study_agreement(
 
 @dataclass(frozen=True, slots=True)
 class CodedStudies:
-    """What was read. codebooks: every version that marks were given by, by its SHA-256; remarks:
-    what was left out or cut off and why, a sentence each."""
+    """What was read.
+
+    Attributes
+    ----------
+    sessions : in the order of their paths and names.
+    codebooks : every version that marks were given by, by its SHA-256.
+    remarks : what was left out or cut off and why, a sentence each.
+    """
 
     sessions: tuple[CodedSession, ...]
     codebooks: dict[str, Codebook]
@@ -180,10 +186,15 @@ def write(
     everybody: bool = False,
     sessions: Sequence[Path] = (),
 ) -> Path:
-    """Write the figures into a new folder; returns the page's path. everybody: whether units of all
-    speakers are compared; sessions: the folders of those that were, whose studies know of the
-    folder until it is whole. Raises ExportExists if the folder is there already. Raises
-    DataFolderError if it cannot be written."""
+    """Write the figures into a new folder; returns the page's path. everybody: whether units of
+    all speakers are compared; sessions: the folders of those that were, whose studies know of the
+    folder until it is whole.
+
+    Raises
+    ------
+    ExportExists : the folder is there already.
+    DataFolderError : it cannot be written.
+    """
     leftovers.clear_of(sessions)
     if out.exists() or out.is_symlink():
         raise ExportExists(

@@ -111,9 +111,13 @@ class UnitTable:
 
 
 def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
-    """The units of frozen segmentations with what raters gave to them. tier: a tier whose codes are
-    given to units; everybody: whether units of all speakers are compared, not the participant's
-    alone."""
+    """The units of frozen segmentations with what raters gave to them.
+
+    Parameters
+    ----------
+    tier : a tier whose codes are given to units.
+    everybody : whether units of all speakers are compared, not the participant's alone.
+    """
     raters = tier.raters
     rows: list[CodedUnit] = []
     remarks: list[str] = []

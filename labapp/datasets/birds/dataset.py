@@ -67,6 +67,8 @@ Marks = tuple[int, int, int, int, int, int]
 class Genus:
     """What four sister species share.
 
+    Attributes
+    ----------
     deciding : the two marks that tell them apart.
     constant : all six marks; those of the deciding two are replaced.
     plumage, belly : hue (degrees), saturation and value.

@@ -30,13 +30,18 @@ class HandMade:
 def hand_made(
     *, seed: int = 0, covariance: float = COVARIANCE, rows: int = ROWS, count: int = CONCEPTS
 ) -> HandMade:
-    """Fresh draws; pure and impure codes are of the same concepts. Raises ValueError: values
-    outside these ranges.
+    """Fresh draws; pure and impure codes are of the same concepts.
 
+    Parameters
+    ----------
     covariance : of every two of the standard normal latents whose signs are the concepts, 0 to 1:
         0.25 in the paper's text. Its published table is of independent concepts, because the
         released generator puts the identity in place of the covariance that it is given.
     rows, count : how many rows and concepts (at most 20: an impure code has 2^(count - 1) places).
+
+    Raises
+    ------
+    ValueError : values outside these ranges.
     """
     if rows < 1 or not 1 <= count <= 20:
         raise ValueError(f"rows must be at least 1 and count 1 to 20, found {rows} and {count}")

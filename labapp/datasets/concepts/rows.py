@@ -94,6 +94,8 @@ class ConceptWords:
 class ConceptSplit:
     """A task, divided.
 
+    Attributes
+    ----------
     classes : how many labels there are.
     files : SHA-256 of what was read from files, by their published names.
     words : of each concept, for people; none where people see nothing of it.
@@ -101,6 +103,7 @@ class ConceptSplit:
         `rules_of`.
     class_names : id and name of each class, where they have some. `invented`: whether nobody
         knows them before.
+    classes_are : what texts call the classes.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
         3); None where a row is no picture.
     unclear : by number of a factor, the values between which people cannot tell its concept by
@@ -137,8 +140,11 @@ class ConceptSplit:
 
 def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int], ...]:
     """What makes each class: by number the concepts that are the same in all states of its label.
-    `label`: labels of concepts, shape (n, `count`). A class must be all states that agree in
-    these."""
+
+    Parameters
+    ----------
+    label : labels of concepts, shape (n, `count`). A class must be all states that agree in these.
+    """
     states = np.array(list(product((0, 1), repeat=count)), dtype=np.int64)
     labels = label(states)
     rules = []
@@ -249,9 +255,14 @@ class CorrelationRule:
     steps: tuple[int, ...]
 
     def keeps(self, indices: Int64, decides: Int64) -> Bool:
-        """Which rows the task has: bool, shape (n,). `indices`: numbers of the factors' values,
-        from 0, shape (n, k). `decides`: the deciding concept of each row, 0 or 1, shape (n,); or of
-        shape (n, k), whose column i decides which values of factor i + 1 are allowed."""
+        """Which rows the task has: bool, shape (n,).
+
+        Parameters
+        ----------
+        indices : numbers of the factors' values, from 0, shape (n, k).
+        decides : the deciding concept of each row, 0 or 1, shape (n,); or of shape (n, k), whose
+            column i decides which values of factor i + 1 are allowed.
+        """
         mask: Bool = (indices % np.array(self.steps) == 0).all(axis=1)
         for i, table in enumerate(self.allowed):
             deciding = decides if decides.ndim == 1 else decides[:, i]
@@ -275,11 +286,15 @@ def correlated(
     rounded down, which of 6 values are all 6.) A task with lambda correlations has those of
     lambda - 1 with the same seed, and one more.
 
+    Parameters
+    ----------
     steps : of each factor, which values are kept: every so many; by default those of the text.
     halves : of each factor, from how many lower or upper values how many are drawn, where these are
         not three quarters and half; None for a factor of which they are.
 
-    Raises ValueError: fewer than 0 or more than k - 1 correlations.
+    Raises
+    ------
+    ValueError : fewer than 0 or more than k - 1 correlations.
     """
     if not 0 <= correlations < len(sizes):
         raise ValueError(

@@ -26,6 +26,8 @@ class Hair(IntEnum):
 class Identity:
     """Whose face it is, as far as the expression does not matter.
 
+    Attributes
+    ----------
     width, height : half-axes of the head.
     jaw : width of the jaw as a share of the head's.
     eyes : half the distance of the eyes.
@@ -69,6 +71,8 @@ class Identity:
 class Expression:
     """How far five actions go, about -1 (anger) to 1 (happiness), each by itself.
 
+    Attributes
+    ----------
     brows : lowered and drawn together, or at rest and a little raised.
     lids : narrowed from above, or the lower ones pushed up, with creases beside the eyes.
     cheeks : lines between the brows and wide nostrils, or raised cheeks with folds beside the nose.
@@ -97,6 +101,8 @@ class Pose:
 class Light:
     """The light on a face, and what the camera adds.
 
+    Attributes
+    ----------
     shading : share of light lost across the picture, in the direction `degrees`.
     ground, ground_end : greys of the background.
     noise : SD of the grain.

@@ -69,10 +69,14 @@ DIGITS = 4
 class BlackBox:
     """What is to be known of a classifier besides its file.
 
+    Attributes
+    ----------
+    file : the file that it came as.
     names : of the classes, in the order of its scores.
     size : width and height of the pictures it takes, in pixels.
     channels : 1 for grey, 3 for red, green and blue.
     mean, std : of each channel, of levels from 0 to 1, by which its inputs are normalised.
+    format : of the file.
     trusted : whether a file that is a program is opened though it cannot be shut in.
     """
 
@@ -129,9 +133,14 @@ class BlackBox:
 def build(
     box: BlackBox, images: Path, spec: ScoredSpec, *, seed: int, progress: Progress
 ) -> BuiltSet:
-    """Build a set of pixel scores from pictures in folders that are called as the classes. Raises
-    ModelError: the classifier cannot be used. Raises DatasetError: the pictures cannot be read.
-    Raises StimuliError: too few are predicted right, or wrong."""
+    """Build a set of pixel scores from pictures in folders that are called as the classes.
+
+    Raises
+    ------
+    ModelError : the classifier cannot be used.
+    DatasetError : the pictures cannot be read.
+    StimuliError : too few are predicted right, or wrong.
+    """
     predict = box.predictor()
     shown, labels = pictures(box, images, progress)
     seen = average_blocks(shown, box.size)

@@ -75,8 +75,13 @@ def built_of(
     data_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> BuiltSet:
-    """Build a set from a classifier. Raises ModelError: the model is of another method. Raises
-    StimuliError: too few photos meet the rules."""
+    """Build a set from a classifier.
+
+    Raises
+    ------
+    ModelError : the model is of another method.
+    StimuliError : too few photos meet the rules.
+    """
     method = classifier.card.recipe.method.name
     if method != spec.needs:
         raise ModelError(

@@ -32,10 +32,15 @@ GRADCAM_PX, BAGNET_PX = 24, 48
 class ClassMaps:
     """Heatmaps of all classes of some photos.
 
-    maps : as the method has them, shape (n, classes, rows, columns).
-    shown : from 0, black, to 1, white, on one scale for all classes of a photo; of the same shape,
-        but for rows and columns, which may be more.
-    strengths : how much each shows, as somebody would read it who follows it, shape (n, classes).
+    Attributes
+    ----------
+    maps : float32 array
+        As the method has them, shape (n, classes, rows, columns).
+    shown : float32 array
+        From 0, black, to 1, white, on one scale for all classes of a photo; of the same shape, but
+        for rows and columns, which may be more.
+    strengths : float32 array
+        How much each shows, as somebody would read it who follows it, shape (n, classes).
     """
 
     maps: Float32
@@ -127,10 +132,14 @@ def upsampled(maps: Float32, size: int, pixels: int = SIZE) -> Float32:
     A network's map has one position for each `stride` pixels of what it sees, and position i looks
     at the surroundings of pixel i * stride, not of the middle of an i-th cell: it is put there.
 
+    Parameters
+    ----------
     maps : float32, shape (n, classes, h, w).
     pixels : width and height of what the network saw.
 
-    Returns float32, shape (n, classes, size, size).
+    Returns
+    -------
+    float32, shape (n, classes, size, size).
     """
     rows, columns = (_weights(size, pixels, positions) for positions in maps.shape[-2:])
     return np.asarray(rows @ maps @ columns.T, np.float32)

@@ -149,8 +149,13 @@ class _Point:
 def draw_tree(
     tree: DecisionTree, crops: Mapping[int, Image.Image], species: Sequence[int]
 ) -> bytes:
-    """The tree as PNG with 256 colours. `crops`: a picture of the prototype of each inner node.
-    `species`: of each leaf, from 0, in the order of the leaves; shown counted from 1."""
+    """The tree as PNG with 256 colours.
+
+    Parameters
+    ----------
+    crops : a picture of the prototype of each inner node.
+    species : of each leaf, from 0, in the order of the leaves; shown counted from 1.
+    """
     places = _places(tree)
     width = max(place.x for place in places.values()) + LEAF + MARGIN
     height = max(place.y for place in places.values()) + LEAF + MARGIN

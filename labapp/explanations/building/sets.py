@@ -58,6 +58,8 @@ class TooFewPhotos(ValueError):
 class Candidate:
     """A test photo.
 
+    Attributes
+    ----------
     row : in the test part.
     truth, prediction : classes from 0.
     visible : share that can be seen of what decides.
@@ -319,7 +321,11 @@ def spec(name: str) -> Spec:
 class SetPhotos:
     """Pictures of any data set: their classes and what is in them, for sets.
 
-    rows : the part of the data that photos come from.
+    Attributes
+    ----------
+    rows : PictureRows
+        The part of the data that photos come from.
+    names : of the classes.
     classes_are, invented : see `labapp.stimuli.manifest.Manifest`.
     """
 

@@ -53,6 +53,8 @@ class ProtoPNet(PrototypeNetwork):
     `sources` (P, 3) are the training row, map row and map column that each prototype was taken
     from, -1 before the first push; `boxes` (P, 4) that place in the picture, see `regions`.
 
+    Parameters
+    ----------
     classes : how many classes there are; `each` : prototypes of a class.
     width : D, channels of the map that prototypes are compared with.
     field : pixels that a position of the map sees.
@@ -163,8 +165,12 @@ def prototypes(model: Classifier) -> list[ClassPrototype]:
 
 
 def explain(model: Classifier, pictures: UInt8) -> ClassExplanation:
-    """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes. Raises
-    ModelError: the model is of another method."""
+    """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes.
+
+    Raises
+    ------
+    ModelError : the model is of another method.
+    """
     network = network_of(model, "protopnet", ProtoPNet)
     maps, scores = of_network(network, pictures)
     return ClassExplanation(scores, maps.max((2, 3)), maps, model.size)

@@ -74,9 +74,18 @@ def terms(
 def fit_last_layer(
     similarities: Tensor, labels: Tensor, weights: Tensor, owners: Tensor, *, steps: int = 100
 ) -> Tensor:
-    """Weights that minimise cross-entropy and the two penalties. Returns new weights, (classes, P).
-    `similarities`: (n, P). `labels`: (n,) classes. `weights`: (classes, P), where to begin.
-    `owners`: (P,) classes of the prototypes. `steps`: iterations of L-BFGS at most."""
+    """Weights that minimise cross-entropy and the two penalties.
+
+    Parameters
+    ----------
+    similarities : (n, P); labels : (n,) classes.
+    weights : (classes, P), where to begin; owners : (P,) classes of the prototypes.
+    steps : iterations of L-BFGS at most.
+
+    Returns
+    -------
+    New weights, (classes, P).
+    """
     fitted = weights.detach().clone().requires_grad_()
     own = torch.arange(len(owners))
     solver = torch.optim.LBFGS([fitted], max_iter=steps, line_search_fn="strong_wolfe")

@@ -36,9 +36,14 @@ class DecisionKey:
 
 
 def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> DecisionKey:
-    """A decision tree in at most `depth` questions, the last two between species. `distances`:
-    smallest distance of each picture to each candidate, (n, candidates). `species`, `genus`: of
-    each picture, from 0, (n,). `depth`: 2 or more."""
+    """A decision tree in at most `depth` questions, the last two between species.
+
+    Parameters
+    ----------
+    distances : smallest distance of each picture to each candidate, (n, candidates).
+    species, genus : of each picture, from 0, (n,).
+    depth : 2 or more.
+    """
     inner, classes = 2**depth - 1, int(species.max()) + 1
     result = DecisionKey(
         np.zeros(inner, np.int64),

@@ -44,7 +44,9 @@ class ProtoTree(PrototypeNetwork):
     (leaves, inner), 1 where a way passes a node so, skip nodes that are gone. `sources` (inner, 3)
     are the training row, map row and map column of each prototype, -1 before they are known.
 
-    depth : questions on every way before pruning; `classes`: how many there are.
+    Parameters
+    ----------
+    depth : questions on every way before pruning; classes : how many there are.
     width : D, channels of the map that prototypes are compared with.
     field : pixels that a position of the map sees.
     """

@@ -251,6 +251,8 @@ def update_leaves(
     the epoch and adds its own (Nauta et al. 2021, section 3.3, equation 6, spread over the batches
     of an epoch).
 
+    Parameters
+    ----------
     scores : now, (leaves, classes), never negative.
     at_epoch_start : the same when the epoch began.
     shares : probability of the way to each leaf, (n, leaves).

@@ -22,7 +22,12 @@ CORRELATIONS = "correlations"
 @contextmanager
 def new_folder(out: Path | None) -> Iterator[None]:
     """Make the folder `out` before the computation, and remove it if the block fails and it is
-    still empty. With None, nothing is made. Raises MetricError: it exists, or cannot be made."""
+    still empty. With None, nothing is made.
+
+    Raises
+    ------
+    MetricError : it exists, or cannot be made.
+    """
     if out is None:
         yield
         return
@@ -53,8 +58,11 @@ def write(
     """Write scores into a folder made by `new_folder`; codes, factors: the names of columns.
 
     scores.json holds {"codes", "factors", "scores"}, the last as `MetricOutcome.to_json`;
-    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself. Raises
-    MetricError: the disk refuses.
+    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself.
+
+    Raises
+    ------
+    MetricError : the disk refuses.
     """
     with _told(out):
         from labapp.metrics.evaluation import figures
@@ -104,8 +112,11 @@ def write_correlations(result: Correlations, names: Sequence[str], out: Path) ->
     """Write correlations of factors, called `names`, into a folder made by `new_folder`.
 
     correlations.json as `Correlations.to_json`; correlations.csv one line a factor, with what it
-    tells of the label and its correlations; a heat map as SVG and PNG. Raises MetricError: the disk
-    refuses.
+    tells of the label and its correlations; a heat map as SVG and PNG.
+
+    Raises
+    ------
+    MetricError : the disk refuses.
     """
     from labapp.metrics.evaluation import figures
 

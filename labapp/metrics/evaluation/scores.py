@@ -217,8 +217,12 @@ def settings_of(metric: Metric) -> dict[str, inspect.Parameter]:
 
 
 def parse_settings(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
-    """Settings written KEY=VALUE, as the types that the metric takes. Raises UsageError: not of
-    this form, no setting of the metric, or a value of another type."""
+    """Settings written KEY=VALUE, as the types that the metric takes.
+
+    Raises
+    ------
+    UsageError : not of this form, no setting of the metric, or a value of another type.
+    """
     known = settings_of(metric)
     result: dict[str, object] = {}
     for text in texts:
@@ -292,8 +296,12 @@ def read(path: Path, letter: str) -> NumberTable:
     """A file of codes or factors.
 
     Columns without names are called by `letter` and their number from 1: c1, c2. Whether the values
-    can be scored is for the metrics to say. Raises MetricError: there is no such file, it cannot be
-    read, its ending is another, it holds no array of numbers, or lines of different lengths.
+    can be scored is for the metrics to say.
+
+    Raises
+    ------
+    MetricError : there is no such file, it cannot be read, its ending is another, it holds no array
+        of numbers, or lines of different lengths.
     """
     ending = path.suffix.lower()
     if ending not in ENDINGS:

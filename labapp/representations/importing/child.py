@@ -404,6 +404,8 @@ def shut_in(*, memory: int) -> None:
     Everything that will be needed must be loaded before. Raises NoSandboxError; then nothing is to
     be opened.
 
+    Parameters
+    ----------
     memory : bytes of address space beyond what is in use.
     """
     if platform.system() == "Darwin":

@@ -48,9 +48,16 @@ TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.e
 
 @dataclass(frozen=True)
 class Conversion:
-    """A graph, and what the file itself makes of latents. `decoded`: of the latents that were
-    given, shape (n, ...), float32. `operators`: of the file, such as `aten::relu`. `torch`: the
-    version that opened it."""
+    """A graph, and what the file itself makes of latents.
+
+    Attributes
+    ----------
+    graph : ONNX.
+    decoded : ndarray
+        Of the latents that were given, shape (n, ...), float32.
+    operators : of the file, such as `aten::relu`.
+    torch : the version that opened it.
+    """
 
     graph: bytes
     decoded: Float32

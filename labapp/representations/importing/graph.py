@@ -224,9 +224,14 @@ class Runner:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the numbers that a graph makes become a picture or a series. `shape`: of one instance:
-    (points,), (rows, columns) or (rows, columns, 3). `reshape`: what each instance is reshaped to
-    before. `channels_first`: whether colours come first there."""
+    """How the numbers that a graph makes become a picture or a series.
+
+    Attributes
+    ----------
+    shape : of one instance: (points,), (rows, columns) or (rows, columns, 3).
+    reshape : what each instance is reshaped to before.
+    channels_first : whether colours come first there.
+    """
 
     shape: tuple[int, ...]
     reshape: tuple[int, ...]

@@ -56,10 +56,14 @@ class Imported:
 class _Opened:
     """A decoder that can be run.
 
+    Attributes
+    ----------
     name : for messages.
     run : latents -> instances of the layout's shape.
+    how : Layout
     graph : ONNX; none of a function in Python.
-    expected : what a converted file made itself of the latents that it is tried on.
+    expected : ndarray or None
+        What a converted file made itself of the latents that it is tried on.
     files : name -> SHA-256.
     package, versions : see `Origin`.
     """
@@ -88,9 +92,10 @@ def import_decoder(
     trusted: bool = False,
     out: Path | None = None,
 ) -> Imported:
-    """Make a model package of a decoder. Raises ModelError: with everything that is wrong with the
-    decoder.
+    """Make a model package of a decoder.
 
+    Parameters
+    ----------
     source : an ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
     latents : .npy, shape (n, dimensions): encodings of data that the model did not learn from, if
         there are any. Limits of dials and questions are taken from them.
@@ -99,10 +104,14 @@ def import_decoder(
     distance : how two instances are compared; see `labapp.representations.distance`. By default the
         mean squared error. A usual one gets the scale of the model, unless the name says it.
     limits : YAML with `dials`, see `latents.Dials`.
-    dataset : of which the model is, for its card; by default what stands before the stroke of its
-        id.
+    dataset : str or None
+        Of which the model is, for its card; by default what stands before the stroke of its id.
     trusted : open a TorchScript file though it cannot be shut in.
     out : the folder to write; by default the user's models, where studies find the model by its id.
+
+    Raises
+    ------
+    ModelError : with everything that is wrong with the decoder.
     """
     _check_id(model_id)
     folder = resources.user_models() / model_id if out is None else out

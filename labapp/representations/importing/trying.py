@@ -36,9 +36,15 @@ ALIKE = 0.1
 
 @dataclass
 class Tried:
-    """What a decoder made of the latents that it was tried on. `low`, `high`: the least and the
-    greatest value. `instances`: the first of them. `apart`: how far a converted graph is from its
-    file at most."""
+    """What a decoder made of the latents that it was tried on.
+
+    Attributes
+    ----------
+    low, high : the least and the greatest value.
+    instances : list of ndarray
+        The first of them.
+    apart : how far a converted graph is from its file at most.
+    """
 
     low: float = np.inf
     high: float = -np.inf
@@ -82,9 +88,17 @@ def decode(
     how: Layout,
     expected: Float32 | None,
 ) -> Tried:
-    """Decode all dial states that it is tried on, alone and together. Raises ModelError: with all
-    faults. `rows`: shape (n, dimensions). `expected`: what the file itself made of them, where it
-    was converted."""
+    """Decode all dial states that it is tried on, alone and together.
+
+    Parameters
+    ----------
+    rows : shape (n, dimensions).
+    expected : what the file itself made of them, where it was converted.
+
+    Raises
+    ------
+    ModelError : with all faults.
+    """
     tried = Tried()
     trial = space.encode_rows(rows).astype(np.float32)
     broken = np.zeros(len(trial), bool)

@@ -355,8 +355,13 @@ MISSING = 1e4
 
 @dataclass(frozen=True)
 class Wanted:
-    """So many pictures of one kind at one place of the flow. kind: a type of picture, `NATURAL` or
-    `PRACTICE`; photos: those that fit, by what their picture shows."""
+    """So many pictures of one kind at one place of the flow.
+
+    Attributes
+    ----------
+    kind : a type of picture, `NATURAL` or `PRACTICE`.
+    photos : those that fit, by what their picture shows.
+    """
 
     place: int
     kind: str

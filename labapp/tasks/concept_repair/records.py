@@ -84,10 +84,18 @@ class Change:
 class RepairAttempt(Attempt):
     """One attempt at a picture.
 
-    answer: the model's answer as it stands; alone: as it was when left alone. states: of the
-    concepts, as they stand. changes: what was shown, in its order. seen: the states of this picture
-    whose answers were on the screen in earlier attempts; those of this one are added. chosen_ns:
-    when the participant first chose a change, shown at once or foretold first.
+    Attributes
+    ----------
+    item : the picture, as planned.
+    answer : str
+        The model's answer as it stands; `alone` as it was when left alone.
+    states : list of int
+        Of the concepts, as they stand.
+    changes : what was shown, in its order.
+    seen : set of tuple of int
+        The states of this picture whose answers were on the screen in earlier attempts; those of
+        this one are added.
+    chosen_ns : when the participant first chose a change, shown at once or foretold first.
     """
 
     part: ConceptRepairPart

@@ -178,10 +178,12 @@ MOST_GUESSES = 3
 class Eyesight:
     """How well simulated participants see concepts and use the rule card; all numbers are ours.
 
-    sees: between which a participant's probability to see a concept rightly lies, one a concept.
-    applies: probability to foretell by the rule card, and not any other name. sure_from: a concept
-    seen with at least this probability is foretold with confidence. ticks: probability to tick a
-    pair of the grid, of those who learnt of none.
+    Attributes
+    ----------
+    sees : between which a participant's probability to see a concept rightly lies, one a concept.
+    applies : probability to foretell by the rule card, and not any other name.
+    sure_from : a concept seen with at least this probability is foretold with confidence.
+    ticks : probability to tick a pair of the grid, of those who learnt of none.
     """
 
     sees: tuple[float, float] = (0.88, 1.0)
@@ -192,8 +194,13 @@ class Eyesight:
 
 @dataclass
 class Learnt:
-    """What a participant noticed of one model. moved: by change the other concepts that came with
-    it when it last mattered, and whether they were on then."""
+    """What a participant noticed of one model.
+
+    Attributes
+    ----------
+    moved : by change the other concepts that came with it when it last mattered, and whether they
+        were on then.
+    """
 
     moved: dict[Change, dict[int, bool]] = field(default_factory=dict)
 
@@ -211,8 +218,14 @@ class Learnt:
 
 @dataclass(frozen=True)
 class Look:
-    """What is seen of a picture: the concepts as the participant takes them, the probability to see
-    each rightly, and the class that they make by the rule card, None where it has none."""
+    """What is seen of a picture.
+
+    Attributes
+    ----------
+    seen : the concepts, as the participant takes them.
+    sureness : the probability to see each rightly.
+    name : the class that they make by the rule card; None where it has none for them.
+    """
 
     seen: tuple[bool, ...]
     sureness: tuple[float, ...]
@@ -220,9 +233,16 @@ class Look:
 
 
 class Repairer:
-    """A simulated participant at one stage. strategy: one of
-    `labapp.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`; seed: see
-    `SimulatedParticipant.seed`; learnt: what it noticed of the model so far; it is added to."""
+    """A simulated participant at one stage.
+
+    Parameters
+    ----------
+    part : the stage.
+    strategy : one of `labapp.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`.
+    seed : see `SimulatedParticipant.seed`.
+    eyesight : how well it sees.
+    learnt : what it noticed of the model so far; it is added to.
+    """
 
     def __init__(
         self,
@@ -303,8 +323,13 @@ class Repairer:
         return picked, sure and self.strategy not in GUESSING
 
     def next(self, trial: Repair, tried: Sequence[Change]) -> Command:
-        """The next thing that it does with a picture. tried: what it changed, also where it took
-        that back."""
+        """The next thing that it does with a picture.
+
+        Parameters
+        ----------
+        trial : the picture as it stands.
+        tried : what it changed, also where it took that back.
+        """
         if trial.pending is not None:
             answer, sure = self.foretold(trial)
             return PickAnswer(answer, DEVICE) if trial.picked != answer else Foretell(sure, DEVICE)

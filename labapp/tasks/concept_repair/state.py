@@ -36,11 +36,15 @@ class Step(NamedTuple):
 class Repair(questions.Question):
     """One picture.
 
-    states: of each concept 0 as the model has it, 1 set off, 2 set on. answer: id of the class for
-    which the model takes the picture now. probabilities: of the classes now, in the order of the
-    plan. history: what the changes so far led from, the last one last. pending: the change that is
-    foretold now; picked: the answer picked for it, a class or `SAME`. ended: how it ended: `DONE`,
-    `GAVE_UP` or `TIME_EXPIRED`.
+    Attributes
+    ----------
+    states : of each concept 0 as the model has it, 1 set off, 2 set on.
+    answer : id of the class for which the model takes the picture now.
+    probabilities : of the classes now, in the order of the plan.
+    history : what the changes so far led from, the last one last.
+    pending : the change that is foretold now.
+    picked : the answer picked for it: a class, or `SAME`; None before.
+    ended : how it ended: `DONE`, `GAVE_UP` or `TIME_EXPIRED`.
     """
 
     states: tuple[int, ...]

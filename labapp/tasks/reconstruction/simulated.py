@@ -158,10 +158,20 @@ class Act:
 class Reconstructing:
     """One participant at the reconstruction stages of a session.
 
-    seed: of the draws; the participant's label is part of it. experience_by_stage: filled in by the
-    id of the stage's part: how its questions went. haste: how long a movement takes, as a share of
-    a person's time. careless: does not try. language: in which it names dials. say: says a thought;
-    None where it does not think aloud.
+    Parameters
+    ----------
+    seed
+        Of the draws; the participant's label is part of it.
+    experience_by_stage
+        Filled in by the id of the stage's part: how its questions went.
+    haste
+        How long a movement takes, as a share of a person's time.
+    careless
+        Does not try.
+    language
+        In which it names dials.
+    say
+        Says a thought; None where it does not think aloud.
     """
 
     def __init__(
@@ -363,8 +373,16 @@ Say = Callable[..., bool]
 
 
 class ThinkingAloud:
-    """The thoughts of one participant at one stage. rng: whether something is said at all; motor:
-    what the hand goes by; words: by what a dial changes, what the participant calls that."""
+    """The thoughts of one participant at one stage.
+
+    Parameters
+    ----------
+    say : says a thought.
+    rng : numpy.random.Generator
+        Whether something is said at all.
+    motor : what the hand goes by.
+    words : by what a dial changes, what the participant calls that.
+    """
 
     def __init__(
         self, say: Say, rng: np.random.Generator, motor: MotorModel, words: Mapping[str, str]

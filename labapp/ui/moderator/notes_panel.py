@@ -369,9 +369,16 @@ class TimedList(QListWidget):
 class Correctable:
     """A line that can be corrected.
 
-    seq: of the event that is corrected. text, first: how it reads now, empty where it was taken
-    back, and how it read at first. own_words: whether it can be put into other words; the study's
-    words are only taken back.
+    Attributes
+    ----------
+    seq
+        Of the event that is corrected.
+    working_ns
+        Working time at which the line stands.
+    text, first
+        How it reads now, empty where it was taken back, and how it read at first.
+    own_words
+        Whether it can be put into other words; the study's words are only taken back.
     """
 
     seq: int
@@ -385,8 +392,12 @@ class Correction(QFrame):
     """Where a line is corrected, while one is; hidden otherwise.
 
     corrected(seq, text, began_ns): it reads so from now on; empty text takes it back. left(): it is
-    over, whether anything was corrected or not. field: takes the new words, with the moment of
-    their first key; now_ns: the session's clock.
+    over, whether anything was corrected or not.
+
+    Parameters
+    ----------
+    field : takes the new words, with the moment of their first key.
+    now_ns : the session's clock.
     """
 
     corrected = Signal(int, str, object)

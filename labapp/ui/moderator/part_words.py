@@ -26,8 +26,14 @@ P = TypeVar("P", bound=PlannedPart)
 class Fact:
     """A line beside the participant's screen, for the moderator alone.
 
-    role, tone: how it looks, see the console's style sheet. veiled: whether a blind moderator does
-    not see it: what is true, what a model predicts, a method.
+    Attributes
+    ----------
+    text
+        In the moderator's language.
+    role, tone
+        How it looks, see the console's style sheet.
+    veiled
+        Whether a blind moderator does not see it: what is true, what a model predicts, a method.
     """
 
     text: str

@@ -467,11 +467,18 @@ def path_of(study: Path, codebook: Codebook) -> Path:
 
 
 def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook:
-    """Add a code to a tier of a codebook's file, as its next version, which is returned.
+    """Add a code to a tier of a codebook's file, as its next version.
 
     What the file holds stays as it is, with its comments: a code is added at its end, and the
-    version counted up. Raises AnnotationError where there is such a code, or the file cannot be
-    changed in this way.
+    version counted up.
+
+    Returns
+    -------
+    The next version.
+
+    Raises
+    ------
+    AnnotationError : there is such a code, or the file cannot be changed in this way.
     """
     path = path_of(study, codebook)
     code_id = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or "code"

@@ -530,7 +530,13 @@ DOUBTFUL = 0.5
 
 @dataclass(frozen=True, slots=True)
 class DialMoves:
-    """When dials moved: session times in nanoseconds, in order, and which dial, from 0, at each."""
+    """When dials moved.
+
+    Attributes
+    ----------
+    times : session times in nanoseconds, in order.
+    dials : which dial, from 0, at each of them.
+    """
 
     times: tuple[int, ...] = ()
     dials: tuple[int, ...] = ()

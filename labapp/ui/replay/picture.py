@@ -118,8 +118,11 @@ class PastSession:
 class PastWindow:
     """The participant's window at a time of a recorded session.
 
-    size: of the window in logical pixels, whatever it was in the session; None for what it was.
-    withholds: whether answers that can tell who somebody is are not shown.
+    Parameters
+    ----------
+    history : of the session; its `machine` is there.
+    size : of the window in logical pixels, whatever it was in the session; None for what it was.
+    withholds : whether answers that can tell who somebody is are not shown.
     """
 
     def __init__(
@@ -215,8 +218,13 @@ class PastWindow:
 
 
 class ReplayPicture(QWidget):
-    """The participant's screen at a time, as large as there is room for; withholds: see
-    `PastWindow`."""
+    """The participant's screen at a time, as large as there is room for.
+
+    Parameters
+    ----------
+    history : of the session.
+    withholds : see `PastWindow`.
+    """
 
     def __init__(self, history: History, *, withholds: bool = False) -> None:
         super().__init__()
@@ -396,7 +404,11 @@ class VideoPanel(QWidget):
 class VideoScreen(QWidget):
     """The picture of a video at a session time, or why there is none.
 
-    text: what stands in its place, empty while there is a picture; shown: what is on the screen.
+    Attributes
+    ----------
+    text : str
+        What stands in its place; empty while there is a picture.
+    shown : what is on the screen.
     """
 
     _came = Signal(int, object)

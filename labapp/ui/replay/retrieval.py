@@ -325,15 +325,22 @@ def write_quotes(
 
     Parameters
     ----------
+    quotes : what is quoted.
     paths : of the sessions, bundles or folders of these that they are from.
     out : the file: .md, .html or .csv.
     size : width and height of a picture in pixels; None for no pictures.
     trails : with the movements of the dials in the last seconds.
     progress : gets the share done, and what is being done; what it raises ends the work.
 
-    Returns the quotes with the paths of their pictures, or why they have none. Raises UsageError
-    where the file is there or its ending is none of these, AnnotationError where it cannot be
-    written down what is quoted, and DataFolderError where the file cannot be written.
+    Returns
+    -------
+    With the paths of their pictures, or why they have none.
+
+    Raises
+    ------
+    UsageError : the file is there, or its ending is none of these.
+    AnnotationError : it cannot be written down what is quoted.
+    DataFolderError : the file cannot be written.
     """
     from labapp.analysis.quotes import as_page, kind_of, pictures_of
 

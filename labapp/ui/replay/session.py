@@ -94,8 +94,12 @@ class OpenedSession:
 
 
 def readable_record(path: Path) -> Record:
-    """A session that may be replayed. Raises RecordError where it cannot be read, or its
-    participant withdrew."""
+    """A session that may be replayed.
+
+    Raises
+    ------
+    RecordError : it cannot be read, or its participant withdrew.
+    """
     record = open_record(path)
     if record.withdrawn:
         raise RecordError(
@@ -206,11 +210,18 @@ def write_still(
 
     Parameters
     ----------
+    t_ns : session time.
     width, height : of the participant's window and of the picture, in pixels.
     trails : with the movements of the dials in the last seconds.
 
-    Returns what may look otherwise than it was, a sentence each. Raises UsageError where the file
-    is there already or the time is not in the session, and LabappError for no such screen.
+    Returns
+    -------
+    What may look otherwise than it was, a sentence each.
+
+    Raises
+    ------
+    UsageError : the file is there already, or the time is not in the session.
+    LabappError : there is no such screen.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     refuse_inside(path)

@@ -77,7 +77,13 @@ SIGNS_OF_LANE: Mapping[str, tuple[str, str]] = {
 class CodeItem:
     """A code given to a stretch, or to a moment where both times are equal.
 
-    label: the code's name; colour: `#rrggbb`; id: of the mark; memo: a remark on it.
+    Attributes
+    ----------
+    t0_ns, t1_ns : session time.
+    label : the code's name, as the chip shows it.
+    colour : `#rrggbb`.
+    id : of the mark.
+    memo : a remark on it.
     """
 
     t0_ns: int

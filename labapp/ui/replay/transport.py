@@ -422,7 +422,11 @@ def parse_stroke(text: str) -> Stroke:
 class KeyMap:
     """Which key does what.
 
-    strokes: by section and action; problem: why the user's own file is not used.
+    Attributes
+    ----------
+    strokes : by section and action.
+    problem : LabappError or None
+        Why the user's own file is not used.
     """
 
     strokes: Mapping[str, Mapping[str, tuple[Stroke, ...]]]
@@ -472,7 +476,11 @@ _EDITING = frozenset(
 
 def read_keys() -> KeyMap:
     """The shipped keys with those of the user's own file; without these where they are wrong.
-    Raises SetupError where the shipped file cannot be used."""
+
+    Raises
+    ------
+    SetupError : the shipped file cannot be used.
+    """
     shipped = resources.assets() / "replay" / FILE
     usual = _read(shipped, {})
     own = resources.settings_root() / FILE

@@ -776,11 +776,17 @@ SIGNAL_MS = 200
 
 
 class Replay:
-    """A replay window on the screen, of a session folder or a bundle that holds one session.
+    """A replay window on the screen.
 
-    at_ns: the session time that is shown first, None for where it was left; dark: whether the
-    window is dark from now on, None for as it was chosen last. Raises LabappError where the session
-    cannot be shown.
+    Parameters
+    ----------
+    path : a session folder, or a bundle that holds one session.
+    at_ns : the session time that is shown first; None for where it was left.
+    dark : whether the window is dark from now on; None for as it was chosen last.
+
+    Raises
+    ------
+    LabappError : the session cannot be shown.
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:

@@ -59,8 +59,15 @@ DEFAULT_SEED = "1"
 
 @dataclass(frozen=True, slots=True)
 class CodingWanted:
-    """What is to be opened. session: its name; round: see `labapp.annotations.model.Round`;
-    codebook: its id."""
+    """What is to be opened.
+
+    Attributes
+    ----------
+    session : its name.
+    rater : who codes.
+    round : see `labapp.annotations.model.Round`.
+    codebook : its id.
+    """
 
     session: str
     rater: str
@@ -70,8 +77,14 @@ class CodingWanted:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What is to be assigned. raters: their names, with commas between them; both: which share is
-    coded twice; seed: of the draw."""
+    """What is to be assigned.
+
+    Attributes
+    ----------
+    raters : their names, with commas between them.
+    both : which share is coded twice.
+    seed : of the draw.
+    """
 
     raters: str
     both: str
@@ -441,9 +454,15 @@ STEPS = 1000
 
 @dataclass(frozen=True, slots=True)
 class SpeechWanted:
-    """What is to be written down. sessions: their names; model: the path of a speech model;
-    language: what was spoken, as `de`, empty for what the study says; words: the path of a file
-    with words that may come up, empty for none."""
+    """What is to be written down.
+
+    Attributes
+    ----------
+    sessions : their names.
+    model : the path of a speech model.
+    language : what was spoken, as `de`; empty for what the study says.
+    words : the path of a file with words that may come up; empty for none.
+    """
 
     sessions: tuple[str, ...]
     model: str

@@ -19,7 +19,14 @@ Row = TypeVar("Row")
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):
-    """Things as rows. names: of the columns, in English; rows: what is shown, in its order."""
+    """Things as rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns, in English.
+    rows : what is shown, in its order.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()

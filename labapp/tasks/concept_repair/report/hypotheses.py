@@ -62,12 +62,19 @@ FAILED = "the effects have no finite value: in a part of the values it happened 
 class Prediction:
     """What was expected, tested.
 
-    hypothesis: H1 to H5. sample: of which pictures. outcome, term: what was observed, and what it
-    is tested on. expected: what was said beforehand. unit: of the estimate, whose 95 % interval
-    ends at low and high. n: values. p, p_holm: two-sided; corrected over the outcomes of H1 in the
-    primary sample, and of no other. bound: what does not matter, of a prediction of nothing;
-    inside: whether the 90 % interval lies within it. why: why there is no value, or what else is to
-    be known.
+    Attributes
+    ----------
+    hypothesis : H1 to H5.
+    sample : of which pictures.
+    outcome, term : what was observed, and what it is tested on.
+    expected : what was said beforehand.
+    unit : of the estimate.
+    n, n_people, n_models : values, participants and models.
+    estimate, low, high : with the ends of its 95 % interval.
+    p, p_holm : two-sided; corrected over the outcomes of H1 in the primary sample, and of no other.
+    bound : what does not matter, of a prediction of nothing.
+    inside : whether the 90 % interval lies within it.
+    why : why there is no value, or what else is to be known.
     """
 
     hypothesis: str

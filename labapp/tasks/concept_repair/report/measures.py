@@ -48,9 +48,16 @@ PROMPTED_S = 10.0
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of what people do. title: as figures and tables call it; meaning: how it is worked
-    out, for the dictionary of columns and the definitions; share: whether it is shown in percent;
-    rises: 1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said."""
+    """A measure of what people do.
+
+    Attributes
+    ----------
+    title : as figures and tables call it.
+    unit : its unit.
+    meaning : how it is worked out, for the dictionary of columns and the definitions.
+    share : whether it is shown in percent.
+    rises : 1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said.
+    """
 
     title: str
     unit: str
@@ -156,10 +163,14 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
 class Rows:
     """The rows of the tables that count, of stages alone.
 
-    changes: with `surprised`, whether an utterance in the seconds after it is coded so; NA where
-    nobody finished coding the session. surprises: utterances coded so that count, with their trial.
-    coded: the sessions of which somebody finished coding surprises: without the code in one of
-    them, nobody was surprised.
+    Attributes
+    ----------
+    repairs, changes, grids : DataFrame
+        Of `repairs`, `concept_changes` (with `surprised`, whether an utterance in the seconds after
+        it is coded so; NA where nobody finished coding the session) and `concept_grids`.
+    surprises : utterances coded as surprise that count, with their trial.
+    coded : the sessions of which somebody finished coding surprises: without the code in one of
+        them, nobody was surprised.
     """
 
     repairs: pd.DataFrame
@@ -374,9 +385,12 @@ DRAWS = 2000
 class Models:
     """The models of one study.
 
-    known: a row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
-    `concept_accuracy`, and a column a measure of `PREDICTORS` and of `SHARES`. people: the rows of
-    the table `concept_participants`.
+    Attributes
+    ----------
+    study : its id.
+    known : a row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
+        `concept_accuracy`, and a column a measure of `PREDICTORS` and of `SHARES`.
+    people : the rows of the table `concept_participants`.
     """
 
     study: str

@@ -50,9 +50,12 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class Form:
     """How the card is laid out.
 
-    boxes: whether what a name can be told by is drawn, a box for each switch with a mark on the
-    side on which the switch stands then; else it is written in words. lines: of a row: 2 for the
-    name above what it can be told by, 1 for all in a line. columns: of names.
+    Attributes
+    ----------
+    boxes : whether what a name can be told by is drawn, a box for each switch with a mark on the
+        side on which the switch stands then; else it is written in words.
+    lines : of a row: 2 for the name above what it can be told by, 1 for all in a line.
+    columns : of names.
     """
 
     boxes: bool
@@ -104,8 +107,12 @@ class AnswerCard(Choice):
     same as now". chosen(place, device): the hand wants the answer in a row, from 0.
 
     Where the bars were before the last change is drawn as a line at their former end, as long as
-    that is the last change. shares, former: how probable the names are, and were before the last
-    change; empty before there was one.
+    that is the last change.
+
+    Attributes
+    ----------
+    shares, former : tuple of float
+        How probable the names are, and were before the last change; empty before there was one.
     """
 
     first_digit = None
@@ -383,10 +390,16 @@ _WRAPPED = int(Qt.TextFlag.TextWordWrap)
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """One way to stand, in logical pixels. tight: whether words are small, and the card stands
-    beside title and buttons, not below them; side, card: of the picture, and of the card across;
-    top, room: the height of title and instruction, and what they leave of it; card_room: the height
-    that there is for the card and what belongs to it; fits: whether switches and card are in view.
+    """One way to stand, in logical pixels.
+
+    Attributes
+    ----------
+    form : of the card.
+    tight : whether words are small, and the card stands beside title and buttons, not below them.
+    side, card : of the picture, and of the card across.
+    top, room : the height of title and instruction, and what they leave of it.
+    card_room : the height that there is for the card and what belongs to it.
+    fits : whether switches and card are in view.
     """
 
     form: Form
