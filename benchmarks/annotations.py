@@ -24,15 +24,15 @@ from pathlib import Path
 
 import numpy as np
 
-from labapp import resources
-from labapp.annotations import codebook as codebooks
-from labapp.annotations import store
-from labapp.annotations.marks import MarksFile
-from labapp.annotations.model import Unit
-from labapp.clock import NS
-from labapp.journal.opening import open_record
+from labapp.base import resources
+from labapp.base.clock import NS
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations import store
+from labapp.coding.annotations.marks import MarksFile
+from labapp.coding.annotations.model import Unit
+from labapp.record.journal.opening import open_record
 from labapp.session.coverage import coverage  # noqa: F401  (loads the tasks, as a window has them)
-from labapp.simulation.at_scale import simulate_at_scale
+from labapp.session.simulation.at_scale import simulate_at_scale
 
 TARGET_P99_MS = 50.0
 OPEN_TARGET_S = 2.0

@@ -3,8 +3,8 @@
 python -m benchmarks.bids_readers
 
 Two simulated participants a study, in a temporary folder. Prints what each program lists, and
-ends with 1 where one of them finds an error. `tests/bids/test_bids_readers.py` does the same with
-one study of each kind.
+ends with 1 where one of them finds an error. `tests/session/bids/test_bids_readers.py` does the
+same with one study of each kind.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 import ancpbids
 import bids
 
-from labapp.bids.export import export
-from labapp.simulation.at_scale import simulate_at_scale
+from labapp.session.bids.export import export
+from labapp.session.simulation.at_scale import simulate_at_scale
 from labapp.study import loading
 from tests.helpers.bids import validator_errors
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from labapp.datasets.birds.dataset import birds
-from labapp.datasets.split import Int64
+from labapp.models.datasets.birds.dataset import birds
+from labapp.models.datasets.split import Int64
 
 SIZES = (96, 384, 512)
 BATCH = 40

@@ -44,9 +44,9 @@ def main() -> int:
 
 def measure(folder: Path, marks: int, units: int, keys: int) -> dict[str, float]:
     """The figures in milliseconds."""
-    from labapp.annotations.codebook import read
-    from labapp.annotations.store import annotations_of, open_marks
-    from labapp.journal.opening import open_record
+    from labapp.coding.annotations.codebook import read
+    from labapp.coding.annotations.store import annotations_of, open_marks
+    from labapp.record.journal.opening import open_record
     from labapp.ui.qtapp import make_app
     from tests.helpers.coded_session import SECOND, add_codebook, add_units
     from tests.helpers.journals import golden_session
@@ -56,7 +56,7 @@ def measure(folder: Path, marks: int, units: int, keys: int) -> dict[str, float]
     add_units(session, units, every_s=5400 / units)
     rows = annotations_of(open_record(session)).segmentation.units
     dice = random.Random(1)
-    from labapp.annotations.marks import MarksFile
+    from labapp.coding.annotations.marks import MarksFile
 
     with open_marks(session, "anna", codebook) as file:
         give_many(file, rows, marks, dice, SECOND)
@@ -156,9 +156,9 @@ def _until_painted(app, events, widget) -> None:  # type: ignore[no-untyped-def]
 
 def give_many(file, rows, count, dice, second) -> None:  # type: ignore[no-untyped-def]
     """Marks on units and spans of their own, written at once."""
-    from labapp.annotations.editing import new_id
-    from labapp.annotations.marks import _putting
-    from labapp.annotations.model import Mark
+    from labapp.coding.annotations.editing import new_id
+    from labapp.coding.annotations.marks import _putting
+    from labapp.coding.annotations.model import Mark
 
     sha256 = file.codebook.sha256
     codes = ("explore", "goal", "random", "names")

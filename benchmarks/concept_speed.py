@@ -16,10 +16,10 @@ import time
 import numpy as np
 import torch
 
-from labapp.concepts import recipe as recipes
-from labapp.concepts.learner import ConceptLearner, Setup, TrainingRows, build
-from labapp.concepts.recipe import ConceptRecipe
-from labapp.concepts.sizes import SIZES
+from labapp.models.concepts import recipe as recipes
+from labapp.models.concepts.learner import ConceptLearner, Setup, TrainingRows, build
+from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.concepts.sizes import SIZES
 
 TASKS = {
     "toy": (3, 2, 2_000),

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from labapp.bids.export import export
-from labapp.bids.verify import verify
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from tests.crash.kills import Loss, kinds_of, tell
 
 SPAN_S = {"fast": 7.0, "hasty": 2.8, "rushed": 1.7}

@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.decode_ratios import Subject, alternating, subjects
 from benchmarks.onnx_decoders import write
 from benchmarks.slider_path import OWN
-from labapp.errors import ModelError
-from labapp.representations import onnx_backend, package, torch_backend
-from labapp.representations.decoders import Forward
-from labapp.representations.effects import random_states, warm_up
-from labapp.representations.recipe import TrainedNetwork
+from labapp.base.errors import ModelError
+from labapp.models.representations import onnx_backend, package, torch_backend
+from labapp.models.representations.decoders import Forward
+from labapp.models.representations.effects import random_states, warm_up
+from labapp.models.representations.recipe import TrainedNetwork
 
 STATES = 200
 

@@ -22,12 +22,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from labapp.representations import card as cards
-from labapp.representations import distance, networks, package, torch_backend
-from labapp.representations.effects import random_states
-from labapp.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
-from labapp.representations.space import Continuous, LatentSpace
-from labapp.training import files
+from labapp.models.representations import card as cards
+from labapp.models.representations import distance, networks, package, torch_backend
+from labapp.models.representations.effects import random_states
+from labapp.models.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
+from labapp.models.representations.space import Continuous, LatentSpace
+from labapp.models.training import files
 
 Float32 = NDArray[np.float32]
 Decode = Callable[[Float32], Float32]

@@ -13,8 +13,8 @@ import argparse
 from collections.abc import Iterator
 
 from benchmarks.random_weights import random_decoder
-from labapp.representations import effects, package
-from labapp.representations.decoders import LoadedDecoder
+from labapp.models.representations import effects, package
+from labapp.models.representations.decoders import LoadedDecoder
 
 
 def _decoders(device: str | None, threads: int) -> Iterator[LoadedDecoder]:

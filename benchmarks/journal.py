@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
-from labapp.audio.capture import WavWriter
-from labapp.clock import SessionClock
-from labapp.events import Source, UnstampedEvent
-from labapp.events.questionnaires import ResponseChanged
-from labapp.journal.read import read_rows
-from labapp.journal.write import Journal
+from labapp.base.clock import SessionClock
+from labapp.record.audio.capture import WavWriter
+from labapp.record.events import Source, UnstampedEvent
+from labapp.record.events.questionnaires import ResponseChanged
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.write import Journal
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded
 
 DURABLE_EVERY = 500

@@ -38,7 +38,7 @@ def waits(study: str, folder: Path) -> Iterator[tuple[str, float]]:
     """The waits of one session, in ms: `photo` from Next, `answer` from an answer."""
     from PySide6.QtWidgets import QApplication
 
-    from labapp.events.commands import Next
+    from labapp.record.events.commands import Next
     from labapp.tasks.judging.events import Judge
     from labapp.tasks.judging.plan import applies
     from scripts.screens_judging import begun

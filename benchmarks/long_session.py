@@ -117,11 +117,11 @@ def session(folder: Path, minutes: float) -> dict[str, Any]:
     """Run the session and say what was measured; times in ms, memory in MB."""
     from PySide6.QtCore import QTimer
 
-    from labapp.bids.verify import verify
-    from labapp.events import Source
-    from labapp.events.commands import AddNote
-    from labapp.journal.opening import open_record
-    from labapp.simulation.person import Pace
+    from labapp.record.events import Source
+    from labapp.record.events.commands import AddNote
+    from labapp.record.journal.opening import open_record
+    from labapp.session.bids.verify import verify
+    from labapp.session.simulation.person import Pace
     from labapp.ui.controller import SessionController
     from labapp.ui.qtapp import make_app
     from labapp.ui.starting import RunOptions, open_new

@@ -32,7 +32,7 @@ STUDY = "mnist-short"
 
 def simulated(participants: int, folder: Path) -> list[Path]:
     """Session folders of the shorter study, made where they are not there yet."""
-    from labapp.simulation.simulation_job import simulate_study
+    from labapp.session.simulation.simulation_job import simulate_study
 
     data = folder / "simulated"
     if not data.exists():
@@ -42,7 +42,7 @@ def simulated(participants: int, folder: Path) -> list[Path]:
 
 def shorter(folder: Path) -> Path:
     """Write the shorter study, beside what it names."""
-    from labapp.resources import assets
+    from labapp.base.resources import assets
     from tests.helpers.beside import put_beside
 
     text = (assets() / "studies" / f"{SHIPPED}.yaml").read_text(encoding="utf-8")
@@ -61,8 +61,8 @@ def shorter(folder: Path) -> Path:
 
 def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[Any, ...]]:
     """The rows of a session as those of participant `label`, with errors times `factor`."""
-    from labapp.events import GENESIS, row_hash
-    from labapp.events.event import payload_text
+    from labapp.record.events import GENESIS, row_hash
+    from labapp.record.events.event import payload_text
 
     head = GENESIS
     for row in rows:
@@ -80,9 +80,9 @@ def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[An
 
 def bundle(source: Path, number: int, out: Path) -> None:
     """Bundle `number`, of the session folder `source`."""
-    from labapp.bids.export import export
-    from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION, FolderName
-    from labapp.journal.read import read_rows
+    from labapp.record.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION, FolderName
+    from labapp.record.journal.read import read_rows
+    from labapp.session.bids.export import export
 
     label = f"S{number:05d}"
     name = FolderName.parse(source.name)

@@ -28,11 +28,11 @@ import yaml
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from labapp.errors import ModelError
-from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
-from labapp.representations.evaluation import labelled_encodings
-from labapp.representations.recipe import Recipe
-from labapp.training.loop import Progress
+from labapp.base.errors import ModelError
+from labapp.models.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
+from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations.recipe import Recipe
+from labapp.models.training.loop import Progress
 
 FILE = Path(__file__).parent / "results" / "model_zoo.json"
 OBJECTIVES: Mapping[str, Mapping[str, Any]] = {
@@ -129,8 +129,8 @@ def trained(recipe: Recipe, work: Path) -> Path:
 
     Raises ModelError: the model there is of another recipe.
     """
-    from labapp.representations import card as cards
-    from labapp.representations import training
+    from labapp.models.representations import card as cards
+    from labapp.models.representations import training
 
     folder = work / recipe.id
     if folder.exists():
@@ -154,7 +154,7 @@ def trained(recipe: Recipe, work: Path) -> Path:
 
 def scored(recipe: Recipe, work: Path) -> dict[str, Any]:
     """The entry of a trained model, see `kept`. A score is null where a metric refuses it."""
-    from labapp.representations import card as cards
+    from labapp.models.representations import card as cards
 
     rows = labelled_encodings(work / recipe.id)
     assert rows is not None

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from labapp.representations.card import ModelCard, dials_over
-from labapp.representations.package import write_package
-from labapp.representations.recipe import Task
-from labapp.representations.space import Display
+from labapp.models.representations.card import ModelCard, dials_over
+from labapp.models.representations.package import write_package
+from labapp.models.representations.recipe import Task
+from labapp.models.representations.space import Display
 
 LATENTS = 400
 SIDE = 8

@@ -79,7 +79,7 @@ def cluster(processes: int) -> Iterator[str]:
 def run(study: str, participants: int, how: str, processes: int, folder: Path) -> dict[str, Any]:
     """One way of simulating; the first sessions, during which workers load models, do not count
     for the rate."""
-    from labapp.simulation.at_scale import simulate_at_scale
+    from labapp.session.simulation.at_scale import simulate_at_scale
 
     moments: list[float] = []
 
@@ -113,9 +113,9 @@ def run(study: str, participants: int, how: str, processes: int, folder: Path) -
 
 def many(study: str, participants: int, processes: int, *, dask: bool) -> dict[str, Any]:
     """As `labapp plan` simulates them; tells how far it is ten times."""
-    from labapp.planning.thresholds import simulate_people
-    from labapp.simulation.simulation_job import workers
-    from labapp.simulation.strategies import SHARES
+    from labapp.session.planning.thresholds import simulate_people
+    from labapp.session.simulation.simulation_job import workers
+    from labapp.session.simulation.strategies import SHARES
     from labapp.study import loading
 
     each = participants // len(SHARES)

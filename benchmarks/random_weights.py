@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from labapp.errors import ModelError
-from labapp.representations import networks, torch_backend
-from labapp.representations.card import ModelCard, dials_over
-from labapp.representations.decoders import LoadedDecoder, percentiles_of
-from labapp.representations.recipe import ARCHITECTURES, TrainedNetwork
+from labapp.base.errors import ModelError
+from labapp.models.representations import networks, torch_backend
+from labapp.models.representations.card import ModelCard, dials_over
+from labapp.models.representations.decoders import LoadedDecoder, percentiles_of
+from labapp.models.representations.recipe import ARCHITECTURES, TrainedNetwork
 
 LATENTS = 1_000
 

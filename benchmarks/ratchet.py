@@ -49,12 +49,12 @@ exec(startup._HOME)
 """
 DECODE = """
 import sys, time
-from labapp.representations.package import load_package
+from labapp.models.representations.package import load_package
 decoder = load_package("mnist8k/ss5", device="cpu", threads=1)
 try:
-    from labapp.representations.effects import bench
+    from labapp.models.representations.effects import bench
 except ImportError:  # before they were one module
-    from labapp.representations.timing import bench
+    from labapp.models.representations.timing import bench
 print(bench(decoder, 1000)["median_ms"])
 """
 RECORDED = """

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from labapp.datasets import dsprites
+from labapp.models.datasets import dsprites
 
 BATCHES = (64, 1024)
 

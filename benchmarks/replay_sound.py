@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from labapp.audio.player import Player, Stretcher
-from labapp.clock import NS
-from labapp.journal.opening import open_record
-from labapp.replay.sound import Peaks, SessionSound
+from labapp.base.clock import NS
+from labapp.coding.sound import Peaks, SessionSound
+from labapp.record.audio.player import Player, Stretcher
+from labapp.record.journal.opening import open_record
 from tests.helpers.heard import Monitor
 from tests.helpers.recorded_sounds import Take, sounding_session
 

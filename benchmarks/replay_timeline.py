@@ -82,7 +82,7 @@ def main() -> None:
     os.environ["QT_SCALE_FACTOR"] = str(options.ratio)
     from PySide6.QtWidgets import QApplication
 
-    from labapp.clock import NS
+    from labapp.base.clock import NS
     from labapp.ui import theme
     from labapp.ui.replay.timeline import Timeline
     from tests.helpers.timelines import (

@@ -52,7 +52,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 def simulated(folder: Path, minutes: float) -> Path:
     """A session of so many minutes, without sound."""
-    from labapp.simulation.at_scale import simulate_at_scale
+    from labapp.session.simulation.at_scale import simulate_at_scale
 
     study = folder / "long-session.yaml"
     study.write_text(STUDY.format(minutes=minutes / 3))
@@ -62,10 +62,10 @@ def simulated(folder: Path, minutes: float) -> Path:
 def recorded(session: Path) -> None:
     """Let the simulated session have been recorded, from its first second to its end."""
     from benchmarks.replay_sound import voice
-    from labapp.events import Source, UnstampedEvent
-    from labapp.events.lifecycle import SessionCompleted
-    from labapp.journal.layout import JOURNAL
-    from labapp.journal.opening import open_record
+    from labapp.record.events import Source, UnstampedEvent
+    from labapp.record.events.lifecycle import SessionCompleted
+    from labapp.record.journal.layout import JOURNAL
+    from labapp.record.journal.opening import open_record
     from tests.helpers.journals import SessionBuilder, write_journal
     from tests.helpers.recorded_sounds import add_take, name_of, write_take
 

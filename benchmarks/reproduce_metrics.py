@@ -26,7 +26,7 @@ HEAD = """# Published numbers of the metrics, and ours
 
 Made by `python -m benchmarks.reproduce_metrics --into benchmarks/reproduce_metrics.md`. "As
 published" is the option of that name: what the released code does. The definitions of the metrics
-and where released code departs from them stand in the docstrings of `labapp.metrics`.
+and where released code departs from them stand in the docstrings of `labapp.models.metrics`.
 """
 
 

@@ -21,9 +21,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from labapp.journal.comments import add_comment
-from labapp.journal.layout import JOURNAL
-from labapp.journal.sessions import list_sessions
+from labapp.record.journal.comments import add_comment
+from labapp.record.journal.layout import JOURNAL
+from labapp.record.journal.sessions import list_sessions
 from labapp.ui.moderator.home import HomeView
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import SessionLists

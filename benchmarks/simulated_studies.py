@@ -16,7 +16,7 @@ that simulate nothing.
   data set: the paper's competing hypothesis (section 7) is that all people do only that.
 
 Seeds are those of the studies: the same on every machine. The constants of the simulation were
-fixed before any of this was run (see `labapp.simulation.person`, `percept`, `mixtures`).
+fixed before any of this was run (see `labapp.session.simulation.person`, `percept`, `mixtures`).
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from labapp import resources
 from labapp.analysis.tables import load
-from labapp.journal.read import read_rows
-from labapp.profiles.interactive_reconstruction import results
-from labapp.profiles.interactive_reconstruction.results import published_name
-from labapp.representations.card import dataset_of
-from labapp.representations.package import find
-from labapp.simulation.names import MIXTURE
-from labapp.simulation.simulation_job import simulate_study
-from labapp.simulation.strategies import SHARES
+from labapp.base import resources
+from labapp.models.representations.card import dataset_of
+from labapp.models.representations.package import find
+from labapp.papers.interactive_reconstruction import results
+from labapp.papers.interactive_reconstruction.results import published_name
+from labapp.record.journal.read import read_rows
+from labapp.session.simulation.names import MIXTURE
+from labapp.session.simulation.simulation_job import simulate_study
+from labapp.session.simulation.strategies import SHARES
 from tests.helpers.beside import put_beside
 
 WRITTEN = Path(__file__).with_name("simulated_studies.md")

@@ -80,7 +80,7 @@ class Hum:
     rate, channels, finished, pid = RATE, 1, False, os.getpid()
 
     def __init__(self, _device: object) -> None:
-        from labapp.audio.capture import PacketQueue
+        from labapp.record.audio.capture import PacketQueue
 
         self._queue = PacketQueue(60 * RATE, 2)
         self._ended = threading.Event()
@@ -109,10 +109,10 @@ def participant(
 ) -> Iterator[tuple[OpenSession, ParticipantWindow]]:
     """The participant's window on the first question of a stage with this model."""
     from benchmarks.random_weights import random_decoder
-    from labapp.audio.devices import Device
-    from labapp.audio.recorder import Recorder
-    from labapp.lsl.streams import SessionStreams
-    from labapp.representations.package import load_package
+    from labapp.models.representations.package import load_package
+    from labapp.record.audio.devices import Device
+    from labapp.record.audio.recorder import Recorder
+    from labapp.record.lsl.streams import SessionStreams
     from labapp.session.opening import SessionDependencies, create
     from labapp.study.loading import load
     from labapp.ui.bridge import Bridge, QtScheduler
@@ -171,7 +171,7 @@ def participant(
         )
         session.begin()
         receiver = receive(session) if lsl else None
-        from labapp.events.commands import Next
+        from labapp.record.events.commands import Next
 
         session.runner.send(Next())  # past the stage's text
         window.open_on()
@@ -345,7 +345,7 @@ def main() -> int:
         cases = list(CASES)
         if options.own:
             from benchmarks.onnx_decoders import write
-            from labapp.representations.recipe import Task
+            from labapp.models.representations.recipe import Task
 
             task = Task(distance="mse/0.1", target_alignment=1, skip_after_s=5)
             cases += [

@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio import portaudio
-from labapp.audio.alignment import ClockFit, fit_clock
-from labapp.audio.capture import HEADER_BYTES
-from labapp.audio.devices import Device, choose
-from labapp.audio.recorder import Recorder
-from labapp.clock import SessionClock
-from labapp.events import Payload
-from labapp.events.voice import AudioBlock, AudioGap
+from labapp.base.clock import SessionClock
+from labapp.record.audio import portaudio
+from labapp.record.audio.alignment import ClockFit, fit_clock
+from labapp.record.audio.capture import HEADER_BYTES
+from labapp.record.audio.devices import Device, choose
+from labapp.record.audio.recorder import Recorder
+from labapp.record.events import Payload
+from labapp.record.events.voice import AudioBlock, AudioGap
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "virtual_microphone.sh"
 LEAD_S = 2.0

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from labapp.audio.capture import WavWriter
+from labapp.record.audio.capture import WavWriter
 
 PIECES = 20
 """The microphone's callback comes every 50 ms."""

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.annotations.video_files import PlacedVideo, Video, VideoAlignment
-from labapp.clock import NS
-from labapp.reading import files
-from labapp.videos.feed import ShownPicture, VideoFeed
+from labapp.base.clock import NS
+from labapp.base.reading import files
+from labapp.coding.annotations.video_files import PlacedVideo, Video, VideoAlignment
+from labapp.coding.videos.feed import ShownPicture, VideoFeed
 from tests.helpers.made_videos import heard_by, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session
 
@@ -39,7 +39,7 @@ PIECE_S = 60.0
 ADD = """
 import json, re, sys, time
 from pathlib import Path
-from labapp.videos.session import add_video
+from labapp.coding.videos.session import add_video
 begun, cpu = time.perf_counter(), time.process_time()
 placed = add_video(Path(sys.argv[1]), Path(sys.argv[2]))
 # Of this process alone; what the system counts as its largest is that of its parent, too.

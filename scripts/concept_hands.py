@@ -43,7 +43,7 @@ from tests.helpers.beside import put_beside
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from labapp.events import Event
+    from labapp.record.events import Event
     from labapp.ui.controller import SessionController
 
 INSIDE = "--inside"
@@ -71,7 +71,7 @@ def study(folder: Path, name: str, language: str) -> Path:
     """The shipped study with a few pictures and without sound, beside what it names."""
     import yaml
 
-    from labapp.resources import assets
+    from labapp.base.resources import assets
 
     rows = yaml.safe_load((assets() / "studies" / f"{name}.yaml").read_text("utf-8"))
     rows |= {"id": "concept-hands", "recording": {"audio": "off"}, "language": language}
@@ -396,7 +396,7 @@ def judge(events: Sequence[Event], done: Sequence[dict[str, Any]]) -> Iterator[s
 
 
 def events_of(folder: Path) -> list[Event]:
-    from labapp.journal.read import read_rows
+    from labapp.record.journal.read import read_rows
 
     return [row.event() for row in read_rows(session_of(folder))]
 

@@ -111,13 +111,13 @@ def coding(folder: Path) -> QImage:
 
     from PySide6.QtTest import QTest
 
-    from labapp import resources
-    from labapp.annotations import codebook as codebooks
-    from labapp.annotations import store
-    from labapp.annotations.segmenting import segment_session
-    from labapp.annotations.simulated import SIMULATED
-    from labapp.journal.opening import open_record
-    from labapp.simulation.at_scale import simulate_at_scale
+    from labapp.base import resources
+    from labapp.coding.annotations import codebook as codebooks
+    from labapp.coding.annotations import store
+    from labapp.coding.annotations.segmenting import segment_session
+    from labapp.coding.annotations.simulated import SIMULATED
+    from labapp.record.journal.opening import open_record
+    from labapp.session.simulation.at_scale import simulate_at_scale
     from labapp.ui.replay.coding_state import CodingRequest
     from labapp.ui.replay.coding_window import open_coding_window
 
@@ -211,8 +211,8 @@ def session(folder: Path) -> QImage:
     """Both windows in the second stage: some questions solved, a note and a flag taken."""
     from screens_moderator import MODERATOR, desk_of
 
-    from labapp.clock import NS
-    from labapp.events.commands import AddFlag, AddNote, GivePrompt, Next
+    from labapp.base.clock import NS
+    from labapp.record.events.commands import AddFlag, AddNote, GivePrompt, Next
     from labapp.ui.bridge import Bridge
     from labapp.ui.participant.window import ParticipantWindow
     from labapp.ui.strings import strings_of

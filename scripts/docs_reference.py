@@ -66,7 +66,7 @@ def study() -> str:
 
 
 def instrument() -> str:
-    from labapp import resources
+    from labapp.base import resources
     from labapp.study.instruments import Instrument
     from labapp.study.schemas import schema_of
 
@@ -81,8 +81,8 @@ may be one text, or texts by language."""
 
 
 def stimulus_set() -> str:
-    from labapp import resources
-    from labapp.stimuli.manifest import Manifest
+    from labapp.base import resources
+    from labapp.models.stimuli.manifest import Manifest
     from labapp.study.schemas import schema_of
 
     files = [
@@ -96,9 +96,9 @@ one, also from CSV tables."""
 
 
 def codebook() -> str:
-    from labapp import resources
-    from labapp.annotations.codebook_document import CodebookDocument
-    from labapp.documents import parse_yaml
+    from labapp.base import resources
+    from labapp.base.documents import parse_yaml
+    from labapp.coding.annotations.codebook_document import CodebookDocument
     from labapp.study.schemas import schema_of
 
     files = [
@@ -285,8 +285,8 @@ def bounds(field: Schema, end: str, unit: str) -> str:
 
 def placeholders() -> str:
     """What the parts of every shipped study fill in in their texts."""
-    from labapp.plugins import registry
     from labapp.study.planner import PLACEHOLDERS
+    from labapp.study.plugins import registry
 
     filled: dict[str, dict[str, str]] = defaultdict(dict)
     meanings: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -368,7 +368,7 @@ def place_of(part: Any, task: str) -> str:
 
 def tables() -> str:
     from labapp.analysis.analyze import dictionary
-    from labapp.plugins.registry import task_files
+    from labapp.study.plugins.registry import task_files
 
     parts = [
         """# Tables and columns
@@ -424,7 +424,7 @@ statistic is the one it is stands in [Statistics](../explanation/statistics.md).
 
 
 def events() -> str:
-    from labapp.events.registry import describe
+    from labapp.record.events.registry import describe
 
     parts = [
         """# Events
@@ -532,7 +532,7 @@ def prose_help(text: str) -> str:
 
 
 def replay_keys() -> str:
-    from labapp import resources
+    from labapp.base import resources
     from labapp.ui.replay.transport import ACTIONS, FILE
 
     titles = {"replay": "Replay", "code": "Coding", "text": "While words are typed"}

@@ -15,11 +15,15 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from labapp import resources
-from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all, without_labels
-from labapp.representations import card as cards
-from labapp.representations import package
-from labapp.representations.evaluation import labelled_encodings
+from labapp.base import resources
+from labapp.models.metrics.evaluation.scores import (
+    LEARNT_WITHOUT_CONCEPTS,
+    compute_all,
+    without_labels,
+)
+from labapp.models.representations import card as cards
+from labapp.models.representations import package
+from labapp.models.representations.evaluation import labelled_encodings
 
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",

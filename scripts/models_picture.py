@@ -15,12 +15,12 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from PIL import Image
 
-from labapp import resources
-from labapp.figure_style import STYLE
-from labapp.metrics.information import mutual_information
-from labapp.representations import card as cards
-from labapp.representations import package
-from labapp.representations.evaluation import labelled_encodings
+from labapp.base import resources
+from labapp.base.figure_style import STYLE
+from labapp.models.metrics.information import mutual_information
+from labapp.models.representations import card as cards
+from labapp.models.representations import package
+from labapp.models.representations.evaluation import labelled_encodings
 from scripts.side_by_side import Representation, draw
 
 DATA_SETS = {"dsprites": "dSprites", "sinelines": "Sinelines"}

@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from labapp import resources
-from labapp.concepts import card as concept_cards
-from labapp.concepts import package as concept_models
-from labapp.explanations import card as classifier_cards
-from labapp.explanations import package as classifiers
-from labapp.explanations.card import BirdTest, ClassifierCard, ClassTest, CnnChecks
-from labapp.metrics.registry import METRICS
-from labapp.representations import card as cards
-from labapp.representations import package
-from labapp.representations.card import ModelCard
+from labapp.base import resources
+from labapp.models.concepts import card as concept_cards
+from labapp.models.concepts import package as concept_models
+from labapp.models.explanations import card as classifier_cards
+from labapp.models.explanations import package as classifiers
+from labapp.models.explanations.card import BirdTest, ClassifierCard, ClassTest, CnnChecks
+from labapp.models.metrics.registry import METRICS
+from labapp.models.representations import card as cards
+from labapp.models.representations import package
+from labapp.models.representations.card import ModelCard
 
 HEAD = (
     "| model | trained for | error | Table 2 | MIG | Table 2 | DCI as published | Table 2 | DCI |",

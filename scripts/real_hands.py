@@ -28,8 +28,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QPoint, QTimer
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from labapp.base.clock import NS
 from labapp.cli import main as cli
-from labapp.clock import NS
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.screen import ResponseButton
 from labapp.tasks.unmasking.simulated import Annotator, Reply

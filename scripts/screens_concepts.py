@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from labapp.events.commands import Command
-from labapp.resources import assets
-from labapp.stimuli import library
+from labapp.base.resources import assets
+from labapp.models.stimuli import library
+from labapp.record.events.commands import Command
 from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,

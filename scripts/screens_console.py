@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from labapp.events import Source
-from labapp.events.commands import Next
+from labapp.record.events import Source
+from labapp.record.events.commands import Next
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.events import MarkAlignment
 from labapp.ui import language

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, Next, ShowQuestion
+from labapp.record.events.commands import HandIn, Next, ShowQuestion
 from labapp.session.runner import Runner
 from labapp.tasks.judging.events import TREE, CloseDescription, Judge
 from labapp.tasks.judging.plan import (

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, ShowQuestion
+from labapp.record.events.commands import HandIn, ShowQuestion
 from labapp.session.runner import Runner
 from labapp.tasks.judging.events import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (

@@ -11,12 +11,15 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from labapp.audio.devices import Device
-from labapp.audio.recorder import Level
-from labapp.clock import NS, FakeClock
-from labapp.errors import DataFolderError, ModelError
-from labapp.events import Source
-from labapp.events.commands import (
+from labapp.base.clock import NS, FakeClock
+from labapp.base.errors import DataFolderError, ModelError
+from labapp.models.representations.decoding import Decoder
+from labapp.models.representations.package import load_package
+from labapp.models.representations.sheets import traversals
+from labapp.record.audio.devices import Device
+from labapp.record.audio.recorder import Level
+from labapp.record.events import Source
+from labapp.record.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
@@ -25,12 +28,9 @@ from labapp.events.commands import (
     Next,
     Pause,
 )
-from labapp.events.lifecycle import AlarmRaised, ScreenChanged
-from labapp.events.voice import AudioDeviceLost, AudioState
-from labapp.journal.sessions import ListedState, SessionSummary
-from labapp.representations.decoding import Decoder
-from labapp.representations.package import load_package
-from labapp.representations.sheets import traversals
+from labapp.record.events.lifecycle import AlarmRaised, ScreenChanged
+from labapp.record.events.voice import AudioDeviceLost, AudioState
+from labapp.record.journal.sessions import ListedState, SessionSummary
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.tasks.questionnaire.commands import Answer

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from labapp.events.commands import Next, Pause, Resume
+from labapp.record.events.commands import Next, Pause, Resume
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, Next
+from labapp.record.events.commands import HandIn, Next
 from labapp.tasks.judging.events import Judge, OpenDescription
 from labapp.tasks.judging.plan import AFTER_PRESENT, FIRST, FIRST_STEP, questions
 from labapp.tasks.judging.screen.paths import PathDistinctionScreen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from scripts.screens_participant import Shot, opened
 from tests.helpers.languages import translated
 from tests.helpers.rooms import skip_to, solve

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.questionnaire.simulated import answer

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.journal.sessions import list_sessions
-from labapp.simulation.simulation_job import simulate_study
+from labapp.record.journal.sessions import list_sessions
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.language import tr
 from labapp.ui.moderator.home import RESULTS, HomeWindow
 from labapp.ui.researcher.controller import Researcher

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from labapp.events.commands import HandIn, Next
+from labapp.record.events.commands import HandIn, Next
 from labapp.tasks.single_dimension.events import Choose, Rate
 from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow

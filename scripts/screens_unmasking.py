@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import Pause, Resume
+from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.unmasking.events import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.screen import UnmaskingScreen

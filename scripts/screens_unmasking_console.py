@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from labapp.clock import NS
-from labapp.events.commands import GiveConsent, Next, Pause
+from labapp.base.clock import NS
+from labapp.record.events.commands import GiveConsent, Next, Pause
 from labapp.session.runner import Runner
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy

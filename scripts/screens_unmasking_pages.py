@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.study.loading import find
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.unmasking.plan import UnmaskingPart

@@ -15,9 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from labapp.figure_style import SECONDARY, STYLE
-from labapp.metrics.evaluation.figures import CELL_IN, SHADES
-from labapp.report import kit
+from labapp.base.figure_style import SECONDARY, STYLE
+from labapp.base.report import kit
+from labapp.models.metrics.evaluation.figures import CELL_IN, SHADES
 
 Float64 = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Representation:
     """One heat map.
 
     `information`, float64 (C, K), is the mutual information of codes and factors in nats
-    (`labapp.metrics.information`); `title` the model's name, `scores` what stands under it.
+    (`labapp.models.metrics.information`); `title` the model's name, `scores` what stands under it.
     """
 
     title: str

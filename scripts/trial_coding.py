@@ -63,7 +63,7 @@ def strokes() -> Iterator[tuple[str, str]]:
     """Every action of the window with each of its keys, as the file of keys has them."""
     import yaml
 
-    from labapp.resources import assets
+    from labapp.base.resources import assets
 
     keys = yaml.safe_load((assets() / "replay" / "keys.yaml").read_text("utf-8"))
     for section in ("replay", "code"):
@@ -208,7 +208,7 @@ def inside(out: str) -> int:
     """The trial, on a display of its own."""
     from PySide6.QtWidgets import QApplication
 
-    from labapp.simulation.simulation_job import simulate_study
+    from labapp.session.simulation.simulation_job import simulate_study
     from labapp.ui.qtapp import make_app
     from labapp.ui.replay.coding_state import CodingRequest
     from labapp.ui.replay.coding_window import open_coding_window

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QWidget
 
-    from labapp.events import Event
+    from labapp.record.events import Event
     from labapp.ui.controller import SessionController
 
 INSIDE = "--inside"
@@ -151,8 +151,8 @@ class Trial:
     # --- the plot ---
 
     def plot(self) -> Step:
-        from labapp.events import Source
-        from labapp.events.commands import ConfirmSkip, GiveConsent, SkipStage
+        from labapp.record.events import Source
+        from labapp.record.events.commands import ConfirmSkip, GiveConsent, SkipStage
 
         while (part := self.runner.part) is not None:
             yield from self.until(lambda: not self.window.covered, "its screen comes up")
@@ -217,7 +217,7 @@ class Trial:
 
     def look(self, name: str, before: int, at: int, got: int) -> None:
         """What has come of the keys."""
-        from labapp.events import Source
+        from labapp.record.events import Source
 
         mine = [e for e in self.events[before:] if e.source == Source.PARTICIPANT]
         for event in mine:
@@ -346,7 +346,7 @@ def without_sound(study: str, folder: Path) -> Path:
     """A shipped study that needs no microphone, in a folder of its own with what it names."""
     import yaml
 
-    from labapp.resources import assets
+    from labapp.base.resources import assets
 
     path = put_beside(folder) / f"{study}.yaml"
     asked = yaml.safe_load((assets() / "studies" / path.name).read_text("utf-8"))

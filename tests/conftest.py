@@ -61,7 +61,7 @@ os.environ["LSLAPICFG"] = str(_CONFIG)
 _LOG = tempfile.TemporaryDirectory(prefix="labapp-tests-log-")
 os.environ["LABAPP_LOG"] = _LOG.name
 
-from labapp import console  # noqa: E402  (reads the settings above)
+from labapp.base import console  # noqa: E402  (reads the settings above)
 from tests.helpers import cpu_time, json_contract, nightly, parts  # noqa: E402
 
 # What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp.audio import portaudio
-from labapp.errors import AudioError
+from labapp.base.errors import AudioError
+from labapp.record.audio import portaudio
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "virtual_microphone.sh"
 TOOLS = ("pulseaudio", "pactl", "paplay", "espeak-ng")

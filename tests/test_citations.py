@@ -105,7 +105,7 @@ def citations() -> list[Citation]:
         found += in_prose(name, text)
         if path.parent.name == "studies":
             found += in_a_study(name, text)
-    table = ROOT / "labapp/profiles/interactive_reconstruction/published.csv"
+    table = ROOT / "labapp/papers/interactive_reconstruction/published.csv"
     for line in table.read_text(encoding="utf-8").splitlines()[1:]:
         source = line.partition(",")[0]
         if source.startswith("Table "):

@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
-from labapp import discovery
 from labapp.analysis.analyze import dictionary
+from labapp.base import discovery
 from labapp.cli.main import command_tree
-from labapp.events import registered
-from labapp.plugins.registry import task_files
+from labapp.record.events import registered
+from labapp.study.plugins.registry import task_files
 from labapp.study.schema import Study
 from scripts import docs_reference
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
-from labapp.explanations import data as classifiers
-from labapp.metrics.evaluation.scores import compute_all
-from labapp.metrics.information import mutual_information
-from labapp.metrics.r4 import r4
-from labapp.metrics.registry import METRICS
-from labapp.representations import card, package, recipe
-from labapp.representations.evaluation import labelled_encodings
+from labapp.base import resources
+from labapp.models.explanations import data as classifiers
+from labapp.models.metrics.evaluation.scores import compute_all
+from labapp.models.metrics.information import mutual_information
+from labapp.models.metrics.r4 import r4
+from labapp.models.metrics.registry import METRICS
+from labapp.models.representations import card, package, recipe
+from labapp.models.representations.evaluation import labelled_encodings
 from scripts import models_metrics, models_picture
 from scripts.models_table import (
     classifiers_table,

@@ -13,20 +13,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
-from labapp import discovery, resources
 from labapp.analysis.task_records import Attempt, TaskRecords
 from labapp.analysis.task_report import TaskReport
-from labapp.plugins import registry
-from labapp.plugins.item import Item as FlowItem
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PartPictures
-from labapp.plugins.questions import Question, QuestionsState
-from labapp.plugins.simulated import Actor
-from labapp.plugins.stages import TaskStages
-from labapp.plugins.task_type import TaskType
+from labapp.base import discovery, resources
 from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.items import Item
+from labapp.study.plugins import registry
+from labapp.study.plugins.item import Item as FlowItem
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import PartPictures
+from labapp.study.plugins.questions import Question, QuestionsState
+from labapp.study.plugins.simulated import Actor
+from labapp.study.plugins.stages import TaskStages
+from labapp.study.plugins.task_type import TaskType
 
 PACKAGE = Path(__file__).resolve().parents[1] / "labapp"
 OWN = ("tasks", "profiles")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp import errors
+from labapp.base import errors
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "labapp"
@@ -56,15 +56,15 @@ SHOWN = re.compile(r"\.((screen|report)(\..*)?|beside)$")
 the mirror, and the sections of the report."""
 LIGHT = {
     "labapp.cli.main": ["labapp.cli.main"],
-    "labapp.events": modules("events"),
+    "labapp.record.events": modules("events"),
     "labapp.study": modules("study"),
     "labapp.tasks": [m for m in modules("tasks") if not SHOWN.search(m)],
-    "labapp.journal": [m for m in modules("records") if m != "labapp.journal.arrow"],
+    "labapp.record.journal": [m for m in modules("records") if m != "labapp.record.journal.arrow"],
     "labapp.session": modules("session"),
-    "labapp.simulation": modules("simulation"),
-    "labapp.audio": modules("audio"),
-    "labapp.stimuli": modules("stimuli"),
-    "labapp.cli.metrics": ["labapp.cli.metrics", "labapp.metrics.registry"],
+    "labapp.session.simulation": modules("simulation"),
+    "labapp.record.audio": modules("audio"),
+    "labapp.models.stimuli": modules("stimuli"),
+    "labapp.cli.metrics": ["labapp.cli.metrics", "labapp.models.metrics.registry"],
 }
 
 

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.reproduction.figure_a1 import EPOCHS, WIDTHS
 from benchmarks.reproduction.printing import metric
-from labapp.metrics.inputs import Score
-from labapp.metrics.roc import class_auc
+from labapp.models.metrics.inputs import Score
+from labapp.models.metrics.roc import class_auc
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -28,23 +28,23 @@ from benchmarks.reproduction.probe_figures import (
 )
 from benchmarks.reproduction.results import BOTTLENECKS, Asked
 from benchmarks.reproduction.table_a1 import LISTED
-from labapp.concepts import card as cards
-from labapp.concepts import package
-from labapp.concepts.card import ConceptCard
-from labapp.concepts.data import ConceptData
-from labapp.concepts.learner import ConceptLearner, Setup, build, in_memory
-from labapp.concepts.measuring import interventions
-from labapp.concepts.model import ConceptModel
-from labapp.concepts.recipe import ConceptRecipe
-from labapp.concepts.sizes import SizeName
-from labapp.concepts.training import fit, steps_of
-from labapp.datasets.concepts.rows import ChangedRows, ConceptRows, UInt8
-from labapp.datasets.concepts.sprites import BACKGROUND
-from labapp.datasets.split import Float32, Float64, Int64, Rows
-from labapp.metrics.roc import class_auc
-from labapp.training import checkpoint
-from labapp.training.checkpoint import Provenance, Run
-from labapp.training.loop import versions
+from labapp.models.concepts import card as cards
+from labapp.models.concepts import package
+from labapp.models.concepts.card import ConceptCard
+from labapp.models.concepts.data import ConceptData
+from labapp.models.concepts.learner import ConceptLearner, Setup, build, in_memory
+from labapp.models.concepts.measuring import interventions
+from labapp.models.concepts.model import ConceptModel
+from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.concepts.sizes import SizeName
+from labapp.models.concepts.training import fit, steps_of
+from labapp.models.datasets.concepts.rows import ChangedRows, ConceptRows, UInt8
+from labapp.models.datasets.concepts.sprites import BACKGROUND
+from labapp.models.datasets.split import Float32, Float64, Int64, Rows
+from labapp.models.metrics.roc import class_auc
+from labapp.models.training import checkpoint
+from labapp.models.training.checkpoint import Provenance, Run
+from labapp.models.training.loop import versions
 
 THREADS = 1
 """Of torch: sums come out otherwise with another number."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reproduction.printing import Table, metric
-from labapp.metrics.dci import disentanglement
+from labapp.models.metrics.dci import disentanglement
 
 Float64 = NDArray[np.float64]
 Generator = np.random.Generator

@@ -15,11 +15,18 @@ from benchmarks.reproduction.metric_ranks import asked
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Results
 from benchmarks.reproduction.verdicts import Claim
-from labapp.datasets.birds.dataset import GENERA, SPECIES, STATES, FieldMark, genus_of, marks_of
-from labapp.figure_style import STYLE
-from labapp.metrics.correlations import TOP, Correlations, correlations
-from labapp.metrics.evaluation.figures import SHADES
-from labapp.report import kit
+from labapp.base.figure_style import STYLE
+from labapp.base.report import kit
+from labapp.models.datasets.birds.dataset import (
+    GENERA,
+    SPECIES,
+    STATES,
+    FieldMark,
+    genus_of,
+    marks_of,
+)
+from labapp.models.metrics.correlations import TOP, Correlations, correlations
+from labapp.models.metrics.evaluation.figures import SHADES
 
 SAYS = (
     "Absolute correlations of the ten attributes of CUB-200-2011 with the greatest mutual "

@@ -24,10 +24,10 @@ from benchmarks.reproduction.figure import (
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim, above, difference, over_seeds, within
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import STYLE
-from labapp.metrics.evaluation.figures import SHADES
-from labapp.report import kit
+from labapp.base.figure_style import STYLE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
+from labapp.models.metrics.evaluation.figures import SHADES
 
 LAYERS = {"encoder": (64, 64), "predictor": (32, 16)}
 CBM = Row("CBM", Asked.of("TabularToy(0)", "cbm", **LAYERS))

@@ -40,9 +40,9 @@ from benchmarks.reproduction.verdicts import (
     welch_p,
     within,
 )
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import ACCENT, INK, STYLE
-from labapp.report import kit
+from labapp.base.figure_style import ACCENT, INK, STYLE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
 
 PAIRS = {
     "bottleneck": (("CBM", "cbm", "code"), ("CBM-Logits", "cbm-logits", "code")),

@@ -34,9 +34,9 @@ from benchmarks.reproduction.verdicts import (
     rank_correlation,
     scored,
 )
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import ACCENT, INK, STYLE
-from labapp.report import kit
+from labapp.base.figure_style import ACCENT, INK, STYLE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
 
 CAPACITIES = (4, 8, 16, 32, 64, 128, 256)
 OTHER = (128, 64)

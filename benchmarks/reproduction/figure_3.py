@@ -41,9 +41,9 @@ from benchmarks.reproduction.verdicts import (
     welch_p,
     within,
 )
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import STYLE
-from labapp.report import kit
+from labapp.base.figure_style import STYLE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
 
 CLEAN = Row("CBM", Asked.of("dSprites(0)", "cbm"))
 SPURIOUS = Row("CBM-S", Asked.of("dSprites(0), spurious background", "cbm"))
@@ -184,7 +184,7 @@ def draw(results: Results) -> dict[str, Figure]:
 
 def classes() -> Figure:
     """One corrupted picture of each class (A.4)."""
-    from labapp.datasets.concepts.sprites import CLASSES, sprites, spurious
+    from labapp.models.datasets.concepts.sprites import CLASSES, sprites, spurious
 
     split = spurious(sprites(0, reading="released"))
     rows = split.train

@@ -47,9 +47,9 @@ from benchmarks.reproduction.verdicts import (
     rank_correlation,
     scored,
 )
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
-from labapp.report import kit
+from labapp.base.figure_style import ACCENT, INK, SECONDARY, STYLE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
 
 TASKS = {
     "TabularToy": ("TabularToy(0)", "TabularToy(0.9)"),

@@ -48,9 +48,9 @@ from benchmarks.reproduction.verdicts import (
     welch_p,
     within,
 )
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import STYLE
-from labapp.report import kit
+from labapp.base.figure_style import STYLE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
 
 COUNT = 5
 """Concepts of dSprites(0)."""

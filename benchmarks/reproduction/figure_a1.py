@@ -19,9 +19,9 @@ from benchmarks.reproduction.figure import (
 )
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim, below, over_seeds
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import STYLE
-from labapp.report import kit
+from labapp.base.figure_style import STYLE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
 
 ROWS = (
     Row("Joint-CBM", Asked.of("dSprites(0)", "cbm")),

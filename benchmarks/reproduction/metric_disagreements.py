@@ -17,10 +17,10 @@ from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Results
 from benchmarks.reproduction.verdicts import Claim, Count
 from benchmarks.reproduction.zoo_models import TITLES, ZooModel, models
-from labapp.figure_style import STYLE
-from labapp.metrics.evaluation.figures import SHADES
-from labapp.metrics.registry import METRICS as REGISTRY
-from labapp.report import kit
+from labapp.base.figure_style import STYLE
+from labapp.base.report import kit
+from labapp.models.metrics.evaluation.figures import SHADES
+from labapp.models.metrics.registry import METRICS as REGISTRY
 
 PARTS = {"mig": "mutual_information", "dci": "importance"}
 """The matrix from which a metric is computed; DCIMIG's is that of MIG."""

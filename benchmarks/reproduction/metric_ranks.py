@@ -18,10 +18,10 @@ from benchmarks.reproduction.ranks import better, correlations, spearman
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import MISSING, Claim, Evidence, above
 from benchmarks.reproduction.zoo_models import TITLES, ZooModel, models, provenance
-from labapp.concepts.sizes import SizeName
-from labapp.figure_style import PALETTES, STYLE, USUAL_PALETTE
-from labapp.metrics.registry import METRICS as REGISTRY
-from labapp.report import kit
+from labapp.base.figure_style import PALETTES, STYLE, USUAL_PALETTE
+from labapp.base.report import kit
+from labapp.models.concepts.sizes import SizeName
+from labapp.models.metrics.registry import METRICS as REGISTRY
 
 Float64 = NDArray[np.float64]
 

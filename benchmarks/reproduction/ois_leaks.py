@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reproduction.printing import Table
-from labapp.datasets.concepts.hand_made import hand_made
-from labapp.metrics.coordinates import Coordinates
-from labapp.metrics.ois import ois
+from labapp.models.datasets.concepts.hand_made import hand_made
+from labapp.models.metrics.coordinates import Coordinates
+from labapp.models.metrics.ois import ois
 
 Float64 = NDArray[np.float64]
 

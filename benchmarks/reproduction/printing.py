@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import stats
 
-from labapp.metrics.registry import METRICS, Function
+from labapp.models.metrics.registry import METRICS, Function
 
 
 def metric(name: str) -> Function:

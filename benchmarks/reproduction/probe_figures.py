@@ -29,8 +29,8 @@ from benchmarks.reproduction.verdicts import (
     over_seeds,
     within,
 )
-from labapp.figure_style import STYLE
-from labapp.report import kit
+from labapp.base.figure_style import STYLE
+from labapp.base.report import kit
 
 MODEL = Measure("task AUC of the model, %", TASK_AUC.path, 100)
 PROBE = Measure("task AUC of a probe of the codes, %", ("probes", "task_auc"), 100)

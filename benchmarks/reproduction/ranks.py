@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.reproduction.printing import Table
-from labapp import resources
-from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
-from labapp.metrics.registry import METRICS as REGISTRY
-from labapp.representations import card as cards
-from labapp.representations import package
-from labapp.representations.evaluation import labelled_encodings
-from labapp.representations.recipe import ClosedForm, Gt
+from labapp.base import resources
+from labapp.models.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
+from labapp.models.metrics.registry import METRICS as REGISTRY
+from labapp.models.representations import card as cards
+from labapp.models.representations import package
+from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations.recipe import ClosedForm, Gt
 from scripts import models_metrics
 
 Float64 = NDArray[np.float64]

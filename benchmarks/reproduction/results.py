@@ -17,8 +17,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.concepts.recipe import ConceptRecipe
-from labapp.concepts.sizes import SizeName
+from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.concepts.sizes import SizeName
 
 STORE = Path(__file__).parents[1] / "results" / "concepts.jsonl"
 Setting = str | float | tuple[int, ...]

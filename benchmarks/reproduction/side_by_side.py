@@ -27,10 +27,10 @@ from torch import Tensor
 from benchmarks.reproduction import stopping
 from benchmarks.reproduction.concept_models import Training, learner_of, loaded, stops
 from benchmarks.reproduction.results import Asked
-from labapp.concepts.learner import TrainingRows, in_memory
-from labapp.concepts.sizes import RATE, SizeName
-from labapp.concepts.training import order_of, steps_of
-from labapp.training.loop import one_cycle, versions
+from labapp.models.concepts.learner import TrainingRows, in_memory
+from labapp.models.concepts.sizes import RATE, SizeName
+from labapp.models.concepts.training import order_of, steps_of
+from labapp.models.training.loop import one_cycle, versions
 
 PRECISION = "float32, convolutions in TensorFloat-32"
 WARM_UP = 3

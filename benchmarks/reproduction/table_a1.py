@@ -11,8 +11,8 @@ from benchmarks.reproduction.figure_4 import KINDS, learner
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim
-from labapp.concepts.sizes import SizeName
-from labapp.metrics.registry import METRICS
+from labapp.models.concepts.sizes import SizeName
+from labapp.models.metrics.registry import METRICS
 
 DATA = "dSprites(0)"
 LISTED = {

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from labapp import access, leftovers
 from labapp.analysis.coding_section import CODE_COUNTS, CODE_COUNTS_TABLE, code_counts
 from labapp.analysis.column import number, text, whole, yes
 from labapp.analysis.columns import table_columns
@@ -30,13 +29,14 @@ from labapp.analysis.talk_times import TALK_TIMES, TALK_TIMES_TABLE, talk_times
 from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, reports
 from labapp.analysis.writing_snapshots import write_snapshots
-from labapp.errors import DataFolderError, ExportExists
-from labapp.figure_style import USUAL_LOOK, Look, looking
-from labapp.journal.layout import refuse_inside
-from labapp.journal.opening import is_session, places
-from labapp.parallel.processes import processes
-from labapp.report.page import speaking
-from labapp.text_tables import Lines, cell
+from labapp.base import access, leftovers
+from labapp.base.errors import DataFolderError, ExportExists
+from labapp.base.figure_style import USUAL_LOOK, Look, looking
+from labapp.base.parallel.processes import processes
+from labapp.base.report.page import speaking
+from labapp.base.text_tables import Lines, cell
+from labapp.record.journal.layout import refuse_inside
+from labapp.record.journal.opening import is_session, places
 
 REPORT = "report.html"
 FIGURES = "figures"
@@ -217,7 +217,7 @@ def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[P
     findings: what the sessions that count say, where that is known already.
 
     In CSV a cell with one number a dimension is a JSON list, a missing value is empty, and text
-    is escaped as `labapp.text_tables` says; in Parquet they are a list and the text itself.
+    is escaped as `labapp.base.text_tables` says; in Parquet they are a list and the text itself.
     Nothing is overwritten: raises ExportExists when one of the files is there, DataFolderError when
     the folder cannot be written.
     """

@@ -14,16 +14,16 @@ from tempfile import TemporaryDirectory
 from typing import Any, Generic, Protocol, TypeVar
 
 from labapp.analysis.task_records import Attempt, Key, Row
-from labapp.documents import parse_yaml
-from labapp.errors import LabappError, StudyError
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import SessionPlanned
-from labapp.journal.layout import SOURCEDATA, STUDY, study_files_of
-from labapp.journal.opening import SessionPlace, bundle_tree
-from labapp.journal.record import Record
-from labapp.plugins.part import TrialsPart
-from labapp.representations import card
-from labapp.representations.card import ModelCard
+from labapp.base.documents import parse_yaml
+from labapp.base.errors import LabappError, StudyError
+from labapp.models.representations import card
+from labapp.models.representations.card import ModelCard
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import SessionPlanned
+from labapp.record.journal.layout import SOURCEDATA, STUDY, study_files_of
+from labapp.record.journal.opening import SessionPlace, bundle_tree
+from labapp.record.journal.record import Record
+from labapp.study.plugins.part import TrialsPart
 
 
 class HandedIn(Protocol):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from labapp.analysis.questionnaires import FAILED, PASSED
-from labapp.report.page import Html, Verbatim, heading, table
+from labapp.base.report.page import Html, Verbatim, heading, table
 
 
 def is_check(answers: pd.DataFrame) -> pd.Series[bool]:

@@ -13,9 +13,8 @@ from labapp.analysis.column import TRIAL, WHERE, WHO
 from labapp.analysis.columns import Metric, table_columns
 from labapp.analysis.task_records import Columns, records_class
 from labapp.analysis.task_report import ReportedStudy, has_report, reports
-from labapp.plugins import registry
-from labapp.report.listing import NONE, spread
-from labapp.report.page import (
+from labapp.base.report.listing import NONE, spread
+from labapp.base.report.page import (
     Html,
     count,
     decimal,
@@ -26,7 +25,8 @@ from labapp.report.page import (
     table,
     two_lines,
 )
-from labapp.representations.card import dataset_of
+from labapp.models.representations.card import dataset_of
+from labapp.study.plugins import registry
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
 """Of changes, where they are not the metric's own."""
@@ -147,7 +147,7 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:
 
 def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html:
     """The figure of a task whose models are not compared by tests; name: prefix of its ids."""
-    from labapp.report import strips  # matplotlib is slow to load
+    from labapp.base.report import strips  # matplotlib is slow to load
 
     models = sorted(str(model) for model in stages["model"].unique())
     sets: dict[str, list[str]] = {}

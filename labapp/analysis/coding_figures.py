@@ -22,7 +22,7 @@ from labapp.analysis.coding_section import (
     levels,
 )
 from labapp.analysis.tables import Tables
-from labapp.figure_style import (
+from labapp.base.figure_style import (
     ACCENT,
     HAIRLINE,
     INK,
@@ -32,12 +32,12 @@ from labapp.figure_style import (
     panels_across,
     style,
 )
-from labapp.naming import natural
-from labapp.report import kit
-from labapp.report.drawing import ReportFigure, add_heading, shortened
-from labapp.report.finishing import SAID
-from labapp.report.listing import records
-from labapp.report.page import Verbatim, count
+from labapp.base.naming import natural
+from labapp.base.report import kit
+from labapp.base.report.drawing import ReportFigure, add_heading, shortened
+from labapp.base.report.finishing import SAID
+from labapp.base.report.listing import records
+from labapp.base.report.page import Verbatim, count
 
 MOST_LEVELS = 7
 """So many models, or levels of a factor, are told apart in a figure."""

@@ -21,10 +21,9 @@ from labapp.analysis.declared import PREFIX
 from labapp.analysis.speech_rows import NOT_AGREED, REDACTED
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.talk_times import talk_times
-from labapp.annotations.simulated import SIMULATED
-from labapp.naming import natural
-from labapp.report.listing import NONE, records
-from labapp.report.page import (
+from labapp.base.naming import natural
+from labapp.base.report.listing import NONE, records
+from labapp.base.report.page import (
     Html,
     Verbatim,
     clock,
@@ -37,6 +36,7 @@ from labapp.report.page import (
     table,
     two_lines,
 )
+from labapp.coding.annotations.simulated import SIMULATED
 
 SHOWN_QUOTES = 3
 """Quotes of a code in the page, each of another participant."""

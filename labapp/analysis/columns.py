@@ -31,8 +31,8 @@ from labapp.analysis.items import TABLES as QUESTIONNAIRES
 from labapp.analysis.notes import KINDS as NOTE_KINDS
 from labapp.analysis.speech_rows import TABLES as SPEECH
 from labapp.analysis.task_records import Columns, TaskTables, records_class
-from labapp.errors import SetupError
-from labapp.plugins import registry
+from labapp.base.errors import SetupError
+from labapp.study.plugins import registry
 
 MODEL = "id of the representation; of judged explanations of the classifier, or the stimulus set"
 TRIALS = (

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from labapp.analysis.column import WHO, Column, text, whole
-from labapp.errors import RecordError
-from labapp.events.lifecycle import SessionPlanned
-from labapp.plugins.part import PlannedPart, with_trials
+from labapp.base.errors import RecordError
+from labapp.record.events.lifecycle import SessionPlanned
 from labapp.study.design import MODEL, SESSION, Declared, Design
+from labapp.study.plugins.part import PlannedPart, with_trials
 
 if TYPE_CHECKING:
     from labapp.analysis.tables import Tables

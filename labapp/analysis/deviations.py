@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from labapp.analysis.notes import Trail
 from labapp.analysis.session_totals import breaks_of
-from labapp.clock import NS
-from labapp.events import Event, Payload
-from labapp.events.dials import TargetShown
-from labapp.events.lifecycle import (
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload
+from labapp.record.events.dials import TargetShown
+from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     ClockChanged,
@@ -30,15 +30,15 @@ from labapp.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
-from labapp.events.moderation import BlindingSet, NoteCorrected
-from labapp.events.undoing import (
+from labapp.record.events.moderation import BlindingSet, NoteCorrected
+from labapp.record.events.undoing import (
     CloseRequested,
     CloseWithdrawn,
     SessionReopened,
     SkipRequested,
     SkipTakenBack,
 )
-from labapp.events.voice import (
+from labapp.record.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,
     AudioGap,

@@ -20,20 +20,20 @@ from typing import Any
 
 from labapp.analysis.declared import own_rules
 from labapp.analysis.task_records import Row
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import (
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import (
     InclusionDecided,
     PaymentComputed,
     SessionCompleted,
     SessionEnded,
     SessionPlanned,
 )
-from labapp.events.undoing import SessionReopened
-from labapp.journal.decisions import Decision
-from labapp.plugins import registry
+from labapp.record.events.undoing import SessionReopened
+from labapp.record.journal.decisions import Decision
 from labapp.study.design import SKIPPED, SOLVED, ExcludeRule, Level
 from labapp.study.inclusion import Achieved, Tally, achieved, decide
 from labapp.study.measures import is_called
+from labapp.study.plugins import registry
 from labapp.study.rules import Inclusion
 
 WITHDRAWN = "withdrawn"

@@ -15,9 +15,9 @@ from labapp.analysis.attention import is_check
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
 from labapp.analysis.titles import questionnaire_name
-from labapp.reading.values import json_value
-from labapp.report.listing import NONE, records, spread
-from labapp.report.page import (
+from labapp.base.reading.values import json_value
+from labapp.base.report.listing import NONE, records, spread
+from labapp.base.report.page import (
     Html,
     Verbatim,
     decimal,
@@ -109,8 +109,8 @@ def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: 
     """A bar an item, in parts by what was answered."""
     from matplotlib.colors import LinearSegmentedColormap, rgb_to_hsv, to_rgb
 
-    from labapp.figure_style import colours, points_of
-    from labapp.report.finishing import SAID
+    from labapp.base.figure_style import colours, points_of
+    from labapp.base.report.finishing import SAID
 
     def bar(ax: Axes, row: int, item: Mapping[str, Any], given: pd.DataFrame) -> None:
         shades = LinearSegmentedColormap.from_list("answers", colours().differences)
@@ -140,7 +140,7 @@ def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: 
 
 def strips(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -> Html:
     """A strip an item over the numbers that could be given, which are the same for all of them."""
-    from labapp.report import kit
+    from labapp.base.report import kit
 
     def strip(ax: Axes, row: int, item: Mapping[str, Any], given: pd.DataFrame) -> None:
         given = given[~not_touched(given)]
@@ -173,10 +173,10 @@ def _rows(
     axis: set the axis of a panel."""
     import matplotlib as mpl  # slow to load
 
-    from labapp.figure_style import panels_across, points_of, style
-    from labapp.report import kit
-    from labapp.report.drawing import Drawing, shortened, svg_of
-    from labapp.report.finishing import SAID
+    from labapp.base.figure_style import panels_across, points_of, style
+    from labapp.base.report import kit
+    from labapp.base.report.drawing import Drawing, shortened, svg_of
+    from labapp.base.report.finishing import SAID
 
     abouts = _abouts(answers)
     with mpl.rc_context(style()):

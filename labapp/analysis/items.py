@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from labapp import resources
 from labapp.analysis.answered import study_document
 from labapp.analysis.column import Column, number, text, whole, yes
 from labapp.analysis.questionnaires import AnswerRecord
 from labapp.analysis.task_records import Row
 from labapp.analysis.walk import Parts
-from labapp.errors import StudyError
-from labapp.journal.layout import STUDY
-from labapp.journal.record import Record
-from labapp.plugins.part import Questionnaire
+from labapp.base import resources
+from labapp.base.errors import StudyError
+from labapp.record.journal.layout import STUDY
+from labapp.record.journal.record import Record
 from labapp.study.conditions import listed as listed_values
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import kind_of
 from labapp.study.instruments.scoring import declared
+from labapp.study.plugins.part import Questionnaire
 
 INSTRUMENT = (
     text("study", "id of the study"),

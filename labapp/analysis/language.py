@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from labapp import resources, translations
 from labapp.analysis.tables import Tables
-from labapp.errors import SetupError
-from labapp.report.page import ENGLISH, Translation
+from labapp.base import resources, translations
+from labapp.base.errors import SetupError
+from labapp.base.report.page import ENGLISH, Translation
 
 FILE = "report.yaml"
 """Beside the words for participants and moderators, in `texts/<language>`."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from labapp.clock import NS
-from labapp.events import Event, Payload, Source
-from labapp.events.durations import WorkingTime
-from labapp.events.lifecycle import (
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload, Source
+from labapp.record.events.durations import WorkingTime
+from labapp.record.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
     NoteAdded,
@@ -18,7 +18,7 @@ from labapp.events.lifecycle import (
     PartStarted,
     PromptGiven,
 )
-from labapp.events.moderation import GuideQuestion, NoteCorrected
+from labapp.record.events.moderation import GuideQuestion, NoteCorrected
 
 KINDS = {
     "note": "the moderator's own words",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from labapp.naming import natural
-from labapp.report.listing import NONE, SHOWN_ROWS, records
-from labapp.report.page import (
+from labapp.base.naming import natural
+from labapp.base.report.listing import NONE, SHOWN_ROWS, records
+from labapp.base.report.page import (
     Html,
     Verbatim,
     clock,

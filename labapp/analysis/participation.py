@@ -17,14 +17,14 @@ import pandas as pd
 
 from labapp.analysis.declared import DECLARED, PREFIX, read_declared
 from labapp.analysis.inclusion import BY_HAND, SESSIONS, WITHDRAWN, rule_words
-from labapp.report.listing import records
+from labapp.base.report.listing import records
 from labapp.study.people import Person, SessionState, Visits, people
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 AWAITED = "awaited"
 """Why somebody is not analysed who has not had all sessions yet."""
@@ -121,7 +121,7 @@ def flow_figure(
 ) -> ReportFigure | None:
     """The drawing of one study; None where nobody took part. name: of its files; withdrawn: see
     `flow_of`."""
-    from labapp.report.drawing import ReportFigure  # matplotlib is slow to load
+    from labapp.base.report.drawing import ReportFigure  # matplotlib is slow to load
 
     flow = flow_of(participants, withdrawn)
     if not flow.began:
@@ -142,8 +142,8 @@ def _drawn(flow: Flow) -> Figure:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from labapp.figure_style import figure_width, points_of, style
-    from labapp.report.page import say
+    from labapp.base.figure_style import figure_width, points_of, style
+    from labapp.base.report.page import say
 
     width, points = figure_width(), points_of(9)
     line = points * 1.35 / 72
@@ -217,8 +217,8 @@ def _box(
 ) -> None:
     from matplotlib.patches import Rectangle
 
-    from labapp.figure_style import SECONDARY
-    from labapp.report.finishing import SAID
+    from labapp.base.figure_style import SECONDARY
+    from labapp.base.report.finishing import SAID
 
     ax.add_patch(Rectangle((left, top), wide, tall, fill=False, edgecolor=SECONDARY, linewidth=0.8))
     ax.text(
@@ -233,14 +233,14 @@ def _box(
 
 
 def _arrow(ax: Axes, begin: tuple[float, float], end: tuple[float, float]) -> None:
-    from labapp.figure_style import SECONDARY
+    from labapp.base.figure_style import SECONDARY
 
     look = {"arrowstyle": "-|>", "color": SECONDARY, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", end, begin, arrowprops=look)
 
 
 def _line(ax: Axes, begin: tuple[float, float], end: tuple[float, float]) -> None:
-    from labapp.figure_style import SECONDARY
+    from labapp.base.figure_style import SECONDARY
 
     ax.plot(*zip(begin, end, strict=True), color=SECONDARY, linewidth=0.8)
 

@@ -15,8 +15,8 @@ from labapp.analysis.by_task import wide
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import TaskReport, reports
 from labapp.analysis.titles import questionnaire_name
-from labapp.report.listing import limited, records, spread
-from labapp.report.page import Html, Verbatim, decimal, heading, paragraph, table, two_lines
+from labapp.base.report.listing import limited, records, spread
+from labapp.base.report.page import Html, Verbatim, decimal, heading, paragraph, table, two_lines
 
 WHOLE = "whole session"
 SEQ = "seq"
@@ -71,7 +71,7 @@ def _drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
 
 def workload(scores: pd.DataFrame, name: str) -> Html:
     """The figure of NASA-TLX ratings; name: prefix of its ids."""
-    from labapp.report import strips  # matplotlib is slow to load
+    from labapp.base.report import strips  # matplotlib is slow to load
 
     about = sorted(str(of) for of in scores["of"].unique())
     measured = [

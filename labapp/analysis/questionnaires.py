@@ -11,14 +11,14 @@ from typing import Any
 from labapp.analysis.inclusion import Given, values_of
 from labapp.analysis.task_records import Row
 from labapp.analysis.walk import Parts
-from labapp.clock import NS
-from labapp.events import Event, Payload
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartStarted
-from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.plugins.part import Questionnaire
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartStarted
+from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.study.instruments.asking import cells_of, form_of
 from labapp.study.instruments.scoring import Score, as_answered, declared
+from labapp.study.plugins.part import Questionnaire
 
 PASSED, FAILED = "passed", "failed"
 """What became of an attention check."""

@@ -22,10 +22,10 @@ from labapp.analysis.coding_section import PERSON, counted_marks
 from labapp.analysis.declared import PREFIX
 from labapp.analysis.speech_rows import WITHHELD
 from labapp.analysis.tables import Tables
-from labapp.errors import UsageError
-from labapp.naming import natural
-from labapp.report.listing import records
-from labapp.report.page import (
+from labapp.base.errors import UsageError
+from labapp.base.naming import natural
+from labapp.base.report.listing import records
+from labapp.base.report.page import (
     Html,
     Verbatim,
     clock,
@@ -36,7 +36,7 @@ from labapp.report.page import (
     paragraph,
     render,
 )
-from labapp.text_tables import Lines, cell
+from labapp.base.text_tables import Lines, cell
 
 CONDITION = "condition"
 """In `--where`: any of the participant's conditions, or a level of any factor."""
@@ -302,7 +302,7 @@ def as_page(quotes: Quotes, folder: Path) -> str:
                 data = base64.b64encode((folder / quote.picture).read_bytes()).decode("ascii")
             parts.append(
                 render(
-                    "labapp.report:quote.html",
+                    "labapp.base.report:quote.html",
                     words=Verbatim(str(quote.row["text"])),
                     place=Verbatim(place_of(quote)),
                     picture=data,

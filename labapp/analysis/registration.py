@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labapp.errors import UsageError
-from labapp.reading import files as reading
-from labapp.reading.values import json_value
+from labapp.base.errors import UsageError
+from labapp.base.reading import files as reading
+from labapp.base.reading.values import json_value
 
 RECORD = "registration.json"
 FORMAT = 1

@@ -12,7 +12,7 @@ from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.registration import Registration
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.snapshots import Who
-from labapp.report.page import Html, count, heading, paragraph, table
+from labapp.base.report.page import Html, count, heading, paragraph, table
 from labapp.study.allocation import cell_name
 
 

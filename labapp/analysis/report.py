@@ -14,7 +14,7 @@ from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, TaskReport, left_out
 from labapp.analysis.titles import study_title
-from labapp.report.page import (
+from labapp.base.report.page import (
     Html,
     Verbatim,
     count,

@@ -27,9 +27,18 @@ from labapp.analysis.participation import (
 )
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import PrintedValue, Profile, profiles
-from labapp.naming import natural
-from labapp.report.listing import NONE, records
-from labapp.report.page import Html, Verbatim, count, decimal, heading, paragraph, table, two_lines
+from labapp.base.naming import natural
+from labapp.base.report.listing import NONE, records
+from labapp.base.report.page import (
+    Html,
+    Verbatim,
+    count,
+    decimal,
+    heading,
+    paragraph,
+    table,
+    two_lines,
+)
 
 Row = dict[str, Any]
 

@@ -54,20 +54,20 @@ from labapp.analysis.task_records import (
     Traced,
 )
 from labapp.analysis.walk import Parts, walk
-from labapp.clock import NS
-from labapp.errors import SessionError
-from labapp.events import Event, Payload, Source
-from labapp.events.durations import Pauses, WorkingTime
-from labapp.events.keyboard import KeyboardGiven
-from labapp.events.lifecycle import ProgramStalled, SegmentStarted, WindowFocus
-from labapp.events.pointer import PointerMoved
-from labapp.events.registry import frequent_kinds
-from labapp.events.undoing import SkipTakenBack
-from labapp.journal.decisions import Decision
-from labapp.plugins.part import TrialsPart
+from labapp.base.clock import NS
+from labapp.base.errors import SessionError
+from labapp.record.events import Event, Payload, Source
+from labapp.record.events.durations import Pauses, WorkingTime
+from labapp.record.events.keyboard import KeyboardGiven
+from labapp.record.events.lifecycle import ProgramStalled, SegmentStarted, WindowFocus
+from labapp.record.events.pointer import PointerMoved
+from labapp.record.events.registry import frequent_kinds
+from labapp.record.events.undoing import SkipTakenBack
+from labapp.record.journal.decisions import Decision
 from labapp.study.consent import USES
 from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
+from labapp.study.plugins.part import TrialsPart
 
 MODERATOR, RECORDER = "moderator", "recorder"
 

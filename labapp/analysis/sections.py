@@ -37,9 +37,9 @@ from labapp.analysis.task_report import (
     reports,
 )
 from labapp.analysis.titles import questionnaire_name, study_title
-from labapp.naming import natural
-from labapp.report.listing import NONE, limited, records
-from labapp.report.page import (
+from labapp.base.naming import natural
+from labapp.base.report.listing import NONE, limited, records
+from labapp.base.report.page import (
     Html,
     clock,
     count,

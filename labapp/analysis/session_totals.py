@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from labapp.clock import NS
-from labapp.errors import RecordError
-from labapp.events import Event, Payload, Source
-from labapp.events.agreement import Agreement
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import (
+from labapp.base.clock import NS
+from labapp.base.errors import RecordError
+from labapp.record.events import Event, Payload, Source
+from labapp.record.events.agreement import Agreement
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import (
     PartEnded,
     ParticipantSimulated,
     PartRestarted,
@@ -21,11 +21,11 @@ from labapp.events.lifecycle import (
     SessionEnded,
     SessionPlanned,
 )
-from labapp.events.moderation import BlindingSet
-from labapp.events.registry import frequent_kinds
-from labapp.events.undoing import SessionReopened
-from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
-from labapp.plugins import registry
+from labapp.record.events.moderation import BlindingSet
+from labapp.record.events.registry import frequent_kinds
+from labapp.record.events.undoing import SessionReopened
+from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted
+from labapp.study.plugins import registry
 
 UNFINISHED = "unfinished"
 LAST_MOVED_YEAR = "1925"

@@ -19,10 +19,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from labapp import leftovers
 from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.folding.folded import NAME, SCHEMA, frame, unpacked
-from labapp.errors import DataFolderError
+from labapp.base import leftovers
+from labapp.base.errors import DataFolderError
 
 if TYPE_CHECKING:
     from labapp.analysis.tables import Tables

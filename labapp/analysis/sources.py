@@ -14,11 +14,11 @@ from labapp.analysis.folding.workers import fold_all
 from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who
-from labapp.errors import RecordError
-from labapp.journal.opening import SessionPlace, places, session_places, withdrawn_beside
-from labapp.naming import natural
-from labapp.report.page import count
-from labapp.representations.card import installed_sha256
+from labapp.base.errors import RecordError
+from labapp.base.naming import natural
+from labapp.base.report.page import count
+from labapp.models.representations.card import installed_sha256
+from labapp.record.journal.opening import SessionPlace, places, session_places, withdrawn_beside
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""

@@ -22,7 +22,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
 from labapp.analysis.task_records import Columns, Row
-from labapp.naming import natural
+from labapp.base.naming import natural
 
 _DTYPES: dict[Kind, str] = {
     "text": "string",

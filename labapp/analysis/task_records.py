@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from labapp import discovery
 from labapp.analysis.column import Column
-from labapp.clock import NS
-from labapp.errors import RecordError
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import PartRestarted
-from labapp.events.trials import TrialEnded
-from labapp.plugins.part import Snapshot, TrialsPart
+from labapp.base import discovery
+from labapp.base.clock import NS
+from labapp.base.errors import RecordError
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import PartRestarted
+from labapp.record.events.trials import TrialEnded
 from labapp.study.design import Missing
+from labapp.study.plugins.part import Snapshot, TrialsPart
 
 if TYPE_CHECKING:
-    from labapp.plugins.task_type import TaskType
+    from labapp.study.plugins.task_type import TaskType
 
 Row = dict[str, Any]
 Columns = tuple[Column, ...]

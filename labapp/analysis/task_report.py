@@ -1,6 +1,6 @@
 """What the report has of one task, or of a published study: `TaskReport`.
 
-A task type names its object (`TaskType.report`), a profile is one itself (`labapp.profiles`). Each
+A task type names its object (`TaskType.report`), a profile is one itself (`labapp.papers`). Each
 is loaded when a report is written, and not before. A task that names none has the sections of
 `labapp.analysis.by_task`.
 """
@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cas
 
 import pandas as pd
 
-from labapp import discovery
 from labapp.analysis.column import Column
 from labapp.analysis.registration import Registration
 from labapp.analysis.tables import Tables
-from labapp.plugins import registry
-from labapp.report.page import Html
+from labapp.base import discovery
+from labapp.base.report.page import Html
+from labapp.study.plugins import registry
 
 if TYPE_CHECKING:  # matplotlib is slow to load
     from labapp.analysis.calibration import Suggestion
-    from labapp.plugins.task_type import TaskType
-    from labapp.report.drawing import ReportFigure
-    from labapp.stimuli.manifest import Manifest
+    from labapp.base.report.drawing import ReportFigure
+    from labapp.models.stimuli.manifest import Manifest
+    from labapp.study.plugins.task_type import TaskType
 
 F = TypeVar("F")
 
@@ -267,7 +267,7 @@ def default_analyses() -> TaskReport[Any]:
 def profiles() -> tuple[Profile[Any], ...]:
     """Those of published studies."""
     return tuple(
-        discovery.load(f"labapp.profiles.{name}.profile:PROFILE") for name in discovery.PROFILES
+        discovery.load(f"labapp.papers.{name}.profile:PROFILE") for name in discovery.PROFILES
     )
 
 

@@ -13,20 +13,20 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from labapp.analysis.task_records import TaskRecords, records_class
-from labapp.errors import RecordError
-from labapp.events import Event, Payload
-from labapp.events.durations import KINDS as PAUSES
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded, PartRestarted, PartSkipped, PartStarted
-from labapp.events.trials import TrialEnded
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart, Questionnaire, TrialsPart, stages_of, with_trials
-from labapp.plugins.task_type import TaskType
+from labapp.base.errors import RecordError
+from labapp.record.events import Event, Payload
+from labapp.record.events.durations import KINDS as PAUSES
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartSkipped, PartStarted
+from labapp.record.events.trials import TrialEnded
 from labapp.study.instruments import Instrument
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart, Questionnaire, TrialsPart, stages_of, with_trials
+from labapp.study.plugins.task_type import TaskType
 
 SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind, PartSkipped.kind})
 """Kinds of events that every part has, whoever takes them besides."""
-VOCABULARY = "labapp.events."
+VOCABULARY = "labapp.record.events."
 """Kinds that are defined here and that no task claims are of any part."""
 
 

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import UsageError
 from labapp.cli.options import Data, Json, study_path
-from labapp.console import say, say_json, say_line
-from labapp.errors import UsageError
 
 
 def code_agree(
@@ -79,7 +79,7 @@ def code_agree(
         )
     step = _atoms(grid or "1s")
     again = [_pair(text) for text in repeat or []]
-    from labapp.annotations.reliability.study import study_agreement
+    from labapp.coding.annotations.reliability.study import study_agreement
 
     paths = [study_path(name, data) for name in studies]
     result = study_agreement(paths, out, step=step, again=again, everybody=all_speakers)
@@ -124,8 +124,8 @@ def _refuse_options(where: str, options: Mapping[str, object]) -> None:
 
 
 def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
-    from labapp.agreement.coefficients import LEVELS
-    from labapp.agreement.table import MEASURES, agree, read_table
+    from labapp.coding.agreement.coefficients import LEVELS
+    from labapp.coding.agreement.table import MEASURES, agree, read_table
 
     _among("--measure", measure, MEASURES)
     _among("--level", level, LEVELS)

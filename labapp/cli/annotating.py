@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import UsageError
 from labapp.cli.options import (
     Data,
     Json,
@@ -19,8 +21,6 @@ from labapp.cli.options import (
     show,
     study_folder,
 )
-from labapp.console import say, say_json, say_line
-from labapp.errors import UsageError
 
 
 def code_segment(
@@ -43,9 +43,9 @@ def code_segment(
 
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
     """
-    from labapp.annotations.segmenting import segment_session
-    from labapp.annotations.status import UNSAID, UNSAID_ADVICE
-    from labapp.journal.opening import places
+    from labapp.coding.annotations.segmenting import segment_session
+    from labapp.coding.annotations.status import UNSAID, UNSAID_ADVICE
+    from labapp.record.journal.opening import places
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
     rows = []
@@ -107,7 +107,7 @@ def code_speakers(
 
     Example: labapp code speakers sub-P01_ses-1_20260102T030405Z --suggested --by anna
     """
-    from labapp.exchange.speakers import say_speakers, speakers_of
+    from labapp.coding.exchange.speakers import say_speakers, speakers_of
 
     path = session_path(session, data)
     if by or map_ is not None or suggested or confirm:
@@ -138,7 +138,7 @@ def code_check(
 
     Example: labapp code check codebook.yaml
     """
-    from labapp.annotations.codebook import read
+    from labapp.coding.annotations.codebook import read
 
     codebook = read(file)
     if json_:
@@ -187,7 +187,7 @@ def code_diff(
     """
     from dataclasses import asdict
 
-    from labapp.annotations.codebook import differences, read
+    from labapp.coding.annotations.codebook import differences, read
 
     before, after = read(old), read(new)
     if before.id != after.id:
@@ -220,8 +220,8 @@ def code_history(
 
     Example: labapp code history sub-P01_ses-1_20260102T030405Z --rater anna
     """
-    from labapp.annotations.history import history_of
-    from labapp.journal.opening import open_record
+    from labapp.coding.annotations.history import history_of
+    from labapp.record.journal.opening import open_record
 
     steps = history_of(open_record(session_path(session, data)), rater)
     if json_:
@@ -252,7 +252,7 @@ def code_verify(
 
     Example: labapp code verify my-study
     """
-    from labapp.annotations.verifying import accept_files, verify_annotations
+    from labapp.coding.annotations.verifying import accept_files, verify_annotations
 
     if accept:
         count = accept_files(study_folder(name, data), accept)
@@ -271,7 +271,7 @@ def code_status(
 
     Example: labapp code status my-study
     """
-    from labapp.annotations.status import study_progress, table
+    from labapp.coding.annotations.status import study_progress, table
 
     rows = list(study_progress(study_folder(study, data)))
     say_either(json_, [row.to_json() for row in rows], table(rows))

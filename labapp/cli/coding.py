@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import UsageError
 from labapp.cli import annotating, exchanging, governing
 from labapp.cli.agreeing import code_agree
 from labapp.cli.options import (
@@ -19,8 +21,6 @@ from labapp.cli.options import (
     session_path,
     study_path,
 )
-from labapp.console import say, say_json, say_line
-from labapp.errors import UsageError
 
 
 def code_quotes(
@@ -74,12 +74,12 @@ def code_quotes(
 
     Example: labapp code quotes quickstart --code uncertain --where condition=vae --out quotes.html
     """
-    from labapp import leftovers
     from labapp.analysis.analyze import session_folders_in
     from labapp.analysis.quotes import choose_quotes, kind_of
     from labapp.analysis.tables import load
+    from labapp.base import leftovers
+    from labapp.base.parallel.long_work import stoppable
     from labapp.cli.replay import pixels
-    from labapp.parallel.long_work import stoppable
 
     paths = [study_path(name, data, sessions=True) for name in studies]
     leftovers.clear_of(session_folders_in(paths))
@@ -157,9 +157,9 @@ def code_open(
 
     Example: labapp code open sub-P01_ses-1_20260102T030405Z --rater anna
     """
-    from labapp.annotations.model import BLINDINGS, ROUNDS
-    from labapp.annotations.packs import is_pack, session_to_code
-    from labapp.replay.times import time_ns
+    from labapp.coding.annotations.model import BLINDINGS, ROUNDS
+    from labapp.coding.annotations.packs import is_pack, session_to_code
+    from labapp.coding.times import time_ns
     from labapp.ui.qtapp import make_app
     from labapp.ui.replay.coding_state import CodingRequest
 

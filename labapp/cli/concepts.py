@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from labapp.base.console import say, say_json
+from labapp.base.errors import ModelError, UsageError
 from labapp.cli.options import Json, ModelName, ModelsFolder, say_either, show
-from labapp.console import say, say_json
-from labapp.errors import ModelError, UsageError
 
 concepts_app = typer.Typer(
     help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
@@ -39,7 +39,7 @@ def concepts_list(json_: Json = False) -> None:
 
     Example: labapp concepts list
     """
-    from labapp.concepts import catalogue
+    from labapp.models.concepts import catalogue
 
     rows = catalogue.rows()
     if json_:
@@ -72,7 +72,7 @@ def concepts_show(model: ModelName, json_: Json = False) -> None:
     """
     import yaml
 
-    from labapp.concepts import catalogue
+    from labapp.models.concepts import catalogue
 
     values = catalogue.show(model)
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip()
@@ -102,9 +102,10 @@ def concepts_train(
 
     Example: labapp concepts train concepts/toy0-cbm --size S --out my-models
     """
-    from labapp import models_catalog, resources
-    from labapp.concepts import recipe as recipes
-    from labapp.concepts.sizes import SIZES
+    from labapp.base import resources
+    from labapp.models import catalog as models_catalog
+    from labapp.models.concepts import recipe as recipes
+    from labapp.models.concepts.sizes import SIZES
 
     if size is not None and size not in SIZES:
         raise UsageError(
@@ -136,7 +137,7 @@ def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = Fals
 
     Example: labapp concepts score concepts/dsprites-four-cbm
     """
-    from labapp.concepts import catalogue
+    from labapp.models.concepts import catalogue
 
     result = catalogue.score(model, data_folder=data)
     if json_:
@@ -181,7 +182,7 @@ def concepts_intervene(
 
     Example: labapp concepts intervene concepts/dsprites-four-cbm --order wrong
     """
-    from labapp.concepts import catalogue
+    from labapp.models.concepts import catalogue
 
     if order is not None and order not in ORDERS:
         raise UsageError(
@@ -249,7 +250,7 @@ def concepts_stimuli(
 
     Example: labapp concepts stimuli concepts/dsprites-four-cbm --id my-sprites
     """
-    from labapp.concepts import commands
+    from labapp.models.concepts import commands
 
     built = commands.build_stimuli(
         model,
@@ -292,7 +293,7 @@ def concepts_import(
 
     Example: labapp concepts import my-model/description.yaml
     """
-    from labapp.concepts import catalogue, imported
+    from labapp.models.concepts import catalogue, imported
 
     folder = imported.import_model(description, out=out, trusted=trust)
     if json_:

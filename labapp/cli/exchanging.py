@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import UsageError
 from labapp.cli.options import Book, Data, Json, SessionOrBundle, session_path, study_folder
-from labapp.console import say, say_json, say_line
-from labapp.errors import UsageError
 
 
 def code_export(
@@ -53,10 +53,10 @@ def code_export(
 
     Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
     """
-    from labapp.exchange.formats import ON_TRANSCRIPT, format_named
-    from labapp.exchange.gathering import Base
-    from labapp.exchange.going_out import export_coding
-    from labapp.journal.opening import open_record
+    from labapp.coding.exchange.formats import ON_TRANSCRIPT, format_named
+    from labapp.coding.exchange.gathering import Base
+    from labapp.coding.exchange.going_out import export_coding
+    from labapp.record.journal.opening import open_record
 
     if no_sound and (joined or with_sound):
         raise UsageError(
@@ -125,9 +125,9 @@ def code_import(
 
     Example: labapp code import P01.eaf --session sub-P01_ses-1_20260102T030405Z --rater anna
     """
-    from labapp.exchange import incoming
-    from labapp.exchange.coming_in import bring_in, plan_import
-    from labapp.journal.opening import open_record
+    from labapp.coding.exchange import incoming
+    from labapp.coding.exchange.coming_in import bring_in, plan_import
+    from labapp.record.journal.opening import open_record
 
     path = session_path(session, data)
     record = open_record(path)
@@ -182,9 +182,9 @@ def code_codebook(
 
     Example: labapp code codebook my-study --to qdc --out codes.qdc
     """
-    from labapp.annotations.codebook import read, withhold_words
-    from labapp.exchange.formats import CODEBOOK_FORMATS
-    from labapp.exchange.incoming import chosen_codebook
+    from labapp.coding.annotations.codebook import read, withhold_words
+    from labapp.coding.exchange.formats import CODEBOOK_FORMATS
+    from labapp.coding.exchange.incoming import chosen_codebook
 
     if withhold:
         changed = withhold_words(study_folder(study, data))
@@ -218,8 +218,8 @@ def code_codebook(
 
 
 def _new_codebook(file: Path, folder: Path, study: str) -> None:
-    from labapp.annotations.codebook import codebooks_of
-    from labapp.exchange import incoming
+    from labapp.coding.annotations.codebook import codebooks_of
+    from labapp.coding.exchange import incoming
 
     if books := codebooks_of(folder):
         raise UsageError(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import UsageError
 from labapp.cli.options import (
     Data,
     Json,
@@ -17,12 +19,10 @@ from labapp.cli.options import (
     show,
     study_folder,
 )
-from labapp.console import say, say_json, say_line
-from labapp.errors import UsageError
 
 if TYPE_CHECKING:
-    from labapp.annotations.rounds import CloseReport
-    from labapp.annotations.settlements import Disagreement
+    from labapp.coding.annotations.rounds import CloseReport
+    from labapp.coding.annotations.settlements import Disagreement
 
 Study = Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")]
 
@@ -49,7 +49,7 @@ def code_assign(
 
     Example: labapp code assign my-study --raters anna,ben --both 0.2 --seed 1
     """
-    from labapp.annotations.rounds import assign_study
+    from labapp.coding.annotations.rounds import assign_study
 
     names = [name.strip() for name in raters.split(",") if name.strip()]
     round_ = "training" if training else "independent"
@@ -70,7 +70,7 @@ def code_lock(
 
     It cannot be unlocked. Example: labapp code lock my-study --rater anna --rater ben
     """
-    from labapp.annotations.rounds import close
+    from labapp.coding.annotations.rounds import close
 
     _say_closed([close(study_folder(study, data), rater or ())], "locked", json_)
 
@@ -85,8 +85,8 @@ def code_done(
 
     Example: labapp code done my-study --rater anna
     """
-    from labapp.annotations.rounds import close
-    from labapp.journal.opening import places
+    from labapp.coding.annotations.rounds import close
+    from labapp.record.journal.opening import places
 
     by_study: dict[Path, set[str]] = {}
     for path in (path for name in sessions for path in places(session_or_study(name, data))):
@@ -133,7 +133,7 @@ def code_adjudicate(
 
     Example: labapp code adjudicate my-study --settle 3 --by cleo --take anna --reason "an aim"
     """
-    from labapp.annotations.rounds import study_disagreements
+    from labapp.coding.annotations.rounds import study_disagreements
 
     folder = study_folder(study, data)
     report = study_disagreements(folder)
@@ -202,8 +202,8 @@ def _settle(
     nothing: bool,
     reason: str,
 ) -> None:
-    from labapp.annotations.codebook import versions_of
-    from labapp.annotations.rounds import adjudicated, settle
+    from labapp.coding.annotations.codebook import versions_of
+    from labapp.coding.annotations.rounds import adjudicated, settle
 
     if by is None:
         raise UsageError("Who settles it is missing.", todo="Say it with --by NAME.")
@@ -239,8 +239,8 @@ def code_redact(
 
     Example: labapp code redact sub-P01_ses-1_20260102T030405Z 12:34.5 12:36 --by anna
     """
-    from labapp.annotations.redacting import redact
-    from labapp.replay.times import time_ns
+    from labapp.coding.annotations.redacting import redact
+    from labapp.coding.times import time_ns
 
     report = redact(session_path(session, data), time_ns(begin), time_ns(end), by, replacement)
     for line in report.lines():
@@ -264,7 +264,7 @@ def code_pack(
 
     Example: labapp code pack my-study --rater ben --out ben.zip
     """
-    from labapp.annotations.packs import make_pack
+    from labapp.coding.annotations.packs import make_pack
 
     round_ = "training" if training else "independent"
     report = make_pack(study_folder(study, data), rater, out, round_)  # type: ignore[arg-type]
@@ -285,7 +285,7 @@ def code_receive(
     """
     from dataclasses import asdict
 
-    from labapp.annotations.packs import receive
+    from labapp.coding.annotations.packs import receive
 
     received = receive(study_folder(study, data), file)
     if json_:

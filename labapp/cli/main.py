@@ -13,7 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from labapp import __version__, access
+from labapp import __version__
+from labapp.base import access
+from labapp.base.console import say
+from labapp.base.errors import LabappError, UsageError
+from labapp.base.parallel.long_work import stoppable
+from labapp.base.resources import pilot_root
 from labapp.cli.coding import code_app
 from labapp.cli.concepts import concepts_app
 from labapp.cli.metrics import metrics
@@ -61,11 +66,7 @@ from labapp.cli.stimuli import stimuli_app
 from labapp.cli.studies import studies_app
 from labapp.cli.transcribing import transcribe
 from labapp.cli.videos import videos_app
-from labapp.console import say
-from labapp.errors import LabappError, UsageError
-from labapp.parallel.long_work import stoppable
-from labapp.resources import pilot_root
-from labapp.simulation.names import STRATEGY_NAMES
+from labapp.session.simulation.names import STRATEGY_NAMES
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -98,7 +99,7 @@ def docs(
 
     Example: labapp docs
     """
-    from labapp.documentation import first_page
+    from labapp.base.documentation import first_page
 
     page = first_page()
     if path:
@@ -271,7 +272,7 @@ def export(
 
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
     """
-    from labapp.bids.export import export as write_bundle
+    from labapp.session.bids.export import export as write_bundle
 
     if with_audio and (no_audio or not deidentify):
         raise UsageError(
@@ -335,7 +336,7 @@ def analyze(
     """
     from labapp.analysis.analyze import analyze as write_analysis
     from labapp.analysis.language import MISSING
-    from labapp.report.page import look_of
+    from labapp.base.report.page import look_of
 
     one_place(workers, dask)
     look = look_of(figure_width, figure_font, figure_size, palette)
@@ -392,8 +393,8 @@ def simulate_(
     Example: labapp simulate quickstart --participants 12 --strategy understanding --out simulated
     """
     from labapp.session.coverage import coverage
-    from labapp.simulation.at_scale import simulate_at_scale
-    from labapp.simulation.simulation_job import checked
+    from labapp.session.simulation.at_scale import simulate_at_scale
+    from labapp.session.simulation.simulation_job import checked
 
     one_place(workers, dask)
     name = strategy_name(strategy, mixture)
@@ -424,8 +425,8 @@ def simulate_(
             dask=dask,
         )
     if think_aloud and folders:
-        from labapp.annotations.simulated import leave_codebooks
-        from labapp.simulation.fitting import codebooks_of_tasks
+        from labapp.coding.annotations.simulated import leave_codebooks
+        from labapp.session.simulation.fitting import codebooks_of_tasks
 
         leave_codebooks(folders[0].parent, codebooks_of_tasks(loaded.study))
     covered = coverage(out, loaded)
@@ -573,7 +574,7 @@ def _outputs(command: Any) -> Iterator[Any]:
 def _outside_sessions(callback: Callable[..., Any] | None) -> Callable[..., Any]:
     def checked(context: Any, option: Any, value: Any) -> Any:
         if value is not None:
-            from labapp.journal.layout import refuse_inside
+            from labapp.record.journal.layout import refuse_inside
 
             refuse_inside(Path(value))
         return value if callback is None else callback(context, option, value)
@@ -604,7 +605,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except Exception as error:  # noqa: BLE001  (the last net: a person gets words in any case)
-        from labapp.mistakes import told
+        from labapp.base.mistakes import told
 
         say(mistake := told(error), err=True)
         status = mistake.exit_status

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labapp.base.console import say, say_json
+from labapp.base.errors import UsageError
 from labapp.cli.options import Json
-from labapp.console import say, say_json
-from labapp.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -131,7 +131,7 @@ def metrics(
 
     Example: labapp metrics correlations --factors factors.csv --labels labels.csv --top 10
     """
-    from labapp.metrics.evaluation import folder, scores
+    from labapp.models.metrics.evaluation import folder, scores
 
     if name == CORRELATIONS:
         _correlations(factors, labels, codes, top, out, json_=json_)
@@ -189,8 +189,8 @@ def _correlations(
     *,
     json_: bool,
 ) -> None:
-    from labapp.metrics import correlations
-    from labapp.metrics.evaluation import folder, scores
+    from labapp.models.metrics import correlations
+    from labapp.models.metrics.evaluation import folder, scores
 
     if labels is None or codes is not None:
         raise UsageError(
@@ -214,8 +214,8 @@ def _correlations(
 def _training_rows(
     name: str, codes: Path | None, factors: Path | None
 ) -> tuple[ArrayLike, ArrayLike] | None:
-    from labapp.metrics.evaluation import scores
-    from labapp.metrics.registry import METRICS
+    from labapp.models.metrics.evaluation import scores
+    from labapp.models.metrics.registry import METRICS
 
     if codes is None and factors is None:
         return None
@@ -234,7 +234,7 @@ def _training_rows(
 
 def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:
     """By metric."""
-    from labapp.metrics.evaluation import scores
+    from labapp.models.metrics.evaluation import scores
 
     if name == ALL:
         return scores.parse_all_settings(texts)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labapp.base.console import say, say_json, shown
+from labapp.base.errors import ModelError, UsageError
 from labapp.cli.options import (
     Data,
     Json,
@@ -18,11 +20,9 @@ from labapp.cli.options import (
     Trust,
     data_folder,
 )
-from labapp.console import say, say_json, shown
-from labapp.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from labapp.metrics.evaluation.scores import MetricOutcome
+    from labapp.models.metrics.evaluation.scores import MetricOutcome
 
 models_app = typer.Typer(
     help="Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
@@ -55,7 +55,8 @@ PackageFolder = Annotated[
 def models_list(json_: Json = False) -> None:
     """The models there are: decoders with dials, classifiers and concept models, shipped ones and
     your own. Example: labapp models list"""
-    from labapp import models_catalog, resources
+    from labapp.base import resources
+    from labapp.models import catalog as models_catalog
 
     rows = models_catalog.models()
     if json_:
@@ -86,7 +87,7 @@ def models_show(
     """
     import yaml
 
-    from labapp import models_catalog
+    from labapp.models import catalog as models_catalog
 
     if out is not None and models_catalog.kind_of(model) != "dials":
         raise UsageError(
@@ -96,7 +97,7 @@ def models_show(
     if not json_:
         say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
     if out is not None:
-        from labapp.representations import package, sheet_figure, sheets
+        from labapp.models.representations import package, sheet_figure, sheets
 
         drawn = sheets.traversals(package.load_package(_model(model)))
         card["sheet"] = str(sheet_figure.write(drawn, out))
@@ -116,7 +117,7 @@ def models_title(
 
     Example: labapp models title digits8/pca5 "Digits, five principal components"
     """
-    from labapp import own_models
+    from labapp.cli import own_models
 
     say(f"title: {own_models.set_title(model, title)}")
 
@@ -131,7 +132,7 @@ def models_remove(
 
     Example: labapp models remove digits8/pca5
     """
-    from labapp import own_models
+    from labapp.cli import own_models
 
     folder = own_models.own_folder(model)
     for line in own_models.uses(model, data_folder(data)):
@@ -156,7 +157,7 @@ def models_train(
 
     Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
     """
-    from labapp import models_catalog
+    from labapp.models import catalog as models_catalog
 
     folder = models_catalog.train(
         recipe, out, device=device, data_folder=data, resume=not fresh, threads=threads
@@ -226,7 +227,7 @@ def models_import(
 
     Example: labapp models import --onnx decoder.onnx --latents z.npy --id digits8/pca5
     """
-    from labapp.representations.importing.importing import import_decoder
+    from labapp.models.representations.importing.importing import import_decoder
 
     given: dict[str, Path | str | None] = {
         "onnx": onnx,
@@ -297,8 +298,8 @@ def models_import_tfjs(
 
     Example: labapp models import-tfjs models/mnist/ae5 --out my-models/mnist/published-ae5
     """
-    from labapp.representations import card as cards
-    from labapp.representations.tfjs.importing import import_package
+    from labapp.models.representations import card as cards
+    from labapp.models.representations.tfjs.importing import import_package
 
     folder = import_package(source, out, model_id)
     card = cards.read(folder)
@@ -328,7 +329,7 @@ def models_evaluate(
 
     Example: labapp models evaluate sinelines/vae
     """
-    from labapp import models_catalog
+    from labapp.models import catalog as models_catalog
 
     kind = models_catalog.kind_of(model)
     if out is not None and (no_metrics or kind != "dials"):
@@ -336,7 +337,7 @@ def models_evaluate(
             "--out is for what the metrics give, and none would be computed.",
             todo="Leave --out out.",
         )
-    from labapp.metrics.evaluation import folder
+    from labapp.models.metrics.evaluation import folder
 
     with folder.new_folder(out):
         if kind == "dials":
@@ -368,7 +369,7 @@ def models_bench(
 
     All models on a graphics card: labapp models bench --all --device cuda
     """
-    from labapp.representations import effects, package
+    from labapp.models.representations import effects, package
 
     names = package.list_packages() if every else list(models or [])
     if not names or (every and models):
@@ -399,8 +400,8 @@ def _evaluate(
     model: str | Path, data: Path | None, out: Path | None, *, no_metrics: bool, json_: bool
 ) -> dict[str, Any]:
     """A model with dials. `out` is there already, and empty."""
-    from labapp.metrics.evaluation import scores
-    from labapp.representations import evaluation
+    from labapp.models.metrics.evaluation import scores
+    from labapp.models.representations import evaluation
 
     result = evaluation.evaluate(model, data_folder=data)
     if not json_:
@@ -419,11 +420,11 @@ def _evaluate_other(
 ) -> tuple[dict[str, Any], Iterable[str]]:
     """A classifier or a concept model: its numbers, and the same for people."""
     if kind == "classifier":
-        from labapp.explanations import evaluation
+        from labapp.models.explanations import evaluation
 
         result = evaluation.evaluate(model, data_folder=data)
         return result, evaluation.table(result)
-    from labapp.concepts import catalogue
+    from labapp.models.concepts import catalogue
 
     result = catalogue.score(model, data_folder=data)
     return result, catalogue.table(result)
@@ -431,14 +432,14 @@ def _evaluate_other(
 
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:
     """What all metrics give, also written to `out`; nothing where they do not apply."""
-    from labapp.metrics.evaluation import folder
-    from labapp.metrics.evaluation.scores import (
+    from labapp.models.metrics.evaluation import folder
+    from labapp.models.metrics.evaluation.scores import (
         LEARNT_WITHOUT_CONCEPTS,
         compute_all,
         show_progress,
         without_labels,
     )
-    from labapp.representations.evaluation import labelled_encodings
+    from labapp.models.representations.evaluation import labelled_encodings
 
     rows = labelled_encodings(model, data_folder=data)
     if rows is None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from labapp import access
-from labapp.console import PROGRESS, say, say_json, say_line, say_progress
-from labapp.errors import LabappError, UsageError
-from labapp.simulation.names import STRATEGY_NAMES
+from labapp.base import access
+from labapp.base.console import PROGRESS, say, say_json, say_line, say_progress
+from labapp.base.errors import LabappError, UsageError
+from labapp.session.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
     from labapp.ui.starting import RunOptions
@@ -157,7 +157,7 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
     share that is done (0..1, None where nobody knows) and what is being done.
 
     It appears when that is first called: what cannot be begun is refused without one. Where a
-    window wants it (`labapp.console.PROGRESS`), a line for each call instead.
+    window wants it (`labapp.base.console.PROGRESS`), a line for each call instead.
     """
     if os.environ.get(PROGRESS):
         yield say_progress
@@ -228,7 +228,7 @@ def one_place(workers: int | None, dask: str | None) -> None:
 
 def data_folder(data: Path | None) -> Path:
     """The data root: what was said, else the usual one. Raises UsageError where it is a file."""
-    from labapp.resources import data_root
+    from labapp.base.resources import data_root
 
     root = data_root(data)
     if root.exists() and not root.is_dir():
@@ -312,7 +312,7 @@ def session_or_study(name: str, data: Path | None) -> Path:
 def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
     """A strategy, or shares of several as text; or none. Whether the study's tasks know it is
     looked at once the study is read. Raises UsageError."""
-    from labapp.simulation.names import MIXTURE
+    from labapp.session.simulation.names import MIXTURE
 
     if mixture is not None and name != MIXTURE:
         raise UsageError(
@@ -322,7 +322,7 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
         )
     shares = mixture if mixture is not None else name if name and "=" in name else None
     if shares is not None:
-        from labapp.simulation.strategies import parse
+        from labapp.session.simulation.strategies import parse
 
         parse(shares)
         return shares

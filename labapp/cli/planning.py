@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say, say_json
+from labapp.base.errors import UsageError
+from labapp.base.parallel.long_work import stoppable
 from labapp.cli.options import (
     Dask,
     Data,
@@ -19,9 +22,6 @@ from labapp.cli.options import (
     progress_bar,
     session_path,
 )
-from labapp.console import say, say_json
-from labapp.errors import UsageError
-from labapp.parallel.long_work import stoppable
 
 
 def plan(
@@ -114,8 +114,8 @@ def plan(
     if keep and out is None:
         raise UsageError("--keep needs a folder.", todo="Name one with --out.")
     one_place(workers, dask)
-    from labapp.planning import files
-    from labapp.planning.plan import plan as make
+    from labapp.session.planning import files
+    from labapp.session.planning.plan import plan as make
 
     kept = (files.SESSIONS,) if keep else ()
     with stoppable(), files.created(out, kept=kept), progress_bar() as progress:
@@ -132,21 +132,21 @@ def plan(
         )
         path = None if out is None else files.write(study_plan, out)
     if json_:
-        from labapp.planning.numbers import to_json
+        from labapp.session.planning.numbers import to_json
 
         say_json(to_json(study_plan))
         return
     from rich.console import Console
 
-    from labapp.planning.page import show
+    from labapp.session.planning.page import show
 
     show(study_plan, Console())
     say("More, with figures: --out DIR" if path is None else f"plan: {path}")
 
 
 def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) -> None:
-    from labapp.planning import contrasts_page, declared_contrasts, files
     from labapp.session.gate import gate
+    from labapp.session.planning import contrasts_page, declared_contrasts, files
 
     loaded = gate(study)
     path = None
@@ -166,9 +166,9 @@ def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) 
 
 
 def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> None:
-    from labapp import resources
-    from labapp.planning.preregistration import preregister
+    from labapp.base import resources
     from labapp.session.gate import gate
+    from labapp.session.planning.preregistration import preregister
 
     made = preregister(gate(study), out, resources.data_root(data))
     if json_:
@@ -187,8 +187,8 @@ def _shares(text: str | None, study: str) -> Mapping[str, float] | None:
     """Shares by strategy, as in `--strategies`; None for the usual ones. Raises UsageError."""
     if text is None:
         return None
-    from labapp.simulation.fitting import usual_shares
-    from labapp.simulation.strategies import parse
+    from labapp.session.simulation.fitting import usual_shares
+    from labapp.session.simulation.strategies import parse
     from labapp.study import loading
 
     usual = usual_shares(loading.load(study).study)

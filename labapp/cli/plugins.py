@@ -7,10 +7,11 @@ from typing import Any
 
 import typer
 
-from labapp import __version__, discovery
+from labapp import __version__
+from labapp.base import discovery
+from labapp.base.console import say, say_json
+from labapp.base.discovery import READY
 from labapp.cli.options import Json
-from labapp.console import say, say_json
-from labapp.discovery import READY
 
 plugins_app = typer.Typer(
     help="Tasks, metrics and more: shipped, and of installed packages. "

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say
+from labapp.base.errors import UsageError
 from labapp.cli.options import At, Data, session_path
-from labapp.console import say
-from labapp.errors import UsageError
 
 
 def replay(
@@ -51,7 +51,7 @@ def replay(
 
     Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5
     """
-    from labapp.replay.times import time_ns
+    from labapp.coding.times import time_ns
 
     if clip is not None:
         _clip(session_path(session, data), clip, out)
@@ -80,9 +80,9 @@ def replay(
 
 
 def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
-    from labapp.journal.opening import open_record
-    from labapp.replay.sound import write_clip
-    from labapp.replay.times import time_ns
+    from labapp.coding.sound import write_clip
+    from labapp.coding.times import time_ns
+    from labapp.record.journal.opening import open_record
 
     if out is None:
         raise UsageError("--clip needs a file.", todo="Name it: --out clip.wav")
@@ -92,8 +92,8 @@ def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
 
 def _shown(path: Path, t_ns: int | None, dark: bool | None) -> int:
     """Show the window until it is closed."""
-    from labapp.errors import SetupError
-    from labapp.parallel.long_work import gc_paused
+    from labapp.base.errors import SetupError
+    from labapp.base.parallel.long_work import gc_paused
     from labapp.ui.display import choose
     from labapp.ui.qtapp import make_app
 

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line, shown
+from labapp.base.errors import UsageError
+from labapp.base.resources import pilot_root
 from labapp.cli.options import (
     Audio,
     Blind,
@@ -27,9 +30,6 @@ from labapp.cli.options import (
     show,
     warn_of_wide,
 )
-from labapp.console import say, say_json, say_line, shown
-from labapp.errors import UsageError
-from labapp.resources import pilot_root
 
 _ALL = (
     "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, consent, "
@@ -43,8 +43,8 @@ sessions_app = typer.Typer(
 @sessions_app.command("list")
 def sessions_list(data: Data = None, json_: Json = False) -> None:
     """Recorded sessions and their state. Example: labapp sessions list"""
-    from labapp.journal.describe import line
-    from labapp.journal.sessions import list_problems, list_sessions
+    from labapp.record.journal.describe import line
+    from labapp.record.journal.sessions import list_problems, list_sessions
 
     warn_of_wide(data)
     rows = list_sessions(data_folder(data))
@@ -62,7 +62,7 @@ def sessions_list(data: Data = None, json_: Json = False) -> None:
 @sessions_app.command("show")
 def sessions_show(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
     """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
-    from labapp.journal.describe import describe, text
+    from labapp.record.journal.describe import describe, text
 
     facts = describe(session_path(session, data))
     say_either(json_, facts, text(facts))
@@ -71,7 +71,7 @@ def sessions_show(session: SessionOrBundle, data: Data = None, json_: Json = Fal
 @sessions_app.command("verify")
 def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
     """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
-    from labapp.bids.verify import verify
+    from labapp.session.bids.verify import verify
 
     report = verify(session_path(session, data))
     show(report, json_, say)
@@ -168,8 +168,8 @@ def sessions_withdraw(
 
     Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
     """
-    from labapp.journal.layout import LEAVING, FolderName
-    from labapp.resources import private_root
+    from labapp.base.resources import private_root
+    from labapp.record.journal.layout import LEAVING, FolderName
     from labapp.session.withdrawal import others_of, withdraw
 
     if delete is None:
@@ -208,7 +208,7 @@ def sessions_consent(
     It names the participant: keep it apart from the data.
     Example: labapp sessions consent sub-P01_ses-1_20260102T030405Z --out P01.pdf
     """
-    from labapp.resources import private_root
+    from labapp.base.resources import private_root
     from labapp.ui.qtapp import make_app
 
     path = session_path(session, data)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from labapp.base.console import say, say_json
 from labapp.cli.options import (
     Json,
     NewFolder,
@@ -16,10 +17,9 @@ from labapp.cli.options import (
     Trust,
     say_either,
 )
-from labapp.console import say, say_json
 
 if TYPE_CHECKING:
-    from labapp.stimuli.masking import Masking
+    from labapp.models.stimuli.masking import Masking
 
 stimuli_app = typer.Typer(
     help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks. "
@@ -39,7 +39,7 @@ def stimuli_list(json_: Json = False) -> None:
 
     Example: labapp stimuli list
     """
-    from labapp.stimuli import library
+    from labapp.models.stimuli import library
 
     rows = library.list_sets()
     say_either(json_, rows, library.list_lines(rows), say)
@@ -54,8 +54,8 @@ def stimuli_check(folder: Folder) -> None:
     Example: labapp stimuli check my-set
     """
     from labapp.analysis.task_report import reports
-    from labapp.stimuli.importing import read_checked
-    from labapp.stimuli.library import StimulusSet
+    from labapp.models.stimuli.importing import read_checked
+    from labapp.models.stimuli.library import StimulusSet
     from labapp.study.shown_texts import set_faults
 
     result = read_checked(folder)
@@ -74,7 +74,7 @@ def stimuli_import(folder: Folder) -> None:
 
     Example: labapp stimuli import my-set
     """
-    from labapp.stimuli.importing import import_set
+    from labapp.models.stimuli.importing import import_set
 
     target, result = import_set(folder)
     _warn(result.warnings)
@@ -133,7 +133,7 @@ def stimuli_build(
 
     Example: labapp stimuli build --model my-faces/cnn --data my-images --id my-faces
     """
-    from labapp.explanations.building import commands
+    from labapp.models.explanations.building import commands
 
     if set_id is None and name is not None and name not in commands.scored_sets():
         commands.refuse_scored_options(name, title=title, each=each, wrong=wrong, methods=methods)
@@ -207,10 +207,10 @@ def stimuli_explain(
     Example: labapp stimuli explain --onnx pets.onnx --images pets --classes cat,dog --size 64 \
     --id my-pets
     """
-    from labapp.errors import UsageError
-    from labapp.explanations.building import commands
-    from labapp.explanations.building.black_box import BlackBox
-    from labapp.explanations.building.sets import SetSize
+    from labapp.base.errors import UsageError
+    from labapp.models.explanations.building import commands
+    from labapp.models.explanations.building.black_box import BlackBox
+    from labapp.models.explanations.building.sets import SetSize
 
     given = {"onnx": onnx, "torch-export": torch_export, "torchscript": torchscript}
     named = {kind: path for kind, path in given.items() if path is not None}
@@ -252,7 +252,7 @@ def stimuli_explain(
 
 def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
     """Raises UsageError where these are not one number, or one a channel."""
-    from labapp.errors import UsageError
+    from labapp.base.errors import UsageError
 
     try:
         values = tuple(float(part) for part in text.split(","))
@@ -297,8 +297,8 @@ def stimuli_sheet(
 
     Example: labapp stimuli sheet faces-unmasking --out sheets
     """
-    from labapp.explanations.building import sheet
-    from labapp.stimuli import importing
+    from labapp.models.explanations.building import sheet
+    from labapp.models.stimuli import importing
 
     paths = sheet.write(
         importing.load_any(name),
@@ -324,7 +324,7 @@ def stimuli_masks(
 
     Example: labapp stimuli masks my-set --out masked
     """
-    from labapp.stimuli import importing, mask_export
+    from labapp.models.stimuli import importing, mask_export
 
     masking = _masking(smallest, largest, count, listed, fill, sign)
     written = mask_export.write(importing.load_any(name), masking, out)
@@ -337,8 +337,8 @@ def _masking(
 ) -> Masking:
     """Raises UsageError where these are no percentages or do not ascend, or a fill or sign is not
     allowed."""
-    from labapp.errors import UsageError
-    from labapp.stimuli import masking
+    from labapp.base.errors import UsageError
+    from labapp.models.stimuli import masking
 
     if listed is not None:
         try:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from labapp.base.console import say, say_json
+from labapp.base.errors import SetupError, StudyError, UsageError, faults_of
 from labapp.cli.options import Data, Json, StudyName, data_folder, show
-from labapp.console import say, say_json
-from labapp.errors import SetupError, StudyError, UsageError, faults_of
 
 studies_app = typer.Typer(
     help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"

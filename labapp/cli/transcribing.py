@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import LabappError, NoConsent, TranscriptionError, UsageError
+from labapp.base.parallel.long_work import stoppable
 from labapp.cli.options import Data, Json, SessionNames, progress_bar, session_or_study
-from labapp.console import say, say_json, say_line
-from labapp.errors import LabappError, NoConsent, TranscriptionError, UsageError
-from labapp.parallel.long_work import stoppable
 
 if TYPE_CHECKING:
-    from labapp.transcription.session import Recogniser
+    from labapp.coding.transcription.session import Recogniser
 
 _INTERRUPTED = 130
 
@@ -58,9 +58,9 @@ def transcribe(
 
     Example: labapp transcribe sub-P01_ses-1_20260102T030405Z --model ggml-small.bin
     """
-    from labapp.journal.opening import places
-    from labapp.transcription.models import model_at, own_model
-    from labapp.transcription.session import Recogniser, transcribe_session
+    from labapp.coding.transcription.models import model_at, own_model
+    from labapp.coding.transcription.session import Recogniser, transcribe_session
+    from labapp.record.journal.opening import places
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
     speech = own_model() if model is None else model_at(model, engine)
@@ -112,8 +112,8 @@ def transcribe(
 
 def _expected(path: Path) -> str:
     """The words of a file, parted by commas. Raises UsageError."""
-    from labapp.reading import files
-    from labapp.transcription.session import LONGEST_WORDS
+    from labapp.base.reading import files
+    from labapp.coding.transcription.session import LONGEST_WORDS
 
     try:
         text = files.content(path).decode("utf-8-sig")

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import LabappError, UsageError
+from labapp.base.parallel.long_work import stoppable
 from labapp.cli.options import (
     Data,
     Json,
@@ -15,12 +18,9 @@ from labapp.cli.options import (
     session_or_study,
     session_path,
 )
-from labapp.console import say, say_json, say_line
-from labapp.errors import LabappError, UsageError
-from labapp.parallel.long_work import stoppable
 
 if TYPE_CHECKING:
-    from labapp.annotations.video_files import PlacedVideo
+    from labapp.coding.annotations.video_files import PlacedVideo
 
 _ALL = "Videos of participants: add, list, align, remove."
 videos_app = typer.Typer(
@@ -73,7 +73,7 @@ def videos_add(
     """
     from pathlib import Path
 
-    from labapp.videos.session import add_video
+    from labapp.coding.videos.session import add_video
 
     _check(offset, drift)
     path = session_path(session, data)
@@ -96,7 +96,7 @@ def videos_align(
 
     Example: labapp videos align sub-P01_ses-1_20260102T030405Z video-1 --offset 12.5
     """
-    from labapp.videos.session import align_video
+    from labapp.coding.videos.session import align_video
 
     _check(offset, drift)
     path = session_path(session, data)
@@ -111,8 +111,8 @@ def videos_list(sessions: SessionNames, data: Data = None, json_: Json = False) 
 
     Example: labapp videos list sub-P01_ses-1_20260102T030405Z
     """
-    from labapp.annotations.video_files import video_tree, videos_of
-    from labapp.journal.opening import open_record, places
+    from labapp.coding.annotations.video_files import video_tree, videos_of
+    from labapp.record.journal.opening import open_record, places
 
     rows, failed = [], 0
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
@@ -152,7 +152,7 @@ def videos_remove(
 
     Example: labapp videos remove sub-P01_ses-1_20260102T030405Z video-1
     """
-    from labapp.videos.session import remove_video
+    from labapp.coding.videos.session import remove_video
 
     path = session_path(session, data)
     if not yes:
@@ -203,7 +203,7 @@ def clock_warning(placed: PlacedVideo, session: str) -> str:
 
 
 def _line(placed: PlacedVideo) -> str:
-    from labapp.replay.times import time_text
+    from labapp.coding.times import time_text
 
     video, alignment = placed.video, placed.alignment
     begins, ends = (time_text(round(t_ns, -8)) for t_ns in placed.stretch_ns)  # tenths of a second

@@ -22,19 +22,19 @@ from typing import Any, cast
 
 from filelock import FileLock, Timeout
 
-from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
-from labapp.events import Event
-from labapp.events.agreement import Refusal
-from labapp.events.registry import kinds_of
-from labapp.journal.decisions import decisions
-from labapp.journal.layout import FolderName
-from labapp.journal.lock import held
-from labapp.journal.read import read_rows
-from labapp.journal.rows import payloads
-from labapp.journal.withdrawn import withdrawals
-from labapp.messages import Message
-from labapp.reading.values import json_value
-from labapp.resources import twin_of
+from labapp.base.errors import DataFolderError, RecordError, SessionBusy, SessionError
+from labapp.base.messages import Message
+from labapp.base.reading.values import json_value
+from labapp.base.resources import twin_of
+from labapp.record.events import Event
+from labapp.record.events.agreement import Refusal
+from labapp.record.events.registry import kinds_of
+from labapp.record.journal.decisions import decisions
+from labapp.record.journal.layout import FolderName
+from labapp.record.journal.lock import held
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.rows import payloads
+from labapp.record.journal.withdrawn import withdrawals
 from labapp.session import folder
 from labapp.session.resuming import forbids_resume
 from labapp.study.allocation import drawn_cells, rule_of

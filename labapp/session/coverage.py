@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from labapp.errors import StudyFull
+from labapp.base.errors import StudyFull
 from labapp.session.condition_assignment import CellAssignment, cells_of, held_counts, people_of
 from labapp.study import allocation
 from labapp.study.allocation import Rule, Slot, Slots, rule_of

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from labapp import durable
-from labapp.annotations.codebook import store_version, versions_of
-from labapp.annotations.places import annotations_folder
-from labapp.errors import (
+from labapp.base import durable
+from labapp.base.errors import (
     DataFolderError,
     LabappError,
     ParticipantTaken,
@@ -18,17 +16,19 @@ from labapp.errors import (
     SessionBusy,
     UsageError,
 )
-from labapp.events.lifecycle import SessionPlanned
-from labapp.journal import anchor
-from labapp.journal.comments import forget_comments
-from labapp.journal.comments import lines as lines_of
-from labapp.journal.decisions import Decision, add, decide, decisions, note_move
-from labapp.journal.layout import COMMENTS, DECISIONS
-from labapp.journal.opening import open_record
-from labapp.journal.sessions import SessionSummary, summary
-from labapp.journal.withdrawn import withdrawals
-from labapp.messages import Message
-from labapp.resources import PILOT, pilot_root
+from labapp.base.messages import Message
+from labapp.base.resources import PILOT, pilot_root
+from labapp.coding.annotations.codebook import store_version, versions_of
+from labapp.coding.annotations.places import annotations_folder
+from labapp.record.events.lifecycle import SessionPlanned
+from labapp.record.journal import anchor
+from labapp.record.journal.comments import forget_comments
+from labapp.record.journal.comments import lines as lines_of
+from labapp.record.journal.decisions import Decision, add, decide, decisions, note_move
+from labapp.record.journal.layout import COMMENTS, DECISIONS
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.sessions import SessionSummary, summary
+from labapp.record.journal.withdrawn import withdrawals
 from labapp.session import folder as folder_module
 from labapp.session.condition_assignment import cells_of
 from labapp.session.coverage import coverage

@@ -11,7 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from labapp import __version__, discovery
+from labapp import __version__
+from labapp.base import discovery
 
 LIBRARIES = (
     "PySide6-Essentials",

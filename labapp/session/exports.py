@@ -17,12 +17,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import __version__, access, leftovers
-from labapp.clock import utc_text
-from labapp.errors import BundleError, DataFolderError
-from labapp.journal import anchor
-from labapp.journal.layout import EXPORTS, LOCK
-from labapp.journal.sessions import BEGUN, DONE, GIVEN_UP, exports, there
+from labapp import __version__
+from labapp.base import access, leftovers
+from labapp.base.clock import utc_text
+from labapp.base.errors import BundleError, DataFolderError
+from labapp.record.journal import anchor
+from labapp.record.journal.layout import EXPORTS, LOCK
+from labapp.record.journal.sessions import BEGUN, DONE, GIVEN_UP, exports, there
 
 PATIENCE_S = 0.1
 

@@ -14,10 +14,12 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import access, durable, leftovers, resources
-from labapp.documents import parse_yaml
-from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyError
-from labapp.journal.layout import (
+from labapp.base import access, durable, leftovers, resources
+from labapp.base.documents import parse_yaml
+from labapp.base.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyError
+from labapp.base.reading import files
+from labapp.base.reading.values import json_value
+from labapp.record.journal.layout import (
     AUDIO,
     ENVIRONMENT,
     JOURNAL,
@@ -26,10 +28,8 @@ from labapp.journal.layout import (
     FolderName,
     study_files_of,
 )
-from labapp.journal.sessions import exported_from
-from labapp.journal.withdrawn import withdrawals
-from labapp.reading import files
-from labapp.reading.values import json_value
+from labapp.record.journal.sessions import exported_from
+from labapp.record.journal.withdrawn import withdrawals
 from labapp.study.schema import Study
 
 LOW_DISK_BYTES = 500 * 1024 * 1024

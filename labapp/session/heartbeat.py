@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from labapp.clock import Clock, boot_ns
+from labapp.base.clock import Clock, boot_ns
 from labapp.session import bystander
 from labapp.session.bystander import STILL_NS
 
@@ -33,7 +33,7 @@ CHANGED_S = 1.0
 
 class Standstill(NamedTuple):
     """Who stood still, between which readings of `time.perf_counter_ns`, and how long the computer
-    slept besides; see `labapp.events.lifecycle.ProgramStalled`."""
+    slept besides; see `labapp.record.events.lifecycle.ProgramStalled`."""
 
     who: str
     from_ns: int

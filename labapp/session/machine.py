@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from labapp.clock import NS
-from labapp.events import Event, Payload, UnstampedEvent, commands, payload_of
-from labapp.events.agreement import Agreement
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import (
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload, UnstampedEvent, commands, payload_of
+from labapp.record.events.agreement import Agreement
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
     NoteAdded,
@@ -28,9 +28,9 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.events.look import Look
-from labapp.events.moderation import BlindingSet, NoteCorrected, Prompt
-from labapp.events.undoing import (
+from labapp.record.events.look import Look
+from labapp.record.events.moderation import BlindingSet, NoteCorrected, Prompt
+from labapp.record.events.undoing import (
     CloseRequested,
     CloseWithdrawn,
     SessionReopened,
@@ -38,13 +38,13 @@ from labapp.events.undoing import (
     SkipRequested,
     SkipTakenBack,
 )
-from labapp.plugins import registry
-from labapp.plugins.item import EarlyDebrief
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart, stages_of
-from labapp.plugins.task_type import Words
 from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Tally
+from labapp.study.plugins import registry
+from labapp.study.plugins.item import EarlyDebrief
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart, stages_of
+from labapp.study.plugins.task_type import Words
 from labapp.study.rules import Incentive, Inclusion
 
 TrialKey = tuple[str | None, int | None, int | None]

@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import Masking, recorded_outputs
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Logits, Photo
+from labapp.models.stimuli.masking import Masking, recorded_outputs
 
 
 def predict_masked(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
     """The outputs that the set records for its masked pictures; where it records none, its model is
-    asked, if it is installed (see `labapp.explanations.masked.outputs`).
+    asked, if it is installed (see `labapp.models.explanations.masked.outputs`).
 
     Raises StimuliError or ModelError where that model is another one, or is damaged.
     """
     if outputs := recorded_outputs(stimulus_set, masking, photo, method):
         return outputs
-    from labapp.explanations import masked
+    from labapp.models.explanations import masked
 
     return masked.outputs(stimulus_set, masking, photo, method)
 
@@ -35,7 +35,7 @@ def check_predictable(
     """As `predict_masked`, for plans that are only checked: no model is loaded, and where a model
     would have to be asked there are no outputs. Raises what the model's card alone can tell."""
     if not (outputs := recorded_outputs(stimulus_set, masking, photo, method)):
-        from labapp.explanations import masked
+        from labapp.models.explanations import masked
 
         masked.refuse_another(stimulus_set)
     return outputs
@@ -57,7 +57,7 @@ class MaskedPredictor:
     ) -> Sequence[Logits]:
         outputs = check_predictable(stimulus_set, masking, photo, method)
         if not outputs:
-            from labapp.explanations import masked
+            from labapp.models.explanations import masked
 
             if not masked.installed(stimulus_set):
                 self.unknown[stimulus_set.id] = masking

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.reading import files
-from labapp.representations.card import CARD
-from labapp.representations.decoders import LoadedDecoder
-from labapp.representations.decoding import Decoder
-from labapp.representations.effects import warm_up
-from labapp.representations.package import files_sha256, find, load_package, tasks_of
-from labapp.representations.recipe import InTasks, in_tasks
+from labapp.base.reading import files
+from labapp.models.representations.card import CARD
+from labapp.models.representations.decoders import LoadedDecoder
+from labapp.models.representations.decoding import Decoder
+from labapp.models.representations.effects import warm_up
+from labapp.models.representations.package import files_sha256, find, load_package, tasks_of
+from labapp.models.representations.recipe import InTasks, in_tasks
+from labapp.record.events.lifecycle import DecoderWarmed
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path, PurePosixPath
 
-from labapp.messages import Message
+from labapp.base.messages import Message
 
 NETWORK = {
     "nfs": "NFS",

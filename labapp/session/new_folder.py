@@ -15,12 +15,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from labapp import access, durable
-from labapp.clock import Clock, utc_label
-from labapp.errors import LabappError, ParticipantTaken, SessionBusy, SessionError
-from labapp.journal import layout
-from labapp.journal.lock import held
-from labapp.journal.read import extent
+from labapp.base import access, durable
+from labapp.base.clock import Clock, utc_label
+from labapp.base.errors import LabappError, ParticipantTaken, SessionBusy, SessionError
+from labapp.record.journal import layout
+from labapp.record.journal.lock import held
+from labapp.record.journal.read import extent
 from labapp.session import folder
 from labapp.session.folder import SessionFolder, data_error
 from labapp.study.loading import LoadedStudy

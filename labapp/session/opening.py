@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from labapp import __version__, resources
+from labapp import __version__
 from labapp.analysis.rows import SessionRecords
-from labapp.clock import Clock, SessionClock, utc_text
-from labapp.errors import AudioError, LabappError, SessionError
-from labapp.events import Event, Payload, Source, UnstampedEvent
-from labapp.events.agreement import Agreement
-from labapp.events.commands import EndSession, GiveConsent
-from labapp.events.lifecycle import (
+from labapp.base import resources
+from labapp.base.clock import Clock, SessionClock, utc_text
+from labapp.base.errors import AudioError, LabappError, SessionError
+from labapp.base.messages import coded
+from labapp.models.representations.decoding import Decoder
+from labapp.models.stimuli.library import StimulusSet
+from labapp.record.events import Event, Payload, Source, UnstampedEvent
+from labapp.record.events.agreement import Agreement
+from labapp.record.events.commands import EndSession, GiveConsent
+from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     DecoderWarmed,
@@ -28,16 +32,13 @@ from labapp.events.lifecycle import (
     SegmentStarted,
     SessionPlanned,
 )
-from labapp.events.moderation import BlindingSet
-from labapp.events.registry import frequent_kinds, kinds_of, registered
-from labapp.events.stimuli import StimuliStored
-from labapp.events.voice import AudioBlock, AudioOff, AudioStarted
-from labapp.journal.read import read_rows
-from labapp.journal.rows import payloads
-from labapp.journal.write import Journal
-from labapp.messages import coded
-from labapp.plugins.part import PlannedPart
-from labapp.representations.decoding import Decoder
+from labapp.record.events.moderation import BlindingSet
+from labapp.record.events.registry import frequent_kinds, kinds_of, registered
+from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.voice import AudioBlock, AudioOff, AudioStarted
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.rows import payloads
+from labapp.record.journal.write import Journal
 from labapp.session import (
     condition_assignment,
     environment,
@@ -58,15 +59,15 @@ from labapp.session.pictures import SLOW_MS
 from labapp.session.recovery import read_verified_events
 from labapp.session.runner import Runner, Scheduler, machine_of
 from labapp.session.withdrawal import withdraw
-from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
 
 if TYPE_CHECKING:
-    from labapp.audio.devices import Device
-    from labapp.audio.recorder import Recorder
+    from labapp.record.audio.devices import Device
+    from labapp.record.audio.recorder import Recorder
 
 EmitBody = Callable[[Payload], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], "Recorder"]

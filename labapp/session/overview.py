@@ -8,8 +8,6 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
 from labapp.session import folder
 from labapp.session.condition_assignment import CellAssignment, folder_problems, people_of
 from labapp.session.coverage import Coverage, coverage
@@ -20,6 +18,8 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.people import PEOPLE_WORDS, Person, Visits, counted
 from labapp.study.plan import Plan
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
 
 BEGINNING = 4
 """Sequences of masked pictures that are told of a participant."""

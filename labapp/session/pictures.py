@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from labapp.events.commands import Command
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import Job, PartPictures, PictureContext
-from labapp.representations.decoding import Decoder
+from labapp.models.representations.decoding import Decoder
+from labapp.record.events.commands import Command
 from labapp.session.machine import SessionState
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import Job, PartPictures, PictureContext
 
 
 class PictureRenderer:

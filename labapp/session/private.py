@@ -13,10 +13,10 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from labapp import access, leftovers
-from labapp.errors import DataFolderError
-from labapp.events.lifecycle import SessionPlanned
-from labapp.messages import Message
+from labapp.base import access, leftovers
+from labapp.base.errors import DataFolderError
+from labapp.base.messages import Message
+from labapp.record.events.lifecycle import SessionPlanned
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS consent (

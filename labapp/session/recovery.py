@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labapp.audio.recorded_sound import repair_wav, tail
-from labapp.errors import RecordError
-from labapp.events import Event, payload_of
-from labapp.events.voice import AudioBlock, AudioStarted
-from labapp.journal.integrity import check_rows
-from labapp.journal.layout import JOURNAL
-from labapp.journal.read import read_rows
+from labapp.base.errors import RecordError
+from labapp.record.audio.recorded_sound import repair_wav, tail
+from labapp.record.events import Event, payload_of
+from labapp.record.events.voice import AudioBlock, AudioStarted
+from labapp.record.journal.integrity import check_rows
+from labapp.record.journal.layout import JOURNAL
+from labapp.record.journal.read import read_rows
 from labapp.session.folder import SessionFolder
 
 

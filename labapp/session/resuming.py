@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labapp import __version__
-from labapp.clock import NS, SessionClock, boot_ns
-from labapp.errors import LabappError, ModelError, SessionError
-from labapp.events import Event, payload_of
-from labapp.events.lifecycle import (
+from labapp.base.clock import NS, SessionClock, boot_ns
+from labapp.base.errors import LabappError, ModelError, SessionError
+from labapp.base.reading import files
+from labapp.record.events import Event, payload_of
+from labapp.record.events.lifecycle import (
     ClockChanged,
     DecoderWarmed,
     EnvironmentRecorded,
@@ -21,17 +22,16 @@ from labapp.events.lifecycle import (
     SegmentStarted,
     SessionPlanned,
 )
-from labapp.journal.layout import STUDY, study_files_of
-from labapp.journal.rows import missing_packages
-from labapp.journal.withdrawn import withdrawal_of
-from labapp.plugins import registry
-from labapp.reading import files
+from labapp.record.journal.layout import STUDY, study_files_of
+from labapp.record.journal.rows import missing_packages
+from labapp.record.journal.withdrawn import withdrawal_of
 from labapp.session import environment
 from labapp.session.folder import SessionFolder
 from labapp.session.heartbeat import CHANGED_S
 from labapp.session.recovery import finished, withdrawal
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins import registry
 
 
 def forbids_resume(path: Path) -> bool:

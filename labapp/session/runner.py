@@ -26,12 +26,15 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from labapp import access
-from labapp.clock import NS, Clock, FakeClock
-from labapp.errors import BundleError, LabappError
-from labapp.events import Payload, Source, UnstampedEvent
-from labapp.events.commands import Begin, Command, StandStill, Tick
-from labapp.events.lifecycle import (
+from labapp.base import access
+from labapp.base.clock import NS, Clock, FakeClock
+from labapp.base.errors import BundleError, LabappError
+from labapp.base.messages import coded
+from labapp.models.representations.decoding import Decoder
+from labapp.models.stimuli.gallery import Gallery
+from labapp.record.events import Payload, Source, UnstampedEvent
+from labapp.record.events.commands import Begin, Command, StandStill, Tick
+from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     ClockChanged,
@@ -42,25 +45,22 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionPlanned,
 )
-from labapp.events.undoing import CloseRequested, SkipRequested
-from labapp.events.voice import SoundNow, SoundState
-from labapp.journal.write import Journal, Receipt
-from labapp.messages import coded
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.task_type import MachineContext
-from labapp.representations.decoding import Decoder
+from labapp.record.events.undoing import CloseRequested, SkipRequested
+from labapp.record.events.voice import SoundNow, SoundState
+from labapp.record.journal.write import Journal, Receipt
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.session.private import removing, table_of
-from labapp.stimuli.gallery import Gallery
 from labapp.study import plan
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.task_type import MachineContext
 
 if TYPE_CHECKING:
-    from labapp.audio.recorder import Recorder
-    from labapp.lsl.streams import SessionStreams
+    from labapp.record.audio.recorder import Recorder
+    from labapp.record.lsl.streams import SessionStreams
 
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""

@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from labapp import durable
-from labapp.errors import LabappError, StimuliError
-from labapp.events import Event, payload_of
-from labapp.events.stimuli import StimuliStored
-from labapp.plugins.part import PlannedPart
-from labapp.reading import files
+from labapp.base import durable
+from labapp.base.errors import LabappError, StimuliError
+from labapp.base.reading import files
+from labapp.models.stimuli import gallery, library, pictures
+from labapp.models.stimuli.gallery import Gallery
+from labapp.models.stimuli.library import StimulusSet
+from labapp.record.events import Event, payload_of
+from labapp.record.events.stimuli import StimuliStored
 from labapp.session import folder
 from labapp.session.folder import SessionFolder
-from labapp.stimuli import gallery, library, pictures
-from labapp.stimuli.gallery import Gallery
-from labapp.stimuli.library import StimulusSet
 from labapp.study.flow import items_of
 from labapp.study.plan import pictures_of
+from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Study
 
 StimuliOf = Callable[[str], StimulusSet]

@@ -6,15 +6,15 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from labapp.clock import Clock
-from labapp.errors import LslError
-from labapp.events import Event, Payload
-from labapp.events.lsl import LslOff, LslOpened
-from labapp.messages import Message, coded
+from labapp.base.clock import Clock
+from labapp.base.errors import LslError
+from labapp.base.messages import Message, coded
+from labapp.record.events import Event, Payload
+from labapp.record.events.lsl import LslOff, LslOpened
 from labapp.session.runner import Runner
 
 if TYPE_CHECKING:
-    from labapp.lsl.streams import SessionStreams
+    from labapp.record.lsl.streams import SessionStreams
 
 MakeStreams = Callable[[str, Clock, Callable[[Payload], None]], "SessionStreams"]
 """Opens streams of a source id, on the session's clock; with what stores events of their own."""

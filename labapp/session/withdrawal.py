@@ -17,35 +17,41 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labapp import leftovers
 from labapp.analysis.declared import read_declared
-from labapp.annotations.codebook import quoting
-from labapp.annotations.handed_out import HandedOut, holders
-from labapp.annotations.ledger import content_of
-from labapp.annotations.lines import parse
-from labapp.annotations.places import TRANSCRIPT, annotations_folder
-from labapp.annotations.redacting import Kind, forget_annotations, refuse_open
-from labapp.annotations.texts import PUT
-from labapp.annotations.video_files import video_names
-from labapp.audio.pyramid import forget
-from labapp.audio.wav_samples import WavSamples
-from labapp.clock import utc_text
-from labapp.errors import AnnotationError, DataFolderError, LabappError, RecordError, SessionBusy
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import SessionPlanned
-from labapp.events.lsl import LslOpened
-from labapp.journal import anchor
-from labapp.journal.comments import forget_comments
-from labapp.journal.decisions import moves
-from labapp.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
-from labapp.journal.plausible import plausible
-from labapp.journal.read import read_rows
-from labapp.journal.rows import payloads
-from labapp.journal.sessions import export_problems, exports_of
-from labapp.journal.withdrawn import Withdrawal, withdrawals
-from labapp.messages import Message
-from labapp.reading import files
-from labapp.resources import PILOT, twin_of
+from labapp.base import leftovers
+from labapp.base.clock import utc_text
+from labapp.base.errors import (
+    AnnotationError,
+    DataFolderError,
+    LabappError,
+    RecordError,
+    SessionBusy,
+)
+from labapp.base.messages import Message
+from labapp.base.reading import files
+from labapp.base.resources import PILOT, twin_of
+from labapp.coding.annotations.codebook import quoting
+from labapp.coding.annotations.handed_out import HandedOut, holders
+from labapp.coding.annotations.ledger import content_of
+from labapp.coding.annotations.lines import parse
+from labapp.coding.annotations.places import TRANSCRIPT, annotations_folder
+from labapp.coding.annotations.redacting import Kind, forget_annotations, refuse_open
+from labapp.coding.annotations.texts import PUT
+from labapp.coding.annotations.video_files import video_names
+from labapp.record.audio.pyramid import forget
+from labapp.record.audio.wav_samples import WavSamples
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import SessionPlanned
+from labapp.record.events.lsl import LslOpened
+from labapp.record.journal import anchor
+from labapp.record.journal.comments import forget_comments
+from labapp.record.journal.decisions import moves
+from labapp.record.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
+from labapp.record.journal.plausible import plausible
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.rows import payloads
+from labapp.record.journal.sessions import export_problems, exports_of
+from labapp.record.journal.withdrawn import Withdrawal, withdrawals
 from labapp.session import exports, private, runner
 from labapp.session.condition_assignment import cells_of, session_states
 from labapp.session.folder import SessionFolder, sessions_of

@@ -15,13 +15,13 @@ from functools import cached_property, lru_cache
 from itertools import count, product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from labapp.errors import StudyFull
-from labapp.plugins.item import Item
+from labapp.base.errors import StudyFull
 from labapp.study import conditions
 from labapp.study.assignment import balanced_rows, generator, shuffled
 from labapp.study.conditions import Cells, Scope
 from labapp.study.design import MODEL, SESSION, Design, Level, Order
 from labapp.study.flow import unroll
+from labapp.study.plugins.item import Item
 
 if TYPE_CHECKING:
     from labapp.study.schema import Study

@@ -12,11 +12,11 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from labapp import descriptions, durable
-from labapp.documents import SLUG, Located, Path_, parse_yaml
-from labapp.errors import StudyError, UsageError
-from labapp.naming import reserved
-from labapp.reading import files as reading
+from labapp.base import descriptions, durable
+from labapp.base.documents import SLUG, Located, Path_, parse_yaml
+from labapp.base.errors import StudyError, UsageError
+from labapp.base.naming import reserved
+from labapp.base.reading import files as reading
 from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.items import USUAL

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from itertools import chain, product
 from pathlib import Path
 
-from labapp.discovery import PROFILE_NAMES
-from labapp.documents import Located, Path_, Problem, dotted, parse_yaml, refused
-from labapp.errors import LabappError, StudyError
-from labapp.plugins.item import Item
+from labapp.base.discovery import PROFILE_NAMES
+from labapp.base.documents import Located, Path_, Problem, dotted, parse_yaml, refused
+from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope, Value, listed, matches, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
@@ -24,6 +23,7 @@ from labapp.study.flow import items_of, placed_items, unroll
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import among, is_outside, never
 from labapp.study.partial import Partial
+from labapp.study.plugins.item import Item
 from labapp.study.schema import Study
 
 _DECLARE = (

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from labapp.documents import WORD, Strict
+from labapp.base.documents import WORD, Strict
 
 VARIABLE = re.compile(r"\{(\w+)\}")
 RESERVED = frozenset({"language", "number", "models", "stimuli", "sets", "manifests"})

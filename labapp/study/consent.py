@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
-from labapp.documents import Strict
+from labapp.base.documents import Strict
 
 Sign = Literal["click", "name", "drawn"]
 """How the participant signs: by a tick and a click alone, by typing their name, or by drawing their

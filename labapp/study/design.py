@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from labapp.documents import MEASURE, Strict
+from labapp.base.documents import MEASURE, Strict
+from labapp.base.validating import refuse_again
 from labapp.study.conditions import RESERVED, Name
-from labapp.validating import refuse_again
 
 MODEL = "model"
 """The factor whose levels are the models that stages list."""

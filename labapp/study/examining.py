@@ -8,13 +8,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 
-from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
-from labapp.errors import LabappError, StudyError
-from labapp.plugins import texts
-from labapp.plugins.item import Item
-from labapp.plugins.texts import pages
-from labapp.reading import files as reading
-from labapp.reading.values import STEERING, steering_in
+from labapp.base.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
+from labapp.base.errors import LabappError, StudyError
+from labapp.base.reading import files as reading
+from labapp.base.reading.values import STEERING, steering_in
 from labapp.study import checks, conditions
 from labapp.study.checks import asking_faults
 from labapp.study.flow import items_of, placed_items
@@ -41,6 +38,9 @@ from labapp.study.loading import (
     word_files,
 )
 from labapp.study.partial import read_partly
+from labapp.study.plugins import texts
+from labapp.study.plugins.item import Item
+from labapp.study.plugins.texts import pages
 from labapp.study.schema import Study
 
 

@@ -12,12 +12,12 @@ from typing import Annotated, Any, ClassVar, Self, Union
 
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
-from labapp.documents import Path_
-from labapp.plugins import registry
-from labapp.plugins.item import Item
-from labapp.plugins.open_union import OpenUnion, one_of
-from labapp.plugins.stages import TaskStages
+from labapp.base.documents import Path_
+from labapp.base.open_union import OpenUnion, one_of
 from labapp.study.conditions import Scope, matches
+from labapp.study.plugins import registry
+from labapp.study.plugins.item import Item
+from labapp.study.plugins.stages import TaskStages
 
 AnyStages = Annotated[
     TaskStages,

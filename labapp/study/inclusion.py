@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import InclusionDecided, PartEnded, PartSkipped, PaymentComputed
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import InclusionDecided, PartEnded, PartSkipped, PaymentComputed
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
 from labapp.study.rules import Incentive, Inclusion, to_the_cent
 
 

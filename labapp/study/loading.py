@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 import yaml
 
-from labapp import discovery, resources
-from labapp.documents import LARGEST, Located, Path_, dotted, parse_yaml, read_yaml
-from labapp.errors import LabappError, StudyError
-from labapp.plugins import registry
-from labapp.plugins.item import Item
-from labapp.reading import files as reading
+from labapp.base import discovery, resources
+from labapp.base.documents import LARGEST, Located, Path_, dotted, parse_yaml, read_yaml
+from labapp.base.errors import LabappError, StudyError
+from labapp.base.reading import files as reading
 from labapp.study.flow import items_of_tasks, placed_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
+from labapp.study.plugins import registry
+from labapp.study.plugins.item import Item
 from labapp.study.schema import Study
 
 WORDS = "texts/{language}/participant.yaml"

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING
 
-from labapp.documents import dotted
-from labapp.errors import StudyError
+from labapp.base.documents import dotted
+from labapp.base.errors import StudyError
 from labapp.study.flow import items_of
 from labapp.study.instruments.scoring import declared
 
 if TYPE_CHECKING:
-    from labapp.documents import Path_
+    from labapp.base.documents import Path_
     from labapp.study.instruments.items import Item
     from labapp.study.loading import LoadedStudy
 

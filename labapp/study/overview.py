@@ -9,21 +9,19 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from labapp.documents import Path_, dotted
-from labapp.errors import LabappError, ModelError, StimuliError, StudyError
-from labapp.lsl import streams as lsl
-from labapp.plugins import registry
-from labapp.plugins.texts import names
-from labapp.representations import card as cards
-from labapp.representations import python_backend
-from labapp.representations.package import find as find_model
-from labapp.representations.package import tasks_of, try_graph
-from labapp.representations.space import LatentSpace
-from labapp.stimuli import library
-from labapp.stimuli.importing import read_checked
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import Masking, recorded_outputs
+from labapp.base.documents import Path_, dotted
+from labapp.base.errors import LabappError, ModelError, StimuliError, StudyError
+from labapp.models.representations import card as cards
+from labapp.models.representations import python_backend
+from labapp.models.representations.package import find as find_model
+from labapp.models.representations.package import tasks_of, try_graph
+from labapp.models.representations.space import LatentSpace
+from labapp.models.stimuli import library
+from labapp.models.stimuli.importing import read_checked
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Logits, Photo
+from labapp.models.stimuli.masking import Masking, recorded_outputs
+from labapp.record.lsl import streams as lsl
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven
@@ -36,6 +34,8 @@ from labapp.study.instruments.items import Item
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import Called, Limits, items, resolve, scores, unread
 from labapp.study.plan import Plan
+from labapp.study.plugins import registry
+from labapp.study.plugins.texts import names
 from labapp.study.shown_texts import set_faults, text_faults
 from labapp.study.stimulus_stages import PredictMasked
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from labapp.documents import Located, Path_, Problem, innermost, meant, problems
-from labapp.reading.values import PROBLEMS
+from labapp.base.documents import Located, Path_, Problem, innermost, meant, problems
+from labapp.base.reading.values import PROBLEMS
 
 ROUNDS = 2 * PROBLEMS
 """At most; each leaves something out."""

@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from labapp.discovery import Catalogue
-from labapp.documents import Strict
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart, Questionnaire
+from labapp.base.discovery import Catalogue
+from labapp.base.documents import Strict
 from labapp.study.conditions import Value
 from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.scoring import OLD_NAMES, RULES, declared, once_a_stage
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart, Questionnaire
 
 
 class PagesPart(PlannedPart):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
-from labapp.naming import natural
+from labapp.base.naming import natural
 from labapp.study.design import Design
 
 SessionState = Literal[

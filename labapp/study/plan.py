@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events.lifecycle import SessionPlanned
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
+from labapp.record.events.lifecycle import SessionPlanned
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,12 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from labapp.discovery import Catalogue
-from labapp.errors import LabappError, SessionError, StudyError
-from labapp.naming import reserved
-from labapp.plugins import registry
-from labapp.plugins.item import Item
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.stages import TaskStages
-from labapp.plugins.task_type import Values
-from labapp.representations.package import tasks_of
-from labapp.stimuli import library
-from labapp.stimuli.masking import recorded_outputs
+from labapp.base.discovery import Catalogue
+from labapp.base.errors import LabappError, SessionError, StudyError
+from labapp.base.naming import reserved
+from labapp.models.representations.package import tasks_of
+from labapp.models.stimuli import library
+from labapp.models.stimuli.masking import recorded_outputs
 from labapp.study import allocation, assignment, conditions
 from labapp.study.conditions import Scope
 from labapp.study.design import MODEL
@@ -30,6 +25,11 @@ from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
+from labapp.study.plugins import registry
+from labapp.study.plugins.item import Item
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.stages import TaskStages
+from labapp.study.plugins.task_type import Values
 from labapp.study.representations import PriorOf, Representations, SpaceOf, TasksOf
 from labapp.study.rules import Incentive
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from labapp.errors import StudyError
-from labapp.plugins.part import PlannedPart, TrialsPart
-from labapp.representations.card import CARD
-from labapp.representations.recipe import InTasks, Task
-from labapp.representations.space import BaseSampling, Chart, Display, LatentSpace, prior_of
+from labapp.base.errors import StudyError
+from labapp.models.representations.card import CARD
+from labapp.models.representations.recipe import InTasks, Task
+from labapp.models.representations.space import BaseSampling, Chart, Display, LatentSpace, prior_of
 from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
+from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.study.stages import MODEL_ID, RepresentationStages
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from pydantic import ConfigDict, Field
 
-from labapp.documents import CURRENCY, Strict
+from labapp.base.documents import CURRENCY, Strict
 
 CENT = Decimal("0.01")
 

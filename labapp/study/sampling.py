@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.space import BaseSampling, Discrete, LatentSpace, prior_of
+from labapp.models.representations.space import BaseSampling, Discrete, LatentSpace, prior_of
 
 
 def draw_state(

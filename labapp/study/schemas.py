@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from labapp.annotations.codebook_document import CodebookDocument
-from labapp.stimuli.manifest import Manifest
+from labapp.coding.annotations.codebook_document import CodebookDocument
+from labapp.models.stimuli.manifest import Manifest
 from labapp.study.instruments import Instrument
 from labapp.study.schema import Study
 

@@ -12,21 +12,21 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from labapp.documents import Located, Path_, dotted, parse_yaml
-from labapp.errors import StudyError
-from labapp.plugins import registry, texts
-from labapp.plugins.item import Item
-from labapp.plugins.part import PlannedPart
-from labapp.reading import files
-from labapp.stimuli import library
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import ClassWords, ConceptWords
-from labapp.stimuli.sources import read as read_set
+from labapp.base.documents import Located, Path_, dotted, parse_yaml
+from labapp.base.errors import StudyError
+from labapp.base.reading import files
+from labapp.models.stimuli import library
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import ClassWords, ConceptWords
+from labapp.models.stimuli.sources import read as read_set
 from labapp.study import loading, words
 from labapp.study.flow import items_of
 from labapp.study.instruments.items import USUAL
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
+from labapp.study.plugins import registry, texts
+from labapp.study.plugins.item import Item
+from labapp.study.plugins.part import PlannedPart
 
 AS_IT_STANDS = "participants read it as it stands"
 NO_MARKS = "Leave it out: these words are shown without any marks."

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from labapp.documents import MODEL, Path_
-from labapp.plugins.stages import TaskStages
+from labapp.base.documents import MODEL, Path_
+from labapp.base.validating import faults_at, refuse_again
 from labapp.study.conditions import VARIABLE
-from labapp.validating import faults_at, refuse_again
+from labapp.study.plugins.stages import TaskStages
 
 Visualisation = Literal["traversals", "exemplars"]
 

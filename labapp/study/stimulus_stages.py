@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from labapp.errors import StudyError
-from labapp.stimuli.check import inner_faults
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Kind, Logits, Photo
-from labapp.stimuli.masking import Masking
+from labapp.base.errors import StudyError
+from labapp.models.stimuli.check import inner_faults
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Kind, Logits, Photo
+from labapp.models.stimuli.masking import Masking
 from labapp.study import conditions
 from labapp.study.conditions import Scope
 from labapp.study.flow import placed_items

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from labapp import durable
-from labapp.documents import LARGEST, parse_yaml
-from labapp.errors import StudyError, UsageError
-from labapp.reading import files as reading
+from labapp.base import durable
+from labapp.base.documents import LARGEST, parse_yaml
+from labapp.base.errors import StudyError, UsageError
+from labapp.base.reading import files as reading
 from labapp.study.examining import UNTRANSLATED, examine
 from labapp.study.instruments.items import USUAL
 from labapp.study.loading import (

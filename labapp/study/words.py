@@ -16,13 +16,13 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-from labapp.documents import Located, parse_yaml
-from labapp.errors import LabappError, StudyError
-from labapp.plugins import registry
-from labapp.reading import files
+from labapp.base.documents import Located, parse_yaml
+from labapp.base.errors import LabappError, StudyError
+from labapp.base.reading import files
 from labapp.study.flow import items_of_tasks
 from labapp.study.instruments.items import USUAL
 from labapp.study.loading import WORDS, LoadedStudy, asset, in_language, source, word_files
+from labapp.study.plugins import registry
 from labapp.study.schema import Study
 
 

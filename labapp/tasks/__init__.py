@@ -5,6 +5,6 @@
 (pictures), what a simulated participant does in it (simulated), its rows and columns of tables
 (records), what the report has of it (report), its files in a bundle (bids), the moderator's
 words for it (moderator) and what stands beside the mirror (beside). Which of these may import what
-is in pyproject.toml. No task imports another; all others reach them by `labapp.plugins.registry`
-alone.
+is in pyproject.toml. No task imports another; all others reach them by
+`labapp.study.plugins.registry` alone.
 """

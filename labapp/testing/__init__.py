@@ -5,7 +5,7 @@ sentence what has to be mended. It stands above everything else of labapp; nothi
 needs the package `hypothesis`.
 """
 
-from labapp.errors import SetupError
+from labapp.base.errors import SetupError
 
 try:
     from labapp.testing.checking import Unfit, check_task, problems_of

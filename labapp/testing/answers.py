@@ -14,10 +14,10 @@ from typing import Any
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
-from labapp.events import Source, payload_of
-from labapp.events.commands import Command
-from labapp.plugins import registry
-from labapp.plugins.task_type import TaskType
+from labapp.record.events import Source, payload_of
+from labapp.record.events.commands import Command
+from labapp.study.plugins import registry
+from labapp.study.plugins.task_type import TaskType
 from labapp.testing.rehearsal import Change, Notes, Rehearsal
 
 HOW = ("device", "_ns")

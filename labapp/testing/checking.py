@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from labapp.errors import LabappError
-from labapp.events import Payload, Source
-from labapp.events import registry as kinds
-from labapp.events.commands import (
+from labapp.base.errors import LabappError
+from labapp.models.representations.decoding import Decoder
+from labapp.record.events import Payload, Source
+from labapp.record.events import registry as kinds
+from labapp.record.events.commands import (
     AskToLeave,
     Back,
     Command,
@@ -32,17 +33,16 @@ from labapp.events.commands import (
     TakeBackSkip,
     Tick,
 )
-from labapp.events.lifecycle import SessionPlanned
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.task_type import TaskType
-from labapp.representations.decoding import Decoder
+from labapp.record.events.lifecycle import SessionPlanned
 from labapp.session.masked_predictions import predict_masked as predict_by_models
 from labapp.session.stimuli import stimuli_of as installed_stimuli
 from labapp.study import loading, plan, planner
 from labapp.study.allocation import variants
 from labapp.study.inclusion import Achieved
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.task_type import TaskType
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
 from labapp.testing.rehearsal import Change, Fault, Notes, Rehearsal, seen
 
@@ -85,7 +85,7 @@ def check_task(
     study : id or file of a study with the task in it, as short as it can be: it is gone through
         some twenty times.
     examples : random courses of commands, pauses and crashes.
-    strategy : of the simulated participants (`labapp.simulation.names`).
+    strategy : of the simulated participants (`labapp.session.simulation.names`).
     decoders : by model id, in place of the installed models.
     stimuli_of, predict_masked
         See `labapp.study.planner.realise`.
@@ -248,7 +248,7 @@ def described(task_type: Any) -> Iterator[str]:
     if not isinstance(task_type, TaskType):
         yield (
             f"The entry point names {type(task_type).__name__}: let it name an instance of a class "
-            "that derives from labapp.plugins.task_type.TaskType."
+            "that derives from labapp.study.plugins.task_type.TaskType."
         )
         return
     others = [known for known in registry.task_types() if known is not task_type]
@@ -272,7 +272,7 @@ def described(task_type: Any) -> Iterator[str]:
                 if name not in part.model_fields and not hasattr(part, name):
                     yield (
                         f"{part.__name__} does not say its `{name}`: give it a field or a property "
-                        "of that name, see labapp.plugins.part.TrialsPart."
+                        "of that name, see labapp.study.plugins.part.TrialsPart."
                     )
             if not task_type.shown:
                 yield (
@@ -366,7 +366,7 @@ class Models(dict[str, Decoder]):
     """Decoders by model id; those that are not given are the installed ones."""
 
     def __missing__(self, model: str) -> Decoder:
-        from labapp.representations.package import load_package
+        from labapp.models.representations.package import load_package
 
         self[model] = load_package(model, device="cpu", threads=1)
         return self[model]

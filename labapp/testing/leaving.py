@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from labapp import discovery
 from labapp.analysis.task_records import records_class
-from labapp.bids.export import export
-from labapp.bids.tasks import event_columns
-from labapp.bids.verify import verify
-from labapp.events import Event, Payload
-from labapp.events import registry as kinds
-from labapp.plugins.bids import TaskFiles
-from labapp.plugins.task_type import TaskType
+from labapp.base import discovery
+from labapp.record.events import Event, Payload
+from labapp.record.events import registry as kinds
+from labapp.session.bids.export import export
+from labapp.session.bids.tasks import event_columns
+from labapp.session.bids.verify import verify
+from labapp.study.plugins.bids import TaskFiles
+from labapp.study.plugins.task_type import TaskType
 from labapp.testing.rehearsal import Notes, columns_of
 
 

@@ -20,10 +20,11 @@ from labapp import __version__
 from labapp.analysis.column import Column, seconds
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row, TaskTables, records_class
-from labapp.clock import FakeClock
-from labapp.errors import LabappError
-from labapp.events import Event, Payload, Source, UnstampedEvent, payload_of
-from labapp.events.commands import (
+from labapp.base.clock import FakeClock
+from labapp.base.errors import LabappError
+from labapp.models.representations.decoding import Decoder
+from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
+from labapp.record.events.commands import (
     AskToLeave,
     Command,
     ConfirmSkip,
@@ -36,22 +37,21 @@ from labapp.events.commands import (
     StandStill,
     StayHere,
 )
-from labapp.events.event import payload_text
-from labapp.events.lifecycle import PartEnded, SegmentStarted, SessionPlanned
-from labapp.events.trials import TrialEnded
-from labapp.journal.write import Journal, Receipt
-from labapp.plugins import registry
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.questions import ANSWERED
-from labapp.plugins.task_type import TaskType
-from labapp.representations.decoding import Decoder
+from labapp.record.events.event import payload_text
+from labapp.record.events.lifecycle import PartEnded, SegmentStarted, SessionPlanned
+from labapp.record.events.trials import TrialEnded
+from labapp.record.journal.write import Journal, Receipt
 from labapp.session.machine import SessionMachine
 from labapp.session.runner import Runner, VirtualScheduler, machine_of
-from labapp.simulation.driver import Driver
-from labapp.simulation.person import FAST
+from labapp.session.simulation.driver import Driver
+from labapp.session.simulation.person import FAST
 from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins import registry
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.questions import ANSWERED
+from labapp.study.plugins.task_type import TaskType
 
 UTC = "2026-01-02T03:04:05.000000Z"
 MOST_EVENTS = 5_000

@@ -20,20 +20,20 @@ from PySide6.QtGui import QImage, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
-from labapp.clock import FakeClock
-from labapp.errors import LabappError
-from labapp.events import Event, Source
-from labapp.events import registry as kinds
-from labapp.events.commands import Command, HandIn, Next
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.task_type import TaskType
-from labapp.representations.decoding import Decoder
+from labapp.base.clock import FakeClock
+from labapp.base.errors import LabappError
+from labapp.models.representations.decoding import Decoder
+from labapp.record.events import Event, Source
+from labapp.record.events import registry as kinds
+from labapp.record.events.commands import Command, HandIn, Next
 from labapp.session import opening
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.runner import VirtualScheduler
-from labapp.simulation.driver import Driver
-from labapp.simulation.person import FAST
+from labapp.session.simulation.driver import Driver
+from labapp.session.simulation.person import FAST
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.task_type import TaskType
 from labapp.testing.leaving import check_leaving
 from labapp.testing.rehearsal import Notes
 from labapp.ui.bridge import Bridge

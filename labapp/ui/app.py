@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp import resources
-from labapp.clock import utc_label
-from labapp.console import say
-from labapp.errors import BundleError, ExportExists
-from labapp.journal.layout import LEAVING
-from labapp.parallel.long_work import gc_paused
-from labapp.simulation.names import ORACLE
+from labapp.base import resources
+from labapp.base.clock import utc_label
+from labapp.base.console import say
+from labapp.base.errors import BundleError, ExportExists
+from labapp.base.parallel.long_work import gc_paused
+from labapp.record.journal.layout import LEAVING
+from labapp.session.simulation.names import ORACLE
 from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.qtapp import make_app
@@ -174,8 +174,8 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
 def _finish(session: Path, folder: Path, say: Callable[[str], None], started: float) -> None:
     """Export, verify and analyse; ends with the paths."""
     from labapp.analysis.analyze import analyze
-    from labapp.bids.export import export
-    from labapp.bids.verify import verify
+    from labapp.session.bids.export import export
+    from labapp.session.bids.verify import verify
 
     bundle = export([session], folder / "bundle")
     for path in (session, bundle):

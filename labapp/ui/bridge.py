@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from labapp.clock import NS, Clock
+from labapp.base.clock import NS, Clock
 from labapp.session.runner import Runner
 from labapp.ui import timers
 from labapp.ui.images import Images

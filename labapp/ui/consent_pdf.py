@@ -20,19 +20,19 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from labapp import durable, leftovers
-from labapp.annotations.handed_out import note_handed_out
-from labapp.errors import DataFolderError, SessionError, StudyError
-from labapp.events.agreement import Agreement
-from labapp.events.registry import kinds_of
-from labapp.journal.layout import refuse_inside
-from labapp.journal.opening import open_record
-from labapp.journal.rows import payloads
-from labapp.plugins import registry, texts
+from labapp.base import durable, leftovers
+from labapp.base.errors import DataFolderError, SessionError, StudyError
+from labapp.coding.annotations.handed_out import note_handed_out
+from labapp.record.events.agreement import Agreement
+from labapp.record.events.registry import kinds_of
+from labapp.record.journal.layout import refuse_inside
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.rows import payloads
 from labapp.session import private, resuming
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy, called, in_language
+from labapp.study.plugins import registry, texts
 from labapp.ui.participant.view import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT

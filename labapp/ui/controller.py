@@ -17,21 +17,21 @@ from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QWidget
 
-from labapp.audio.devices import Device, MicrophoneFinder
-from labapp.audio.pyramid import envelope
-from labapp.console import say
-from labapp.errors import LabappError
-from labapp.events import Source
-from labapp.events.commands import MovePointer, Pause, Resume
-from labapp.events.durations import WorkingTime
-from labapp.events.lifecycle import AlarmRaised
-from labapp.events.pointer import PointerMoved
-from labapp.journal.decisions import is_pilot
+from labapp.base.console import say
+from labapp.base.errors import LabappError
+from labapp.record.audio.devices import Device, MicrophoneFinder
+from labapp.record.audio.pyramid import envelope
+from labapp.record.events import Source
+from labapp.record.events.commands import MovePointer, Pause, Resume
+from labapp.record.events.durations import WorkingTime
+from labapp.record.events.lifecycle import AlarmRaised
+from labapp.record.events.pointer import PointerMoved
+from labapp.record.journal.decisions import is_pilot
 from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession
 from labapp.session.runner import Runner
-from labapp.simulation.driver import Driver
-from labapp.simulation.person import FAST, Pace
+from labapp.session.simulation.driver import Driver
+from labapp.session.simulation.person import FAST, Pace
 from labapp.ui import mistakes, timers
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import Keyboard

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from labapp import leftovers
+from labapp.base import leftovers
 
 PROBE_TIMEOUT_S = 15.0
 ANSWERED = "LABAPP_DISPLAY_ANSWERED"

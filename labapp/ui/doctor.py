@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from labapp import access, resources
-from labapp.errors import AudioError, LabappError
+from labapp.base import access, resources
+from labapp.base.errors import AudioError, LabappError
 from labapp.ui import display, room
 from labapp.ui.growing import can_grow
 
@@ -119,7 +119,7 @@ def _fonts() -> list[Check]:
 
 
 def _microphone() -> list[Check]:
-    from labapp.audio import check, devices
+    from labapp.record.audio import check, devices
 
     off = "Sessions can be recorded without sound (--audio off) where the study allows it."
     try:
@@ -140,7 +140,7 @@ def _microphone() -> list[Check]:
 
 
 def _lsl() -> list[Check]:
-    from labapp.lsl import streams
+    from labapp.record.lsl import streams
 
     if (problem := streams.problem()) is not None:
         todo = f"Only for studies that send their events to other devices. {problem.todo}"
@@ -149,7 +149,7 @@ def _lsl() -> list[Check]:
 
 
 def _speech() -> list[Check]:
-    from labapp.transcription.models import speech_tools, what_to_get
+    from labapp.coding.transcription.models import speech_tools, what_to_get
 
     tools = speech_tools()
     parts = [f"{engine.package} {engine.version}" for engine in tools.engines] or ["no engine"]
@@ -166,7 +166,7 @@ def _speech() -> list[Check]:
 
 
 def _video() -> list[Check]:
-    from labapp.videos import decoding
+    from labapp.coding.videos import decoding
 
     if decoding.installed():
         return [Check("video", "pass", "videos of participants can be added and shown")]
@@ -175,7 +175,7 @@ def _video() -> list[Check]:
 
 
 def _processor() -> list[Check]:
-    from labapp.representations import effects, package
+    from labapp.models.representations import effects, package
 
     try:
         decoder = package.load_package("sinelines/vae")
@@ -231,7 +231,7 @@ def _private(private: Path) -> list[Check]:
 
 
 def _models() -> list[Check]:
-    from labapp import models_catalog
+    from labapp.models import catalog as models_catalog
 
     rows = models_catalog.models()
     broken = [row for row in rows if "problem" in row]

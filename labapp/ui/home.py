@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, QTime, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from labapp.audio import devices
-from labapp.audio.check import MicrophoneProbe
-from labapp.audio.devices import Device
-from labapp.errors import AudioError, Fault, LabappError, ModelError, ProgramError, faults_of
-from labapp.representations.sheets import TraversalSheet
-from labapp.resources import pilot_root
+from labapp.base.errors import AudioError, Fault, LabappError, ModelError, ProgramError, faults_of
+from labapp.base.resources import pilot_root
+from labapp.models.representations.sheets import TraversalSheet
+from labapp.record.audio import devices
+from labapp.record.audio.check import MicrophoneProbe
+from labapp.record.audio.devices import Device
 from labapp.session import condition_assignment, folder, opening, private
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.models import WarmDecoders, load_warm

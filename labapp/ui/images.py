@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QImage
 
-from labapp.stimuli import masking
-from labapp.stimuli.gallery import Gallery
-from labapp.stimuli.manifest import ColourMap, Scale
+from labapp.models.stimuli import masking
+from labapp.models.stimuli.gallery import Gallery
+from labapp.models.stimuli.manifest import ColourMap, Scale
 from labapp.ui.widgets.photo_view import cut_out, image_of
 
 MOST = 160

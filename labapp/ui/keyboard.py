@@ -29,9 +29,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWindow
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
-from labapp.errors import JournalError
-from labapp.events import Payload
-from labapp.events.keyboard import KeyboardGiven
+from labapp.base.errors import JournalError
+from labapp.record.events import Payload
+from labapp.record.events.keyboard import KeyboardGiven
 from labapp.ui import timers
 from labapp.ui.moderator.screens import to_front, to_top
 from labapp.ui.qtapp import the_app
@@ -54,7 +54,8 @@ HELD_MS = 3_000
 """A key that neither repeats nor is let go for so long is taken for let go: another window may have
 got its release."""
 PURPOSE = "purpose"
-"""Property of a text field: what is typed there, see `labapp.events.keyboard.KeyboardGiven`."""
+"""Property of a text field: what is typed there, see
+`labapp.record.events.keyboard.KeyboardGiven`."""
 
 QUESTION = "question"
 """The purpose of the keyboard while a question is open and nothing is typed for it."""

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from labapp import resources, translations
-from labapp.errors import LabappError
-from labapp.messages import Message
-from labapp.translations import fields
+from labapp.base import resources, translations
+from labapp.base.errors import LabappError
+from labapp.base.messages import Message
+from labapp.base.translations import fields
 
 ENGLISH = "en"
 VARIABLE = "LABAPP_LANGUAGE"

@@ -6,9 +6,9 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from labapp.console import say
-from labapp.errors import LabappError, ProgramError
-from labapp.mistakes import keep, short
+from labapp.base.console import say
+from labapp.base.errors import LabappError, ProgramError
+from labapp.base.mistakes import keep, short
 from labapp.ui.language import tr
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from labapp.documentation import first_page
-from labapp.errors import LabappError, SetupError
+from labapp.base.documentation import first_page
+from labapp.base.errors import LabappError, SetupError
 from labapp.ui.language import tr
 
 OPENER = "xdg-open"

@@ -9,10 +9,10 @@ from threading import Event
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from labapp.errors import LabappError
-from labapp.representations.decoders import LoadedDecoder
-from labapp.representations.sheets import TraversalSheet, traversals
-from labapp.stimuli import gallery, pictures
+from labapp.base.errors import LabappError
+from labapp.models.representations.decoders import LoadedDecoder
+from labapp.models.representations.sheets import TraversalSheet, traversals
+from labapp.models.stimuli import gallery, pictures
 from labapp.ui import mistakes
 from labapp.ui.language import tr
 

@@ -35,18 +35,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp import leftovers
-from labapp.clock import FakeClock
-from labapp.errors import LabappError, SessionError, UsageError
-from labapp.events.look import Look
-from labapp.plugins.part import PlannedPart
+from labapp.base import leftovers
+from labapp.base.clock import FakeClock
+from labapp.base.errors import LabappError, SessionError, UsageError
+from labapp.record.events.look import Look
 from labapp.session import opening
 from labapp.session.masked_predictions import check_predictable
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.pictures import PictureRenderer
-from labapp.simulation.simulation_job import Course, Decoders, Moment, course_of
+from labapp.session.simulation.simulation_job import Course, Decoders, Moment, course_of
 from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.fitting import Fitted

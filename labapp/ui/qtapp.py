@@ -8,7 +8,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from labapp.errors import SetupError
+from labapp.base.errors import SetupError
 from labapp.ui import display, language
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from labapp import resources
-from labapp.errors import DataFolderError
-from labapp.reading import files
-from labapp.reading.values import json_value
+from labapp.base import resources
+from labapp.base.errors import DataFolderError
+from labapp.base.reading import files
+from labapp.base.reading.values import json_value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -29,8 +29,9 @@ class Remembered:
     """The last choices on the home.
 
     study: id of a shipped study, or path of one's own. own: titles of own studies by their paths,
-    the last chosen one first. microphone: the device's spec (`labapp.audio.devices.Device.spec`),
-    `off` for none; like the name of the participant's screen, empty for the usual one.
+    the last chosen one first. microphone: the device's spec
+    (`labapp.record.audio.devices.Device.spec`), `off` for none; like the name of the participant's
+    screen, empty for the usual one.
     """
 
     study: str = ""

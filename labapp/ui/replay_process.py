@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
-from labapp.errors import ProgramError
-from labapp.journal.sessions import SessionSummary
+from labapp.base.errors import ProgramError
+from labapp.record.journal.sessions import SessionSummary
 from labapp.ui.language import tr
 from labapp.ui.researcher.job import Ended, Job
 

@@ -14,15 +14,15 @@ from time import monotonic, sleep
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from labapp import resources
-from labapp.console import say
-from labapp.errors import LabappError, RecordError
-from labapp.journal.comments import add_comment
-from labapp.journal.read import last_utc
-from labapp.journal.session_index import SessionIndex
-from labapp.journal.sessions import SessionSummary
-from labapp.representations import package
-from labapp.resources import pilot_root
+from labapp.base import resources
+from labapp.base.console import say
+from labapp.base.errors import LabappError, RecordError
+from labapp.base.resources import pilot_root
+from labapp.models.representations import package
+from labapp.record.journal.comments import add_comment
+from labapp.record.journal.read import last_utc
+from labapp.record.journal.session_index import SessionIndex
+from labapp.record.journal.sessions import SessionSummary
 from labapp.session import resuming
 from labapp.session.condition_assignment import people_of
 from labapp.session.deciding import decide_by_hand, move_pilot

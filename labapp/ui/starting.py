@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labapp import resources
-from labapp.errors import DataFolderError, LslError, NoMicrophone, SessionError, UsageError
+from labapp.base import resources
+from labapp.base.errors import DataFolderError, LslError, NoMicrophone, SessionError, UsageError
 from labapp.ui.language import N_
 
 if TYPE_CHECKING:
-    from labapp.audio.devices import Device
-    from labapp.audio.recorder import Recorder
-    from labapp.clock import Clock
+    from labapp.base.clock import Clock
+    from labapp.record.audio.devices import Device
+    from labapp.record.audio.recorder import Recorder
     from labapp.session.folder import SessionFolder
     from labapp.session.models import WarmDecoders
     from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies
@@ -137,7 +137,7 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
                 todo="Leave --audio out, or simulate the participant (--simulate).",
             )
         return None, "switched off (--audio off)"
-    from labapp.audio import devices
+    from labapp.record.audio import devices
 
     try:
         device = devices.choose(options.audio or devices.DEFAULT)
@@ -165,8 +165,8 @@ def _streams(loaded: LoadedStudy, options: RunOptions) -> tuple[MakeStreams | No
         )
     if options.lsl is False or (wanted == "off" and not options.lsl):
         return None, "", False
-    from labapp.lsl import streams
-    from labapp.lsl.streams import SessionStreams
+    from labapp.record.lsl import streams
+    from labapp.record.lsl.streams import SessionStreams
 
     required |= options.lsl is True
     try:
@@ -180,7 +180,7 @@ def _streams(loaded: LoadedStudy, options: RunOptions) -> tuple[MakeStreams | No
 
 def recorder_for(device: Device, silent_after_s: float) -> MakeRecorder:
     """A function that makes the recorder of a segment, once the session's clock is there."""
-    from labapp.audio.recorder import Recorder, next_take
+    from labapp.record.audio.recorder import Recorder, next_take
 
     def make(folder: SessionFolder, segment: int, emit: EmitBody, clock: Clock) -> Recorder:
         return Recorder(
@@ -210,12 +210,12 @@ def open_new(
     participant: of a pilot it may be empty, for the next free label. painted: is told how many of
     the study's pictures are painted, of how many; step: what begins.
     """
-    from labapp.clock import SessionClock
+    from labapp.base.clock import SessionClock
+    from labapp.models.stimuli import gallery
     from labapp.session import condition_assignment, folder, new_folder, opening
     from labapp.session.gate import gate
+    from labapp.session.simulation.fitting import check_fits
     from labapp.session.stimuli import stimuli_of
-    from labapp.simulation.fitting import check_fits
-    from labapp.stimuli import gallery
     from labapp.study import planner
     from labapp.study.flow import blinds
     from labapp.study.overview import prior_of, space_of
@@ -284,7 +284,7 @@ def open_again(
     """Recover an interrupted session and open it at its last event; nothing is shown yet."""
     from labapp.session import opening
     from labapp.session.recovery import recover
-    from labapp.simulation.fitting import check_fits
+    from labapp.session.simulation.fitting import check_fits
     from labapp.ui.strings import strings_of
 
     def dependencies(loaded: LoadedStudy, models: Sequence[str]) -> SessionDependencies:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from labapp.errors import StudyError
+from labapp.base.errors import StudyError
 from labapp.study.loading import WORDS, LoadedStudy
 from labapp.study.words import words_of
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from labapp.errors import LabappError, StudyError
+from labapp.base.errors import LabappError, StudyError
 from labapp.session.gate import look_at
 from labapp.ui import mistakes
 from labapp.ui.language import counted, tr

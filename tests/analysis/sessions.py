@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from labapp.analysis.rows import SessionRecords
-from labapp.clock import NS
-from labapp.events import Event, Payload, payload_of
-from labapp.events.trials import TrialEnded
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload, payload_of
+from labapp.record.events.trials import TrialEnded
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import Question, ReconstructionRecords

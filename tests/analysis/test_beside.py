@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
 from labapp.analysis.answered import bundled_cards, with_replicates
 from labapp.analysis.tables import load
-from labapp.bids.export import export
-from labapp.events.lifecycle import SessionPlanned
-from labapp.journal.opening import open_record
-from labapp.representations import card
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base import resources
+from labapp.models.representations import card
+from labapp.record.events.lifecycle import SessionPlanned
+from labapp.record.journal.opening import open_record
+from labapp.session.bids.export import export
+from labapp.session.simulation.simulation_job import simulate_study
 
 STUDY = """
 id: own

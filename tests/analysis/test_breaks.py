@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.bids.contents import session_timeline
-from labapp.events.lifecycle import (
+from labapp.record.events.lifecycle import (
     PartEnded,
     PartStarted,
     SessionCompleted,
     SessionPaused,
     SessionResumed,
 )
+from labapp.session.bids.contents import session_timeline
 from tests.analysis.sessions import Stamped, builder, paired
 from tests.helpers.journals import SessionBuilder
 

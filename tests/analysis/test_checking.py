@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
 from labapp.analysis.checking import check_study
+from labapp.base import resources
 from tests.analysis.test_exclusion import STUDY, ruled
 
 PLAN = """\

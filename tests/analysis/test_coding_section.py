@@ -12,7 +12,7 @@ from labapp.analysis.coding_figures import coding_plates
 from labapp.analysis.coding_section import coding_section
 from labapp.analysis.language import MISSING
 from labapp.analysis.tables import Tables, load
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 
 STUDY = """\
 id: aloud

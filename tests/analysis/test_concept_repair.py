@@ -10,11 +10,11 @@ import pytest
 
 from labapp.analysis.task_records import Ran
 from labapp.analysis.walk import Parts, walk
-from labapp.errors import RecordError
-from labapp.events import payload_of
-from labapp.events.commands import ConfirmSkip, Next, Resume, SkipStage
-from labapp.plugins.part import PlannedPart, TrialsPart
-from labapp.stimuli import interventions
+from labapp.base.errors import RecordError
+from labapp.models.stimuli import interventions
+from labapp.record.events import payload_of
+from labapp.record.events.commands import ConfirmSkip, Next, Resume, SkipStage
+from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,

@@ -13,9 +13,9 @@ from labapp.analysis import load
 from labapp.analysis.analyze import DICTIONARY, dictionary, write
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import PREFIX, declared_of, factor_column
-from labapp.bids.export import export
-from labapp.errors import RecordError
-from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.base.errors import RecordError
+from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.session.bids.export import export
 from labapp.study.design import Declared
 from labapp.study.schema import Study
 from tests.analysis.sessions import begin_trial, builder, end_trial, stage_row

@@ -11,11 +11,11 @@ import pytest
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.inclusion import Given, Judged, failed_rules, values_of
-from labapp.bids.export import export
-from labapp.journal.read import read_rows
-from labapp.journal.rows import payloads
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.rows import payloads
+from labapp.session.bids.export import export
 from labapp.session.condition_assignment import session_states
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading, overview
 from labapp.study.design import ExcludeRule
 

@@ -12,9 +12,8 @@ import pytest
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.inclusion import conditions, fold_inclusion_status, inclusion_kinds
-from labapp.bids.export import export
-from labapp.errors import RecordError
-from labapp.events.lifecycle import (
+from labapp.base.errors import RecordError
+from labapp.record.events.lifecycle import (
     InclusionDecided,
     PartEnded,
     PartStarted,
@@ -22,6 +21,7 @@ from labapp.events.lifecycle import (
     SessionCompleted,
     SessionEnded,
 )
+from labapp.session.bids.export import export
 from labapp.session.withdrawal import withdraw
 from labapp.tasks.reconstruction.events import TrialSolved
 from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row

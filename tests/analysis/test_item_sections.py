@@ -14,9 +14,9 @@ from labapp.analysis import language
 from labapp.analysis.analyze import analyze
 from labapp.analysis.item_sections import item_sections, short
 from labapp.analysis.tables import Tables, load
-from labapp.report import kit
-from labapp.report.page import speaking
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base.report import kit
+from labapp.base.report.page import speaking
+from labapp.session.simulation.simulation_job import simulate_study
 from tests.analysis.design.studies import study
 from tests.analysis.test_items import RELIANCE
 from tests.analysis.test_reliability import asked, of

@@ -10,9 +10,9 @@ import pytest
 from labapp.analysis import load
 from labapp.analysis.items import item_rows
 from labapp.analysis.tables import Tables
-from labapp.bids.export import export
-from labapp.events.commands import Next
-from labapp.journal.opening import open_record
+from labapp.record.events.commands import Next
+from labapp.record.journal.opening import open_record
+from labapp.session.bids.export import export
 from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.commands import Answer
 from tests.helpers.questionnaires import own_study

@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 
 from labapp.analysis.rows import SessionRecords, spans_away, within
 from labapp.analysis.tables import tables_of
-from labapp.clock import NS
-from labapp.events import Event, Payload, Source
-from labapp.events.commands import Pause, Resume
-from labapp.events.keyboard import KeyboardGiven
-from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload, Source
+from labapp.record.events.commands import Pause, Resume
+from labapp.record.events.keyboard import KeyboardGiven
+from labapp.record.events.lifecycle import (
+    SegmentStarted,
+    SessionPaused,
+    SessionResumed,
+    WindowFocus,
+)
 from labapp.tasks.unmasking.events import StimulusHidden
 from labapp.tasks.unmasking.report.contents import groups_of
 from labapp.tasks.unmasking.report.curves import Cells

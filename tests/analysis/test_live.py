@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.walk import Parts, walk
-from labapp.clock import NS
-from labapp.events import Source, UnstampedEvent, payload_of
-from labapp.events.commands import Begin, Command, Next, Tick
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
-from labapp.representations.space import LatentSpace
+from labapp.base.clock import NS
+from labapp.models.representations.space import LatentSpace
+from labapp.record.events import Source, UnstampedEvent, payload_of
+from labapp.record.events.commands import Begin, Command, Next, Tick
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
 from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,

@@ -9,7 +9,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.sections import methods, quality, sessions
 from labapp.analysis.tables import Tables, tables_of
 from labapp.analysis.task_report import Findings, ReportedStudy
-from labapp.events.lifecycle import (
+from labapp.record.events.lifecycle import (
     InclusionDecided,
     PartEnded,
     PartStarted,

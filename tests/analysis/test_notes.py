@@ -11,10 +11,9 @@ import pytest
 from labapp.analysis.notes_section import SHOWN_SESSIONS, notes_section
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.bids.contents import session_columns, session_timeline
-from labapp.clock import NS
-from labapp.events import Payload, Source
-from labapp.events.lifecycle import (
+from labapp.base.clock import NS
+from labapp.record.events import Payload, Source
+from labapp.record.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
     NoteAdded,
@@ -26,8 +25,9 @@ from labapp.events.lifecycle import (
     SessionPlanned,
     SessionResumed,
 )
-from labapp.events.moderation import BlindingSet, NoteCorrected
-from labapp.events.undoing import SkipConfirmed, SkipRequested, SkipTakenBack
+from labapp.record.events.moderation import BlindingSet, NoteCorrected
+from labapp.record.events.undoing import SkipConfirmed, SkipRequested, SkipTakenBack
+from labapp.session.bids.contents import session_columns, session_timeline
 from labapp.tasks.interview.events import QuestionAsked
 from tests.analysis.sessions import Stamped, begin_trial, builder, end_trial, paired, stage_row
 

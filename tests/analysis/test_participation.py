@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.participation import Flow, _drawn, flow_of
-from labapp.figure_style import Look, looking
-from labapp.report.drawing import ReportFigure
+from labapp.base.figure_style import Look, looking
+from labapp.base.report.drawing import ReportFigure
 from labapp.session.deciding import decide_by_hand
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from tests.session.test_slots import slotted
 
 DRAWN = True

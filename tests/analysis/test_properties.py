@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.clock import NS
-from labapp.events.lifecycle import SessionPaused, SessionResumed
-from labapp.plugins.part import Snapshot
+from labapp.base.clock import NS
+from labapp.record.events.lifecycle import SessionPaused, SessionResumed
+from labapp.study.plugins.part import Snapshot
 from labapp.tasks.reconstruction.events import DialSelected, OverlayToggled
 from labapp.tasks.reconstruction.records import Question, error_auc
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, one_trial

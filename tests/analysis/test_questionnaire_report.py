@@ -10,12 +10,17 @@ from typing import Any
 
 import pytest
 
-from labapp import resources
 from labapp.analysis import load
 from labapp.analysis.report import report
-from labapp.bids.export import export
-from labapp.events.lifecycle import InclusionDecided, PartEnded, PartStarted, SessionCompleted
-from labapp.events.questionnaires import QuestionnaireSubmitted
+from labapp.base import resources
+from labapp.record.events.lifecycle import (
+    InclusionDecided,
+    PartEnded,
+    PartStarted,
+    SessionCompleted,
+)
+from labapp.record.events.questionnaires import QuestionnaireSubmitted
+from labapp.session.bids.export import export
 from labapp.study.loading import files_digest
 from tests.analysis.sessions import builder, stage_row
 from tests.analysis.test_report import Page

@@ -9,7 +9,7 @@ import pytest
 
 from labapp.analysis.quotes import Quotes, as_markdown, as_page, as_table, choose_quotes, kind_of
 from labapp.analysis.tables import Tables
-from labapp.errors import UsageError
+from labapp.base.errors import UsageError
 from tests.analysis.test_coding_counts import tables
 
 MARKS = [

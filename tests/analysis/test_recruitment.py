@@ -12,14 +12,14 @@ import pytest
 from labapp.analysis.retention import printed_of, recruitment
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.events.lifecycle import (
+from labapp.papers.interactive_reconstruction import results as paper
+from labapp.record.events.lifecycle import (
     InclusionDecided,
     PartEnded,
     PartStarted,
     SegmentStarted,
     SessionCompleted,
 )
-from labapp.profiles.interactive_reconstruction import results as paper
 from tests.analysis.sessions import paired, stage_row
 from tests.analysis.test_methods import paragraph
 from tests.analysis.test_report import Page

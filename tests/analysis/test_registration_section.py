@@ -11,7 +11,7 @@ from labapp.analysis.design.analyses import analyse
 from labapp.analysis.design.sections import sections
 from labapp.analysis.registration import Registration
 from labapp.analysis.registration_section import _sample, registration_section
-from labapp.report.page import joined
+from labapp.base.report.page import joined
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN
 

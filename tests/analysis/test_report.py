@@ -20,20 +20,20 @@ from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.report import DEFINITIONS, report
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
-from labapp.errors import ExportExists
-from labapp.events import Source
-from labapp.events.lifecycle import (
+from labapp.base.errors import ExportExists
+from labapp.base.naming import natural
+from labapp.base.report import strips
+from labapp.base.report.listing import SHOWN_ROWS
+from labapp.base.report.page import clock, decimal
+from labapp.record.events import Source
+from labapp.record.events.lifecycle import (
     InclusionDecided,
     PartEnded,
     PartStarted,
     SessionCompleted,
     SessionPaused,
 )
-from labapp.events.undoing import CloseRequested
-from labapp.naming import natural
-from labapp.report import strips
-from labapp.report.listing import SHOWN_ROWS
-from labapp.report.page import clock, decimal
+from labapp.record.events.undoing import CloseRequested
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from labapp.tasks.reconstruction.report.contents import SHOWN_SESSIONS
 from labapp.tasks.reconstruction.report.labels.sections import NAMES

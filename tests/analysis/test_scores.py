@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from labapp.analysis.task_records import Row
-from labapp.errors import RecordError
-from labapp.events.lifecycle import PartStarted
-from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.base.errors import RecordError
+from labapp.record.events.lifecycle import PartStarted
+from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from tests.analysis.sessions import builder, records, stage_row
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 from labapp.tasks.single_dimension.events import AnswerGiven, QuestionDrawn
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from labapp.tasks.single_dimension.records import QuestionRecord, first_to_last

@@ -12,13 +12,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from labapp import leftovers
 from labapp.analysis import snapshots
 from labapp.analysis.analyze import analyze
 from labapp.analysis.folding.folded import SCHEMA, packed
 from labapp.analysis.snapshots import SnapshotFile
-from labapp.errors import DataFolderError
-from labapp.parallel.processes import processes
+from labapp.base import leftovers
+from labapp.base.errors import DataFolderError
+from labapp.base.parallel.processes import processes
 from tests.analysis.folding.test_workers import small
 
 TABLES = [

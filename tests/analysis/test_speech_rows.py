@@ -19,8 +19,11 @@ from hypothesis import strategies as st
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.speech_rows import SessionSpeech
 from labapp.analysis.tables import load
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.model import (
+from labapp.base.clock import NS
+from labapp.base.errors import AnnotationError
+from labapp.base.report.listing import records
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.model import (
     Assignment,
     Mark,
     RaterMarks,
@@ -31,19 +34,16 @@ from labapp.annotations.model import (
     Unit,
     Word,
 )
-from labapp.annotations.places import rater_file
-from labapp.annotations.redaction import shown_texts
-from labapp.annotations.simulated import codebook_path
-from labapp.annotations.store import open_marks
-from labapp.clock import NS
-from labapp.errors import AnnotationError
-from labapp.events import Event, payload_of
-from labapp.events.lifecycle import PartEnded, PartStarted, SessionPaused, SessionResumed
-from labapp.events.trials import TrialEnded
-from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
-from labapp.report.listing import records
+from labapp.coding.annotations.places import rater_file
+from labapp.coding.annotations.redaction import shown_texts
+from labapp.coding.annotations.simulated import codebook_path
+from labapp.coding.annotations.store import open_marks
+from labapp.record.events import Event, payload_of
+from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionPaused, SessionResumed
+from labapp.record.events.trials import TrialEnded
+from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.session.recovery import read_verified_events
-from labapp.simulation.simulation_job import simulate, simulate_study
+from labapp.session.simulation.simulation_job import simulate, simulate_study
 from labapp.study.loading import load as load_study
 from labapp.tasks.reconstruction.events import (
     DialMoved,

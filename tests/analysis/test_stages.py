@@ -15,9 +15,9 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.session_totals import UNFINISHED
 from labapp.analysis.tables import tables_of
 from labapp.analysis.task_records import Row
-from labapp.errors import RecordError
-from labapp.events import Source
-from labapp.events.lifecycle import (
+from labapp.base.errors import RecordError
+from labapp.record.events import Source
+from labapp.record.events.lifecycle import (
     AlarmRaised,
     PartEnded,
     PartStarted,
@@ -27,9 +27,9 @@ from labapp.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
-from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.events.undoing import CloseRequested
-from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
+from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.undoing import CloseRequested
+from labapp.record.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
 from labapp.study.design import Missing
 from labapp.tasks.consent.events import ConsentDeclined
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited

@@ -18,9 +18,9 @@ from labapp.analysis import load
 from labapp.analysis.analyze import DICTIONARY, derived_columns, file_names, write
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import frames
-from labapp.bids.export import export
-from labapp.errors import DataFolderError, ExportExists, RecordError
-from labapp.events.lifecycle import NoteAdded, SessionCompleted
+from labapp.base.errors import DataFolderError, ExportExists, RecordError
+from labapp.record.events.lifecycle import NoteAdded, SessionCompleted
+from labapp.session.bids.export import export
 from tests.analysis.sessions import begin_trial, builder, end_trial
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session

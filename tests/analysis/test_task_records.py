@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 import pandas as pd
 import pytest
 
-from labapp import discovery
 from labapp.analysis.analyze import write
 from labapp.analysis.column import INCLUDED, TRIAL, WHO, text, whole, yes
 from labapp.analysis.columns import table_columns
@@ -25,18 +24,19 @@ from labapp.analysis.task_records import (
     TaskTables,
     records_class,
 )
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.errors import LabappError, RecordError, SessionError, SetupError
-from labapp.events import Event, Payload
-from labapp.events import registry as kinds
-from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
-from labapp.events.questionnaires import ResponseChanged
-from labapp.events.trials import TrialEnded
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart, TrialsPart
-from labapp.plugins.task_type import TaskType
+from labapp.base import discovery
+from labapp.base.errors import LabappError, RecordError, SessionError, SetupError
+from labapp.record.events import Event, Payload
+from labapp.record.events import registry as kinds
+from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.record.events.questionnaires import ResponseChanged
+from labapp.record.events.trials import TrialEnded
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.study.loading import files_digest
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart, TrialsPart
+from labapp.study.plugins.task_type import TaskType
 from labapp.tasks.reconstruction.events import LabelEdited
 from labapp.tasks.single_dimension.events import ChoiceMade
 from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row

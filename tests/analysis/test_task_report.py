@@ -7,7 +7,7 @@ from pathlib import Path
 
 import labapp
 from labapp.analysis.task_report import has_report, reports
-from labapp.plugins import registry
+from labapp.study.plugins import registry
 
 PACKAGE = Path(labapp.__file__).parent
 

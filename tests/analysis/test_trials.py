@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from labapp.errors import RecordError
-from labapp.events import Source
-from labapp.events.lifecycle import NoteAdded, SessionPaused, SessionResumed
-from labapp.events.trials import TrialEnded
+from labapp.base.errors import RecordError
+from labapp.record.events import Source
+from labapp.record.events.lifecycle import NoteAdded, SessionPaused, SessionResumed
+from labapp.record.events.trials import TrialEnded
 from labapp.tasks.reconstruction.events import (
     DialSelected,
     LabelEdited,

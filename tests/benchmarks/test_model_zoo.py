@@ -15,8 +15,8 @@ from benchmarks import model_zoo
 from benchmarks.reproduction import figure_1a, metric_disagreements, metric_ranks, zoo_models
 from benchmarks.reproduction.results import Store
 from benchmarks.reproduction.verdicts import Verdict
-from labapp.errors import ModelError
-from labapp.representations import card as cards
+from labapp.base.errors import ModelError
+from labapp.models.representations import card as cards
 
 RESULTS = Store(None).at("M")
 Score = Callable[[int, int], float]

@@ -39,14 +39,14 @@ from benchmarks.reproduction.concept_models import (
 from benchmarks.reproduction.figure import Measure, cost, missing, scores, section, spread, steps
 from benchmarks.reproduction.results import Asked, Results, Store
 from benchmarks.reproduction.verdicts import Claim, Verdict
-from labapp.concepts import card as cards
-from labapp.concepts import recipe as recipes
-from labapp.concepts import training
-from labapp.concepts.learner import in_memory
-from labapp.concepts.sizes import SIZES
-from labapp.datasets.concepts import sprites
-from labapp.datasets.concepts.rows import part
-from labapp.training.checkpoint import Provenance
+from labapp.models.concepts import card as cards
+from labapp.models.concepts import recipe as recipes
+from labapp.models.concepts import training
+from labapp.models.concepts.learner import in_memory
+from labapp.models.concepts.sizes import SIZES
+from labapp.models.datasets.concepts import sprites
+from labapp.models.datasets.concepts.rows import part
+from labapp.models.training.checkpoint import Provenance
 
 
 def results_of(models: Mapping[Asked, Sequence[dict[str, Any]]]) -> Results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.simulated_studies import printed
-from labapp.profiles.interactive_reconstruction import results
+from labapp.papers.interactive_reconstruction import results
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 import yaml
 
-from labapp import resources
-from labapp.annotations.places import rater_file
+from labapp.base import resources
 from labapp.cli.main import main
-from tests.annotations.test_segmenting import spoken
+from labapp.coding.annotations.places import rater_file
+from tests.coding.annotations.test_segmenting import spoken
 from tests.helpers.recorded_sounds import Take, sounding_session
 
 Run = Callable[..., tuple[int, str, str]]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from labapp.cli.main import main
-from tests.agreement.examples import FLEISS, KRIPPENDORFF, from_counts, from_lines
+from tests.coding.agreement.examples import FLEISS, KRIPPENDORFF, from_counts, from_lines
 
 Run = Callable[..., tuple[int, str, str]]
 

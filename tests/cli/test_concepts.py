@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import yaml
 
-from labapp import own_models, resources
+from labapp.base import resources
+from labapp.cli import own_models
 from labapp.cli.main import main
-from labapp.concepts import package, recipe, training
-from tests.concepts.conftest import toy
+from labapp.models.concepts import package, recipe, training
+from tests.models.concepts.conftest import toy
 
 Run = Callable[..., tuple[int, str, str]]
 

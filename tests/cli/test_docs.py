@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from labapp import resources
+from labapp.base import resources
 from labapp.cli.main import main
 from labapp.ui.moderator.home import HomeWindow
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp.annotations.history import history_of
 from labapp.cli.main import main
-from labapp.journal.opening import open_record
+from labapp.coding.annotations.history import history_of
+from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import exchanged_session, marks_in
 
 

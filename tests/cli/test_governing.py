@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from labapp import resources
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.assignments import assignments_of
-from labapp.annotations.final import final_marks
-from labapp.annotations.model import Unit
-from labapp.annotations.store import annotations_of, open_marks, open_units
+from labapp.base import resources
+from labapp.base.clock import NS
+from labapp.base.errors import LabappError
 from labapp.cli.main import app
-from labapp.clock import NS
-from labapp.errors import LabappError
-from labapp.journal.opening import open_record
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.assignments import assignments_of
+from labapp.coding.annotations.final import final_marks
+from labapp.coding.annotations.model import Unit
+from labapp.coding.annotations.store import annotations_of, open_marks, open_units
+from labapp.record.journal.opening import open_record
 from tests.helpers.journals import golden_session
 
 

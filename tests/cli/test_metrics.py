@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from labapp.cli.main import main
-from labapp.metrics.mig import mig
-from labapp.metrics.registry import METRICS
+from labapp.models.metrics.mig import mig
+from labapp.models.metrics.registry import METRICS
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
+from labapp.base import resources
 from labapp.cli.main import main
-from labapp.metrics.evaluation.scores import without_labels
-from labapp.representations import card as cards
-from labapp.representations.package import load_package
-from labapp.simulation.simulation_job import simulate_study
+from labapp.models.metrics.evaluation.scores import without_labels
+from labapp.models.representations import card as cards
+from labapp.models.representations.package import load_package
+from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.packages import copied
 
 Run = Callable[..., tuple[int, str, str]]

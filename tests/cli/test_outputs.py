@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from labapp.base.errors import UsageError
 from labapp.cli.main import OUTPUTS, command_tree
-from labapp.errors import UsageError
-from labapp.journal.layout import refuse_inside
+from labapp.record.journal.layout import refuse_inside
 from tests.helpers.journals import golden_session
 
 

@@ -15,17 +15,17 @@ from PySide6.QtGui import QImage
 
 from labapp.analysis.coding_section import coding_section
 from labapp.analysis.tables import load
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.handed_out import holders
-from labapp.annotations.model import Text
-from labapp.annotations.redacting import redact
-from labapp.annotations.simulated import codebook_path
-from labapp.annotations.store import annotations_of, open_marks, open_texts
-from labapp.exchange.formats import format_named
-from labapp.exchange.going_out import export_coding
-from labapp.journal.opening import open_record
-from labapp.messages import Message
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base.messages import Message
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.handed_out import holders
+from labapp.coding.annotations.model import Text
+from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.simulated import codebook_path
+from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
+from labapp.coding.exchange.formats import format_named
+from labapp.coding.exchange.going_out import export_coding
+from labapp.record.journal.opening import open_record
+from labapp.session.simulation.simulation_job import simulate_study
 
 STUDY = """\
 id: aloud

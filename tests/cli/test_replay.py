@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QImage
 
+from labapp.session.simulation.at_scale import simulate_at_scale
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.at_scale import simulate_at_scale
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from labapp.annotations import store
-from labapp.annotations.model import Text
-from labapp.annotations.segmenting import segment_session
-from labapp.journal.opening import open_record
-from labapp.transcription import models
-from tests.annotations.test_segmenting import spoken
+from labapp.coding.annotations import store
+from labapp.coding.annotations.model import Text
+from labapp.coding.annotations.segmenting import segment_session
+from labapp.coding.transcription import models
+from labapp.record.journal.opening import open_record
+from tests.coding.annotations.test_segmenting import spoken
 from tests.helpers.commands import Run, runner
 from tests.helpers.recorded_sounds import Take, sounding_session
 

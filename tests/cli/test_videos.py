@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from labapp.coding.videos import decoding
 from labapp.ui.doctor import _video
-from labapp.videos import decoding
 from tests.helpers.commands import Run, runner
 from tests.helpers.made_videos import heard_by, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session

@@ -21,21 +21,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from labapp.audio.devices import Device
-from labapp.audio.recorder import Recorder
-from labapp.clock import Clock
-from labapp.events import Payload, Source, UnstampedEvent
-from labapp.events.commands import Resume
-from labapp.journal.write import Journal, Receipt
+from labapp.base.clock import Clock
+from labapp.record.audio.devices import Device
+from labapp.record.audio.recorder import Recorder
+from labapp.record.events import Payload, Source, UnstampedEvent
+from labapp.record.events.commands import Resume
+from labapp.record.journal.write import Journal, Receipt
 from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies
-from labapp.simulation.driver import Driver
-from labapp.simulation.person import FAST, Pace
+from labapp.session.simulation.driver import Driver
+from labapp.session.simulation.person import FAST, Pace
 from labapp.study.loading import load
-from tests.audio.fakes import DEVICE, Tone, Watcher
 from tests.helpers.formulas import formula_decoders
 from tests.helpers.live import LoopScheduler
+from tests.record.audio.fakes import DEVICE, Tone, Watcher
 
 PACES = {
     "fast": FAST,

@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from labapp import resources
-from labapp.annotations import codebook as codebooks
-from labapp.annotations import store
+from labapp.base import resources
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations import store
 
 
 def say(*words: Any) -> None:

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from labapp.journal.integrity import check_journal
-from labapp.journal.layout import JOURNAL
-from labapp.journal.read import read_rows
-from labapp.journal.rows import Row
+from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.layout import JOURNAL
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.rows import Row
 from labapp.session.recovery import recover
-from tests.audio.fakes import RATE
+from tests.record.audio.fakes import RATE
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from labapp.events import Source
-from labapp.events.commands import Next
+from labapp.record.events import Source
+from labapp.record.events.commands import Next
 from tests.session.sessions import opened, settle
 
 TOUCHES = frozenset(

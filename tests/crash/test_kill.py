@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis import load
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.journal.sessions import list_sessions
+from labapp.record.journal.sessions import list_sessions
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.recovery import read_verified_events
 from tests.crash.kills import kinds_of, tell
 

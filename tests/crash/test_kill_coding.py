@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
-from labapp.annotations import codebook as codebooks
-from labapp.annotations import store
-from labapp.annotations.model import Unit
-from labapp.annotations.verifying import verify_annotations
-from labapp.journal.opening import open_record
+from labapp.base import resources
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations import store
+from labapp.coding.annotations.model import Unit
+from labapp.coding.annotations.verifying import verify_annotations
+from labapp.record.journal.opening import open_record
 from tests.helpers.journals import golden_session
 
 ROOT = Path(__file__).resolve().parents[2]

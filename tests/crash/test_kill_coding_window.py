@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from labapp.annotations import store
-from labapp.annotations.verifying import verify_annotations
-from labapp.journal.opening import open_record
+from labapp.coding.annotations import store
+from labapp.coding.annotations.verifying import verify_annotations
+from labapp.record.journal.opening import open_record
 from tests.helpers.coded_session import add_codebook, add_units
 from tests.helpers.journals import golden_session
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis.rows import SessionRecords
-from labapp.events import payload_of
-from labapp.journal.read import read_rows
+from labapp.record.events import payload_of
+from labapp.record.journal.read import read_rows
 from tests.crash.kills import tell
 from tests.helpers import concepts
 

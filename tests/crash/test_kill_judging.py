@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp.events import Event, payload_of
-from labapp.events.stimuli import StimuliStored
-from labapp.journal.read import read_rows
+from labapp.record.events import Event, payload_of
+from labapp.record.events.stimuli import StimuliStored
+from labapp.record.journal.read import read_rows
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import JudgingTask
 from tests.crash.kills import tell

@@ -14,20 +14,20 @@ from typing import Any
 
 import pytest
 
-from labapp import resources
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.model import Text, Unit
-from labapp.annotations.packs import make_pack, open_pack
-from labapp.annotations.rounds import assign_study
-from labapp.annotations.store import open_marks, open_texts, open_units
+from labapp.base import resources
+from labapp.base.clock import NS
+from labapp.base.leftovers import REGISTER
 from labapp.cli.main import command_tree
-from labapp.clock import NS
-from labapp.exchange.formats import FORMATS
-from labapp.exchange.going_out import export_coding
-from labapp.journal.anchor import ANCHOR
-from labapp.journal.comments import add_comment
-from labapp.journal.opening import open_record
-from labapp.leftovers import REGISTER
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.model import Text, Unit
+from labapp.coding.annotations.packs import make_pack, open_pack
+from labapp.coding.annotations.rounds import assign_study
+from labapp.coding.annotations.store import open_marks, open_texts, open_units
+from labapp.coding.exchange.formats import FORMATS
+from labapp.coding.exchange.going_out import export_coding
+from labapp.record.journal.anchor import ANCHOR
+from labapp.record.journal.comments import add_comment
+from labapp.record.journal.opening import open_record
 from labapp.session.withdrawal import WithdrawalReport, withdraw
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.helpers.sample import EVERYTHING, sample

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.journal.read import read_rows
+from labapp.record.journal.read import read_rows
 from tests.crash.kills import tell
 from tests.helpers.unmasking import made, write_unmasking_study
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bids.verify import verify
-from labapp.errors import ParticipantTaken
-from labapp.journal.layout import MAKING
-from labapp.journal.sessions import list_sessions
+from labapp.base.errors import ParticipantTaken
+from labapp.record.journal.layout import MAKING
+from labapp.record.journal.sessions import list_sessions
 from labapp.session import opening
+from labapp.session.bids.verify import verify
 from labapp.session.folder import taken
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import recover

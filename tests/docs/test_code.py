@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.documents import parse_yaml
+from labapp.base.documents import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

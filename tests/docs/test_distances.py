@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from labapp.report import kit
-from labapp.representations.distance import ALIGNMENT_SLACK, NAMES, named
+from labapp.base.report import kit
+from labapp.models.representations.distance import ALIGNMENT_SLACK, NAMES, named
 from tests.helpers.recipes import DOCS, ROOT
 
 X = np.array([0, 0.2, 0.6, 1], np.float32)

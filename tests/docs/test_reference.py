@@ -11,10 +11,10 @@ import pytest
 
 from labapp.analysis.analyze import dictionary
 from labapp.cli.main import command_tree
-from labapp.events import registered
-from labapp.plugins import texts
-from labapp.plugins.registry import task_files
+from labapp.record.events import registered
 from labapp.study import loading
+from labapp.study.plugins import texts
+from labapp.study.plugins.registry import task_files
 from labapp.study.schemas import schema_of
 from scripts import docs_reference
 

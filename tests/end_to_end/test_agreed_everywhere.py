@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.store import annotations_of, open_marks
 from labapp.cli.main import app
-from labapp.exchange.formats import FORMATS
-from labapp.journal.opening import open_record
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.store import annotations_of, open_marks
+from labapp.coding.exchange.formats import FORMATS
+from labapp.record.journal.opening import open_record
 from tests.helpers.every_byte import contents, sounds, spelled
 from tests.helpers.exchanged import exchanged_session
 

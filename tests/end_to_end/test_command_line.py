@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from labapp.journal.read import read_rows
+from labapp.record.journal.read import read_rows
 from tests.end_to_end.conftest import Labapp, environment
 
 STUDY = Path(__file__).with_name("short.yaml")

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import load
-from labapp.annotations.codebook import codebooks_of
-from labapp.annotations.simulated import leave_codebooks
-from labapp.bids.export import export
-from labapp.simulation.fitting import codebooks_of_tasks
-from labapp.simulation.simulation_job import simulate_study
+from labapp.coding.annotations.codebook import codebooks_of
+from labapp.coding.annotations.simulated import leave_codebooks
+from labapp.session.bids.export import export
+from labapp.session.simulation.fitting import codebooks_of_tasks
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
 from tests.helpers.bids import validator_errors

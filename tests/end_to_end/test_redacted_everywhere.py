@@ -8,14 +8,14 @@ import pytest
 import soundfile
 from typer.testing import CliRunner
 
-from labapp import resources
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.model import Text, Unit
-from labapp.annotations.packs import open_pack
-from labapp.annotations.store import open_marks, open_texts, open_units
+from labapp.base import resources
+from labapp.base.clock import NS
 from labapp.cli.main import app
-from labapp.clock import NS
-from labapp.exchange.formats import CODEBOOK_FORMATS, FORMATS
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.model import Text, Unit
+from labapp.coding.annotations.packs import open_pack
+from labapp.coding.annotations.store import open_marks, open_texts, open_units
+from labapp.coding.exchange.formats import CODEBOOK_FORMATS, FORMATS
 from tests.helpers.every_byte import contents, spelled
 from tests.helpers.journals import GOLDEN, golden_session
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp.journal.opening import open_record
-from labapp.journal.read import read_rows
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.read import read_rows
 from tests.end_to_end.conftest import environment
 from tests.end_to_end.test_command_line import only_session, without_training
 from tests.sound import VirtualMicrophone

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.errors import RecordError
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base.errors import RecordError
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
+from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.bids import validator_errors
 from tests.helpers.installed import without
 

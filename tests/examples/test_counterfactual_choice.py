@@ -17,16 +17,16 @@ from labapp.analysis import task_report
 from labapp.analysis.analyze import analyze, write
 from labapp.analysis.report import report
 from labapp.analysis.tables import load
-from labapp.bids.verify import verify
-from labapp.errors import LabappError, RecordError, SessionError, StudyError, UsageError
-from labapp.journal.integrity import check_journal
-from labapp.plugins import registry
-from labapp.report.page import decimal
+from labapp.base.errors import LabappError, RecordError, SessionError, StudyError, UsageError
+from labapp.base.report.page import decimal
+from labapp.record.journal.integrity import check_journal
+from labapp.session.bids.verify import verify
 from labapp.session.opening import resume
 from labapp.session.recovery import finished, read_verified_events
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.overview import check
+from labapp.study.plugins import registry
 from labapp.testing import check_task
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new

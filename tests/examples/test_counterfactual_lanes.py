@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp.journal.opening import open_record
-from labapp.replay.lanes import lanes_of, next_after
-from labapp.simulation.simulation_job import simulate_study
+from labapp.record.journal.opening import open_record
+from labapp.session.replay.lanes import lanes_of, next_after
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.plan import parts_of
 from labapp.ui.replay.picture import item_label, joined_screen
 

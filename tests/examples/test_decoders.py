@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from labapp.representations.importing.importing import import_decoder
-from labapp.representations.onnx_backend import graph
+from labapp.models.representations.importing.importing import import_decoder
+from labapp.models.representations.onnx_backend import graph
 from tests.helpers.installed import EXAMPLE
 
 SCRIPT = EXAMPLE.parent / "decoders" / "pca.py"

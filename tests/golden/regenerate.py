@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
-from labapp import resources
+from labapp.base import resources
 from tests.helpers.golden_bundle import comparable, exported, write
 from tests.helpers.journals import GOLDEN
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
+from labapp.base import resources
 from tests.helpers.bids import errors_in, validated
 from tests.helpers.golden_bundle import REGENERATE, comparable, exported, kept
 from tests.helpers.journals import GOLDEN

@@ -15,11 +15,11 @@ import pytest
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
-from labapp.errors import RecordError
-from labapp.journal.integrity import check_rows
-from labapp.journal.rows import Row, payloads
-from labapp.plugins import registry
+from labapp.base.errors import RecordError
+from labapp.record.journal.integrity import check_rows
+from labapp.record.journal.rows import Row, payloads
 from labapp.study.plan import parts_of
+from labapp.study.plugins import registry
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from tests.helpers.concepts import ConceptPlay
 from tests.helpers.journals import GOLDEN

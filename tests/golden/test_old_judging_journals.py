@@ -14,10 +14,10 @@ import pytest
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
-from labapp.errors import RecordError
-from labapp.journal.integrity import check_rows
-from labapp.journal.rows import Row, payloads
-from labapp.plugins import registry
+from labapp.base.errors import RecordError
+from labapp.record.journal.integrity import check_rows
+from labapp.record.journal.rows import Row, payloads
+from labapp.study.plugins import registry
 from tests.helpers.journals import GOLDEN
 
 FOLDER = GOLDEN / "journals" / "judging"

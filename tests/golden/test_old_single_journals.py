@@ -9,8 +9,8 @@ import pytest
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
-from labapp.journal.integrity import check_rows
-from labapp.journal.rows import Row, payloads
+from labapp.record.journal.integrity import check_rows
+from labapp.record.journal.rows import Row, payloads
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals" / "single").glob("*.jsonl"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from labapp import resources
+from labapp.base import resources
 
 
 def put_beside(folder: Path) -> Path:

@@ -15,7 +15,7 @@ def local_cluster(folder: Path, workers: int = 1, *, profiled: bool = False) -> 
     """A cluster of workers with one thread each, reached by TCP; folder: for what they spill.
 
     profiled: with the profiler of tasks, though it never looks at any: that can stop this process
-    for ever, see `labapp.parallel.processes`.
+    for ever, see `labapp.base.parallel.processes`.
     """
     import dask
     from distributed import LocalCluster

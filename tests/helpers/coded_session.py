@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.annotations.editing import new_id
-from labapp.annotations.model import Text, Unit, Word
-from labapp.annotations.store import open_texts, open_units
+from labapp.coding.annotations.editing import new_id
+from labapp.coding.annotations.model import Text, Unit, Word
+from labapp.coding.annotations.store import open_texts, open_units
 
 SECOND = 1_000_000_000
 CODEBOOK = """\

@@ -10,8 +10,8 @@ import pandas as pd
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import Outcome
-from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS, comparisons
-from labapp.profiles.interactive_reconstruction.results import Found, Group
+from labapp.papers.interactive_reconstruction.groups import SCORE_METRICS, comparisons
+from labapp.papers.interactive_reconstruction.results import Found, Group
 from labapp.tasks.reconstruction.report.contents import METRICS
 from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 

@@ -13,13 +13,13 @@ from typing import Any, Literal
 import numpy as np
 import yaml
 
-from labapp.events.commands import Begin, ShowQuestion
-from labapp.plugins.machine import PartMachine
+from labapp.models.stimuli import answer_files, interventions, library, pictures
+from labapp.models.stimuli.interventions import Answers
+from labapp.models.stimuli.library import StimulusSet
+from labapp.record.events.commands import Begin, ShowQuestion
 from labapp.session.machine import SessionMachine
-from labapp.stimuli import answer_files, interventions, library, pictures
-from labapp.stimuli.interventions import Answers
-from labapp.stimuli.library import StimulusSet
 from labapp.study import loading, planner
+from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart, PlannedItem
 from labapp.tasks.concept_repair.state import Grid, GridState, Repair, RepairState
@@ -98,7 +98,7 @@ def write(
 ) -> StimulusSet:
     """Write a small set into `folder`/ID and read it: one numbered set.
 
-    each : pictures of every type of item (see `labapp.stimuli.interventions.item_type`).
+    each : pictures of every type of item (see `labapp.models.stimuli.interventions.item_type`).
     natural : pictures drawn whatever the model makes of them.
     leak : see `leaking`.
     name : the set's id, by default "tiny-concepts-" and the number of concepts.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets import mnist
+from labapp.models.datasets import mnist
 
 
 def draw(count: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

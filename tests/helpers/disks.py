@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from labapp.journal import write as journal
+from labapp.record.journal import write as journal
 
 
 @dataclass

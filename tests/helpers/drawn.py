@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from labapp.clock import FakeClock
-from labapp.errors import ParticipantTaken, StudyFull
-from labapp.events.commands import EndSession
+from labapp.base.clock import FakeClock
+from labapp.base.errors import ParticipantTaken, StudyFull
+from labapp.record.events.commands import EndSession
 from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.overview import next_free

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import Codebook
-from labapp.annotations.model import Mark
-from labapp.annotations.store import annotations_of, open_marks
-from labapp.exchange.model import Annotation, Media, Sheet, Stamp, Utterance
-from labapp.journal.opening import open_record
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.codebook import Codebook
+from labapp.coding.annotations.model import Mark
+from labapp.coding.annotations.store import annotations_of, open_marks
+from labapp.coding.exchange.model import Annotation, Media, Sheet, Stamp, Utterance
+from labapp.record.journal.opening import open_record
 from tests.helpers.coded_session import CODEBOOK, add_codebook, add_units
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
 

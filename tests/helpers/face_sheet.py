@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from labapp.datasets.faces.dataset import face
-from labapp.datasets.faces.parameters import CLASSES
-from labapp.datasets.faces.picture import SIZE, picture
+from labapp.models.datasets.faces.dataset import face
+from labapp.models.datasets.faces.parameters import CLASSES
+from labapp.models.datasets.faces.picture import SIZE, picture
 
 KEPT = Path(__file__).parents[1] / "datasets" / "faces-reference.png"
 COLUMNS, ROWS = 8, 4

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets import circles, sinelines
-from labapp.representations.decoding import Decoder
+from labapp.models.datasets import circles, sinelines
+from labapp.models.representations.decoding import Decoder
 from labapp.study.overview import space_of
 from tests.helpers.rooms import FormulaDecoder
 

@@ -22,8 +22,8 @@ The session takes 124 s, of which 82 are working time.
 
 from __future__ import annotations
 
-from labapp.events import Source
-from labapp.events.lifecycle import (
+from labapp.record.events import Source
+from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     DecoderWarmed,
@@ -40,9 +40,9 @@ from labapp.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
-from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.events.trials import TrialEnded
-from labapp.events.voice import AudioGap, AudioStarted, AudioState, AudioStopped
+from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import TrialEnded
+from labapp.record.events.voice import AudioGap, AudioStarted, AudioState, AudioStopped
 from labapp.tasks.consent.events import ConsentGiven
 from labapp.tasks.reconstruction.events import (
     DialMoved,

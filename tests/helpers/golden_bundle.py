@@ -12,9 +12,9 @@ import shutil
 from pathlib import Path
 
 from labapp import __version__
-from labapp.bids.export import export
-from labapp.journal.arrow import rows_of
-from labapp.journal.layout import MANIFEST
+from labapp.record.journal.arrow import rows_of
+from labapp.record.journal.layout import MANIFEST
+from labapp.session.bids.export import export
 from tests.helpers.journals import GOLDEN, golden_session
 
 TREE = GOLDEN / "bundle"

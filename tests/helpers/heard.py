@@ -9,7 +9,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 
 
 class Monitor:

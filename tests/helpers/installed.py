@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from labapp.events import registry
+from labapp.record.events import registry
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "counterfactual-choice"

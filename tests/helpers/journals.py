@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from labapp.clock import NS, utc_label, utc_text
-from labapp.events import GENESIS, Event, Payload, Source, UnstampedEvent, row_hash
-from labapp.events.event import payload_text
-from labapp.events.lifecycle import SegmentStarted, SessionPlanned
-from labapp.events.voice import AudioBlock
-from labapp.journal.layout import (
+from labapp.base.clock import NS, utc_label, utc_text
+from labapp.record.events import GENESIS, Event, Payload, Source, UnstampedEvent, row_hash
+from labapp.record.events.event import payload_text
+from labapp.record.events.lifecycle import SegmentStarted, SessionPlanned
+from labapp.record.events.voice import AudioBlock
+from labapp.record.journal.layout import (
     AUDIO,
     COLUMNS,
     ENVIRONMENT,

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from labapp import console
+from labapp.base import console
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "json.md"
 WORDS_OF_VALUES = {"yes", "no", "true", "false", "True", "False", "None", "nan", "NaN", "inf"}

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labapp.events import Event, Payload, Source, UnstampedEvent, payload_of
-from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
-from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
-from labapp.events.questionnaires import QuestionnaireSubmitted
-from labapp.events.stimuli import StimuliStored
+from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
+from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
+from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.record.events.questionnaires import QuestionnaireSubmitted
+from labapp.record.events.stimuli import StimuliStored
 from labapp.session.machine import SessionMachine
 from labapp.study.loading import files_digest
 from labapp.study.parts import QuestionnairePart

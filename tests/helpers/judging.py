@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.stimuli.library import StimulusSet
+from labapp.models.stimuli.library import StimulusSet
 from labapp.tasks.judging.plan import JudgingTask
 from tests.helpers import stimuli
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from labapp.stimuli.library import StimulusSet
+from labapp.models.stimuli.library import StimulusSet
 from tests.helpers import stimuli
 from tests.helpers.stimuli import Json
 

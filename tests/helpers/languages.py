@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from labapp import resources
+from labapp.base import resources
 
 MARKED = "qq"
 """A language made for tests: English between brackets, so that what no text holds is seen."""

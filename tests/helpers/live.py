@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from labapp.clock import NS, Clock
+from labapp.base.clock import NS, Clock
 
 
 class _Timer:

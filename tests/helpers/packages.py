@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from labapp import resources
-from labapp.representations import card
-from labapp.representations.card import ModelCard
-from labapp.representations.decoders import LoadedDecoder, percentiles_of
-from labapp.representations.recipe import ARCHITECTURES
+from labapp.base import resources
+from labapp.models.representations import card
+from labapp.models.representations.card import ModelCard
+from labapp.models.representations.decoders import LoadedDecoder, percentiles_of
+from labapp.models.representations.recipe import ARCHITECTURES
 from tests.helpers.studies import ring_decoder
 
 

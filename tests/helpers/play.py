@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.events import Event, Payload, UnstampedEvent, payload_of
-from labapp.events.commands import Begin, Command, Tick
-from labapp.events.event import payload_text
-from labapp.events.lifecycle import SegmentStarted
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.pages import TextMachine
-from labapp.plugins.part import PlannedPart
-from labapp.representations.space import Continuous, Discrete, LatentSpace
+from labapp.models.representations.space import Continuous, Discrete, LatentSpace
+from labapp.record.events import Event, Payload, UnstampedEvent, payload_of
+from labapp.record.events.commands import Begin, Command, Tick
+from labapp.record.events.event import payload_text
+from labapp.record.events.lifecycle import SegmentStarted
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.instruments import Instrument
 from labapp.study.parts import PagesPart, QuestionnairePart
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.consent.machine import ConsentTask
 from labapp.tasks.consent.plan import ConsentPart
 from labapp.tasks.questionnaire.machine import QuestionnaireTask

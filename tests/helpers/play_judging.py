@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
+from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.judging import machine as machines
 from labapp.tasks.judging.events import Judge

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
-from labapp.representations.decoders import percentiles_of
-from labapp.representations.space import Continuous, Discrete, LatentSpace
+from labapp.models.representations.decoders import percentiles_of
+from labapp.models.representations.space import Continuous, Discrete, LatentSpace
+from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.single_dimension.events import Choose, Rate
 from labapp.tasks.single_dimension.machine import SingleDimensionTask

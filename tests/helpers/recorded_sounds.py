@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.capture import wav_header
-from labapp.clock import NS
-from labapp.events.event import Source
-from labapp.events.lifecycle import PartStarted, SegmentEnded, SessionCompleted
-from labapp.events.voice import AudioBlock, AudioGap, AudioStarted, AudioStopped
+from labapp.base.clock import NS
+from labapp.record.audio.capture import wav_header
+from labapp.record.events.event import Source
+from labapp.record.events.lifecycle import PartStarted, SegmentEnded, SessionCompleted
+from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, AudioStopped
 from labapp.tasks.consent.events import ConsentGiven
 from tests.helpers.journals import SessionBuilder, golden_plan
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from labapp.exchange import qdpx
-from labapp.exchange.model import Annotation, Utterance
+from labapp.coding.exchange import qdpx
+from labapp.coding.exchange.model import Annotation, Utterance
 from tests.helpers.exchanged import SECOND, sheet_with
 
 SPACE = "{urn:QDA-XML:project:1.0}"

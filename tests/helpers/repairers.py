@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from labapp.analysis import Tables, load
-from labapp.simulation.simulation_job import simulate
-from labapp.stimuli.library import StimulusSet
+from labapp.models.stimuli.library import StimulusSet
+from labapp.session.simulation.simulation_job import simulate
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 from labapp.tasks.concept_repair.simulated import Eyesight

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.audio.devices import Device
-from labapp.audio.recorder import Level
-from labapp.clock import Clock, SessionClock
-from labapp.events.commands import ConfirmSkip, GiveConsent, SkipStage
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.events.voice import AudioStarted
-from labapp.representations.decoders import percentiles_of
-from labapp.representations.decoding import Decoder
-from labapp.representations.package import load_package
-from labapp.representations.space import LatentSpace
+from labapp.base.clock import Clock, SessionClock
+from labapp.models.representations.decoders import percentiles_of
+from labapp.models.representations.decoding import Decoder
+from labapp.models.representations.package import load_package
+from labapp.models.representations.space import LatentSpace
+from labapp.record.audio.devices import Device
+from labapp.record.audio.recorder import Level
+from labapp.record.events.commands import ConfirmSkip, GiveConsent, SkipStage
+from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.events.voice import AudioStarted
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies, create
 from labapp.session.runner import Runner, Scheduler

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from labapp.datasets.birds.dataset import SISTERS, deciding_visibility
-from labapp.explanations.building.sets import Spec
-from labapp.stimuli.manifest import Manifest, Photo
-from labapp.stimuli.pictures import bird_of
+from labapp.models.datasets.birds.dataset import SISTERS, deciding_visibility
+from labapp.models.explanations.building.sets import Spec
+from labapp.models.stimuli.manifest import Manifest, Photo
+from labapp.models.stimuli.pictures import bird_of
 
 
 def holds(manifest: Manifest, spec: Spec) -> None:

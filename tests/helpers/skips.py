@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from labapp.events import UnstampedEvent
-from labapp.events.commands import Command, ConfirmSkip, Skip, SkipStage
+from labapp.record.events import UnstampedEvent
+from labapp.record.events.commands import Command, ConfirmSkip, Skip, SkipStage
 
 
 def skip_question(sender: Any, *source: Any) -> Sequence[UnstampedEvent] | None:

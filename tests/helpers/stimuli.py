@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from labapp.datasets.birds.dataset import SPECIES, guide, name_of
-from labapp.stimuli import library, masking, pictures, score_files
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Manifest
+from labapp.models.datasets.birds.dataset import SPECIES, guide, name_of
+from labapp.models.stimuli import library, masking, pictures, score_files
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Manifest
 
 SEED = 7
 CELLS = 12

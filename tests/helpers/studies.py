@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.space import Continuous, Dimension, Discrete, LatentSpace
+from labapp.models.representations.space import Continuous, Dimension, Discrete, LatentSpace
 from tests.helpers.beside import put_beside
 from tests.helpers.rooms import FormulaDecoder
 

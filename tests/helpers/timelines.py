@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.annotations.model import Unit
-from labapp.clock import NS
-from labapp.plugins.part import PlannedPart
-from labapp.replay.lanes import Lane, LaneItem
+from labapp.base.clock import NS
+from labapp.coding.annotations.model import Unit
+from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.parts import PagesPart
+from labapp.study.plugins.part import PlannedPart
 from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
 
 MIN = 60 * NS

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.errors import TranscriptionError
-from labapp.transcription.session import HeardWord
+from labapp.base.errors import TranscriptionError
+from labapp.coding.transcription.session import HeardWord
 
 PITCHES = {"turn": 500.0, "the": 800.0, "dial": 1100.0, "left": 1400.0, "wider": 1700.0}
 WORD_S = 0.4

@@ -15,7 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from labapp.report import drawing
+from labapp.base.report import drawing
 from tests.helpers.nightly import EVERYTHING
 
 PNG = bytes.fromhex(

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.inference import Values
-from labapp.stimuli.manifest import Confusion
-from labapp.stimuli.masking import sizes
+from labapp.models.stimuli.manifest import Confusion
+from labapp.models.stimuli.masking import sizes
 from labapp.tasks.unmasking.report.results import (
     AGREED,
     CORRECT,

@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
-from labapp.events.commands import Begin, Next
+from labapp.models.stimuli import masking
+from labapp.models.stimuli.library import StimulusSet
+from labapp.record.events.commands import Begin, Next
 from labapp.session.machine import SessionMachine
-from labapp.stimuli import masking
-from labapp.stimuli.library import StimulusSet
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import (

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.audio.capture import HEADER_BYTES
+from labapp.record.audio.capture import HEADER_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,13 +34,13 @@ NPY: dict[str, tuple[bytes, str]] = {
 for _name, (_content, _words) in NPY.items():
 
     def _scored(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.metrics.evaluation.scores import read
+        from labapp.models.metrics.evaluation.scores import read
 
         (tmp / "codes.npy").write_bytes(content)
         return read(tmp / "codes.npy", "c")
 
     def _score_file(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.stimuli.score_files import decode_scores
+        from labapp.models.stimuli.score_files import decode_scores
 
         return decode_scores(content, "a.npy")
 
@@ -50,7 +50,7 @@ for _name, (_content, _words) in NPY.items():
 
 @case("codes: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.metrics.evaluation.scores import read
+    from labapp.models.metrics.evaluation.scores import read
 
     os.mkfifo(tmp / "codes.npy")
     return read(tmp / "codes.npy", "c")
@@ -58,7 +58,7 @@ def _(tmp: Path) -> Any:
 
 @case("codes: a sparse file of 8 GiB", "more than the")
 def _(tmp: Path) -> Any:
-    from labapp.metrics.evaluation.scores import read
+    from labapp.models.metrics.evaluation.scores import read
 
     with (tmp / "codes.csv").open("wb") as stream:
         stream.truncate(8 * 1024 * MIB)
@@ -67,14 +67,14 @@ def _(tmp: Path) -> Any:
 
 @case("codes: a cell of 200 KB", "a cell of more than")
 def _(tmp: Path) -> Any:
-    from labapp.metrics.evaluation.scores import read
+    from labapp.models.metrics.evaluation.scores import read
 
     (tmp / "codes.csv").write_text("1," + "9" * 200_000)
     return read(tmp / "codes.csv", "c")
 
 
 def latents(tmp: Path, content: bytes) -> Any:
-    from labapp.training import files
+    from labapp.models.training import files
 
     (tmp / "latents.npz").write_bytes(content)
     return files.read_arrays(tmp / "latents.npz", files.digest(content))
@@ -108,7 +108,7 @@ def _(tmp: Path) -> Any:
 
 @case("model: weights are a loop of links", "cannot be read")
 def _(tmp: Path) -> Any:
-    from labapp.training import files
+    from labapp.models.training import files
 
     (tmp / "decoder.safetensors").symlink_to("decoder.safetensors")
     return files.read_weights(tmp / "decoder.safetensors", "0" * 64)
@@ -116,7 +116,7 @@ def _(tmp: Path) -> Any:
 
 @case("model: a header that lies", "not a whole safetensors")
 def _(tmp: Path) -> Any:
-    from labapp.training import files
+    from labapp.models.training import files
 
     content = struct.pack("<Q", 2**62) + b"{}"
     (tmp / "decoder.safetensors").write_bytes(content)
@@ -125,7 +125,7 @@ def _(tmp: Path) -> Any:
 
 @case("model: a deep card", "levels deep")
 def _(tmp: Path) -> Any:
-    from labapp.representations import card
+    from labapp.models.representations import card
 
     (tmp / card.CARD).write_text("a: " + "{b: " * 2000)
     return card.read(tmp)
@@ -133,7 +133,7 @@ def _(tmp: Path) -> Any:
 
 @case("recipe: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.explanations import data
+    from labapp.models.explanations import data
 
     os.mkfifo(tmp / "mine.yaml")
     return data.read(tmp / "mine.yaml")
@@ -141,7 +141,7 @@ def _(tmp: Path) -> Any:
 
 @case("tfjs: a file's name of 5000 letters", "lacks")
 def _(tmp: Path) -> Any:
-    from labapp.representations.tfjs import importing
+    from labapp.models.representations.tfjs import importing
 
     weights = [{"name": "a", "shape": [1], "dtype": "float32"}]
     groups = [{"paths": ["x" * 5000], "weights": weights}]
@@ -151,7 +151,7 @@ def _(tmp: Path) -> Any:
 
 @case("tfjs: a deep manifest", "not as TensorFlow.js")
 def _(tmp: Path) -> Any:
-    from labapp.representations.tfjs import importing
+    from labapp.models.representations.tfjs import importing
 
     (tmp / importing.MANIFEST).write_text("[" * DEEP)
     return importing.read(tmp)
@@ -159,21 +159,21 @@ def _(tmp: Path) -> Any:
 
 @case("stimuli: a deep manifest", "levels deep")
 def _(tmp: Path) -> Any:
-    from labapp.stimuli import library
+    from labapp.models.stimuli import library
 
     return library.parse(b"[" * DEEP + b"]" * DEEP, tmp / "manifest.json")
 
 
 @case("stimuli: a million empty objects", "more than 2000000 values")
 def _(tmp: Path) -> Any:
-    from labapp.stimuli import library
+    from labapp.models.stimuli import library
 
     return library.parse(b"[" + b"{}," * 3_000_000 + b"{}]", tmp / "manifest.json")
 
 
 @case("stimuli: a manifest that is a pipe", "no stimulus set")
 def _(tmp: Path) -> Any:
-    from labapp.stimuli import library
+    from labapp.models.stimuli import library
 
     os.mkfifo(tmp / "manifest.json")
     return library.load(tmp)
@@ -200,13 +200,13 @@ PICTURES = {
 for _name, (_content, _words) in PICTURES.items():
 
     def _stimulus(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.stimuli.pictures import read
+        from labapp.models.stimuli.pictures import read
 
         (tmp / "a.png").write_bytes(content)
         return read(tmp, "a.png")
 
     def _own_photo(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.datasets.folder import pixels
+        from labapp.models.datasets.folder import pixels
 
         (tmp / "a.png").write_bytes(content)
         return pixels(tmp / "a.png", size=8, channels=3)
@@ -217,7 +217,7 @@ for _name, (_content, _words) in PICTURES.items():
 
 @case("stimulus: a picture is a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.stimuli.pictures import read
+    from labapp.models.stimuli.pictures import read
 
     os.mkfifo(tmp / "a.png")
     return read(tmp, "a.png")

@@ -15,7 +15,7 @@ from tests.hostile.corpus import DEEP, MIB, SECOND, case
 
 
 def bundle(tmp: Path) -> Path:
-    from labapp.bids.export import export
+    from labapp.session.bids.export import export
 
     rows = [row for row in rehashed.rows_of(SECOND) if not row.kind.startswith("audio")]
     folder = rehashed.write(tmp / "data", rehashed.chained(rows))
@@ -24,8 +24,8 @@ def bundle(tmp: Path) -> Path:
 
 def verified(path: Path) -> None:
     """Raises what is wrong with a bundle."""
-    from labapp.bids.verify import verify
-    from labapp.errors import BundleError
+    from labapp.base.errors import BundleError
+    from labapp.session.bids.verify import verify
 
     report = verify(path)
     assert not report.ok
@@ -60,7 +60,7 @@ def parquet(tmp: Path, rows: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from labapp.journal.arrow import SCHEMA, rows_of
+    from labapp.record.journal.arrow import SCHEMA, rows_of
 
     values = {"int64": 1, "int32": 1, "string": "x" * 100, "bool": False}
     count = 100_000
@@ -94,7 +94,7 @@ def _(tmp: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from labapp.journal.arrow import SCHEMA, rows_of
+    from labapp.record.journal.arrow import SCHEMA, rows_of
 
     table = pa.table({name: ["1"] for name in SCHEMA.names})
     pq.write_table(table, tmp / "journal.parquet")

@@ -24,7 +24,7 @@ def longns() -> bytes:
 
 @case("qdpx: a namespace of a megabyte", "more memory than")
 def _(tmp: Path) -> Any:
-    from labapp.exchange import incoming
+    from labapp.coding.exchange import incoming
 
     (tmp / "a.qdpx").write_bytes(longns())
     return incoming.read(tmp / "a.qdpx")
@@ -32,14 +32,14 @@ def _(tmp: Path) -> Any:
 
 @case("TextGrid: a count without end", "inf is no count")
 def _(tmp: Path) -> Any:
-    from labapp.exchange import textgrid
+    from labapp.coding.exchange import textgrid
 
     return textgrid.read(growing.HEAD + b"1e999\n", "a.TextGrid")
 
 
 @case("TextGrid: a label of 60 million letters", "more than the 32 MiB")
 def _(tmp: Path) -> Any:
-    from labapp.exchange import incoming
+    from labapp.coding.exchange import incoming
 
     (tmp / "a.TextGrid").write_bytes(growing.HEAD + b'1 "IntervalTier" "' + b"x" * 60_000_000)
     return incoming.read(tmp / "a.TextGrid")
@@ -47,8 +47,8 @@ def _(tmp: Path) -> Any:
 
 @case("pack: a file of a rater that unpacks to millions of damaged lines", "too many are damaged")
 def _(tmp: Path) -> Any:
-    from labapp.annotations.lines import parse
-    from labapp.errors import AnnotationError
+    from labapp.base.errors import AnnotationError
+    from labapp.coding.annotations.lines import parse
 
     found = parse(b"{}\n" * 1_900_000).problems
     raise AnnotationError(f"{len(found)} problems: {found[-1]}")
@@ -56,7 +56,7 @@ def _(tmp: Path) -> Any:
 
 @case("codebook: 7500 codes", "")
 def _(tmp: Path) -> Any:
-    from labapp.annotations import codebook
+    from labapp.coding.annotations import codebook
 
     (tmp / "codebook.yaml").write_bytes(growing.GROWING["codebook: codes"].make(7_500))
     return codebook.read(tmp / "codebook.yaml")
@@ -64,7 +64,7 @@ def _(tmp: Path) -> Any:
 
 @case("graph: 14 GB", "it needs more memory than")
 def _(tmp: Path) -> Any:
-    from labapp.representations import onnx_backend
+    from labapp.models.representations import onnx_backend
 
     made = graphs.swelling(3, (8, 8), 14 << 30)
     return onnx_backend.graph(made, "a.onnx", (3,), (8, 8), todo="Mend it.")

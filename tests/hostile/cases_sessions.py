@@ -18,8 +18,8 @@ def session(tmp: Path) -> Path:
 
 def listed(tmp: Path) -> list[str]:
     """The lines of `sessions list`, the others beside a bad one still there."""
-    from labapp.journal.describe import line
-    from labapp.journal.sessions import list_problems, list_sessions
+    from labapp.record.journal.describe import line
+    from labapp.record.journal.sessions import list_problems, list_sessions
 
     lines = [line(one) for one in list_sessions(tmp / "data")] + list_problems(tmp / "data")
     assert any("complete" in one for one in lines), lines
@@ -29,11 +29,11 @@ def listed(tmp: Path) -> list[str]:
 def each_reader(folder: Path) -> None:
     """Every reader of a session tells it; the last error is raised."""
     from labapp.analysis.folding.folded import fold
-    from labapp.bids.export import export
-    from labapp.bids.verify import verify
-    from labapp.errors import LabappError
-    from labapp.journal.describe import describe
-    from labapp.journal.opening import SessionPlace
+    from labapp.base.errors import LabappError
+    from labapp.record.journal.describe import describe
+    from labapp.record.journal.opening import SessionPlace
+    from labapp.session.bids.export import export
+    from labapp.session.bids.verify import verify
     from labapp.session.recovery import recover
 
     told: list[LabappError] = []
@@ -51,7 +51,7 @@ def each_reader(folder: Path) -> None:
     assert told or not report.ok
     if told:
         raise told[-1]
-    from labapp.errors import RecordError
+    from labapp.base.errors import RecordError
 
     raise RecordError("; ".join(report.problems))
 
@@ -113,7 +113,7 @@ PIPES = ("session.lock", "environment.json", "journal.sqlite-wal")
 
 @case("session: pipes for its files", "")
 def _(tmp: Path) -> None:
-    from labapp.bids.verify import verify
+    from labapp.session.bids.verify import verify
 
     folder = session(tmp)
     for name in PIPES:
@@ -125,7 +125,7 @@ def _(tmp: Path) -> None:
 
 @case("session: a pipe for its sound", "")
 def _(tmp: Path) -> None:
-    from labapp.bids.verify import verify
+    from labapp.session.bids.verify import verify
 
     folder = session(tmp)
     for row in rehashed.rows_of(SECOND):
@@ -136,7 +136,7 @@ def _(tmp: Path) -> None:
 
 @case("session: sound of 20 bytes", "")
 def _(tmp: Path) -> None:
-    from labapp.bids.verify import verify
+    from labapp.session.bids.verify import verify
 
     folder = session(tmp)
     for row in rehashed.rows_of(SECOND):
@@ -153,7 +153,7 @@ def _(tmp: Path) -> None:
 
 @case("session: environment.json is deep", "")
 def _(tmp: Path) -> None:
-    from labapp.bids.verify import verify
+    from labapp.session.bids.verify import verify
 
     folder = session(tmp)
     (folder / "environment.json").write_text("[" * DEEP)
@@ -162,7 +162,7 @@ def _(tmp: Path) -> None:
 
 @case("session: 1100 folders within each other", "levels deep")
 def _(tmp: Path) -> None:
-    from labapp.bids.export import export
+    from labapp.session.bids.export import export
 
     folder = session(tmp)
     here = os.getcwd()  # noqa: PTH109

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from labapp import resources
+from labapp.base import resources
 from tests.hostile.corpus import MIB, case
 
 

@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from labapp.errors import LabappError
+from labapp.base.errors import LabappError
 
 Make = Callable[[int], bytes]
 Read = Callable[[bytes], Any]
@@ -89,7 +89,7 @@ def placed(name: str, data: bytes) -> Iterator[Path]:
 
 
 def _captions(data: bytes) -> Any:
-    from labapp.exchange import captions
+    from labapp.coding.exchange import captions
 
     return captions.read(data, "a.vtt")
 
@@ -159,7 +159,7 @@ growing("vtt: cues without words", _captions, lambda n: b"WEBVTT\n\n" + (CUE + b
 
 
 def _textgrid(data: bytes) -> Any:
-    from labapp.exchange import textgrid
+    from labapp.coding.exchange import textgrid
 
     return textgrid.read(data, "a.TextGrid")
 
@@ -191,7 +191,7 @@ growing("TextGrid: points", _textgrid, lambda n: HEAD + b"1." * n, small=10_000,
 
 
 def _eaf(data: bytes) -> Any:
-    from labapp.exchange import eaf
+    from labapp.coding.exchange import eaf
 
     return eaf.read(data, "a.eaf")
 
@@ -240,13 +240,13 @@ growing("EAF: media", _eaf, lambda n: _document(b"").replace(b"<HEADER ", b"<HEA
 
 
 def _qdc(data: bytes) -> Any:
-    from labapp.exchange import qdc
+    from labapp.coding.exchange import qdc
 
     return qdc.read(data, Path("codebook.yaml"))
 
 
 def _qde(data: bytes) -> Any:
-    from labapp.exchange import qdpx_in
+    from labapp.coding.exchange import qdpx_in
     from tests.helpers import refi
 
     return qdpx_in.read(refi.zipped({"project.qde": data}), "a.qdpx")
@@ -283,27 +283,27 @@ growing("qde: notes", _qde, lambda n: _project(b"<Notes>" + b'<Note guid="000000
 
 
 def _csv(data: bytes) -> Any:
-    from labapp.exchange import tables
+    from labapp.coding.exchange import tables
 
     return tables.read_csv(data, "a.csv")
 
 
 def _agree(data: bytes) -> Any:
-    from labapp.agreement.table import agree, read_table
+    from labapp.coding.agreement.table import agree, read_table
 
     with placed("a.csv", data) as path:
         return agree(read_table(path), "alpha", "nominal")
 
 
 def _metrics(data: bytes) -> Any:
-    from labapp.metrics.evaluation.scores import read
+    from labapp.models.metrics.evaluation.scores import read
 
     with placed("codes.csv", data) as path:
         return read(path, "c")
 
 
 def _map(data: bytes) -> Any:
-    from labapp.exchange import incoming
+    from labapp.coding.exchange import incoming
 
     with placed("map.csv", data) as path:
         return incoming.read_translation(path)
@@ -330,7 +330,7 @@ growing("codes to measure: columns", _metrics, lambda n: b",".join(b"c%d" % i fo
 
 
 def _codebook(data: bytes) -> Any:
-    from labapp.annotations import codebook
+    from labapp.coding.annotations import codebook
 
     with placed("codebook.yaml", data) as path:
         return codebook.read(path)
@@ -378,7 +378,7 @@ for _name, _read in (("study", _study), ("checked study", _checked), ("questionn
 
 
 def _manifest(data: bytes) -> Any:
-    from labapp.stimuli import library
+    from labapp.models.stimuli import library
 
     with placed("manifest.json", data) as path:
         return library.load(path.parent)
@@ -386,8 +386,8 @@ def _manifest(data: bytes) -> Any:
 
 def _photos(data: bytes) -> Any:
     """As `labapp stimuli check` reads it."""
-    from labapp.stimuli import sources
-    from labapp.stimuli.sources import readable
+    from labapp.models.stimuli import sources
+    from labapp.models.stimuli.sources import readable
 
     with placed("manifest.json", data) as path:
         return readable(sources.read(path.parent))
@@ -406,13 +406,13 @@ for _name, _read in (("manifest", _manifest), ("checked manifest", _photos)):
 
 
 def _lines(data: bytes) -> Any:
-    from labapp.annotations.lines import checked, parse
+    from labapp.coding.annotations.lines import checked, parse
 
     return checked(parse(data), "a.jsonl")
 
 
 def _received(data: bytes) -> Any:
-    from labapp.annotations.packs import receive
+    from labapp.coding.annotations.packs import receive
 
     with placed("ben.jsonl", data) as path:
         return receive(path.parent, path)

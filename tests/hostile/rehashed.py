@@ -12,10 +12,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from labapp.events import GENESIS, registered
-from labapp.events.event import payload_text
-from labapp.journal.layout import COLUMNS, ENVIRONMENT, JOURNAL, SCHEMA, SCHEMA_VERSION, STUDY
-from labapp.journal.rows import Row
+from labapp.record.events import GENESIS, registered
+from labapp.record.events.event import payload_text
+from labapp.record.journal.layout import (
+    COLUMNS,
+    ENVIRONMENT,
+    JOURNAL,
+    SCHEMA,
+    SCHEMA_VERSION,
+    STUDY,
+)
+from labapp.record.journal.rows import Row
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals").rglob("*.jsonl"))

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from labapp.errors import LabappError
+from labapp.base.errors import LabappError
 from tests.hostile.cases import CASES
 
 PATIENCE_S = 20

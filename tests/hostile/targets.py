@@ -22,8 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from labapp import resources
-from labapp.errors import LabappError
+from labapp.base import resources
+from labapp.base.errors import LabappError
 from tests.helpers import refi
 from tests.hostile import rehashed
 
@@ -94,7 +94,7 @@ def _(data: bytes) -> None:
 
 @target("model card", *sorted(MODELS.glob("*/*/model.yaml"))[:4])
 def _(data: bytes) -> None:
-    from labapp.representations import card
+    from labapp.models.representations import card
 
     with placed(card.CARD, data) as path:
         card.read(path.parent)
@@ -102,8 +102,8 @@ def _(data: bytes) -> None:
 
 @target("recipe", *sorted((MODELS / "recipes").glob("*.yaml"))[:8])
 def _(data: bytes) -> None:
-    from labapp.explanations import data as classifiers
-    from labapp.representations import recipe
+    from labapp.models.explanations import data as classifiers
+    from labapp.models.representations import recipe
 
     with placed("mine.yaml", data) as path:
         (classifiers if classifiers.is_classifier_recipe(path) else recipe).read(path)
@@ -115,7 +115,7 @@ def _latents() -> bytes:
 
 @target("latents", _latents)
 def _(data: bytes) -> None:
-    from labapp.training import files
+    from labapp.models.training import files
 
     with placed("latents.npz", data) as path:
         files.read_arrays(path, files.digest(data))
@@ -123,7 +123,7 @@ def _(data: bytes) -> None:
 
 @target("weights", *sorted(MODELS.glob("sinelines/*/decoder.safetensors"))[:1])
 def _(data: bytes) -> None:
-    from labapp.training import files
+    from labapp.models.training import files
 
     with placed("decoder.safetensors", data) as path:
         files.read_weights(path, files.digest(data))
@@ -135,7 +135,7 @@ TFJS += b'"dtype": "float32", "quantization": null}]}]'
 
 @target("tfjs", TFJS)
 def _(data: bytes) -> None:
-    from labapp.representations.tfjs import importing
+    from labapp.models.representations.tfjs import importing
 
     with placed(importing.MANIFEST, data) as path:
         importing.read(path.parent)
@@ -143,7 +143,7 @@ def _(data: bytes) -> None:
 
 @target("stimuli", *sorted((ASSETS / "stimuli").glob("*/manifest.json"))[:2])
 def _(data: bytes) -> None:
-    from labapp.stimuli import library
+    from labapp.models.stimuli import library
 
     library.parse(data, Path("manifest.json"))
 
@@ -153,8 +153,8 @@ CLASSES = b"id,name,group\na,A,g\nb,B,g\n"
 
 @target("tables of stimuli", b"id,set,file,truth,prediction\np1,1,a.png,a,b\n", CLASSES)
 def _(data: bytes) -> None:
-    from labapp.stimuli import sources
-    from labapp.stimuli.sources import readable
+    from labapp.models.stimuli import sources
+    from labapp.models.stimuli.sources import readable
 
     with placed("photos.csv", data) as path:
         for name in ("classes.csv", "rows.csv", "masked.csv", "prototypes.csv"):
@@ -176,8 +176,8 @@ def _picture(kind: str) -> Callable[[], bytes]:
 
 @target("picture", _picture("PNG"), _picture("JPEG"), _picture("TIFF"), _picture("BMP"))
 def _(data: bytes) -> None:
-    from labapp.datasets.folder import pixels
-    from labapp.stimuli.pictures import native
+    from labapp.models.datasets.folder import pixels
+    from labapp.models.stimuli.pictures import native
 
     with suppress(LabappError):
         native(data, "a.png")
@@ -195,8 +195,8 @@ def _npy() -> bytes:
 
 @target("scores", _npy)
 def _(data: bytes) -> None:
-    from labapp.metrics.evaluation.scores import read
-    from labapp.stimuli.score_files import decode_scores
+    from labapp.models.metrics.evaluation.scores import read
+    from labapp.models.stimuli.score_files import decode_scores
 
     with suppress(LabappError):
         decode_scores(data, "a.npy")
@@ -206,7 +206,7 @@ def _(data: bytes) -> None:
 
 @target("codes", b"a,b\n1,2\n3.5,-4e5\n", b"1;2\n")
 def _(data: bytes) -> None:
-    from labapp.metrics.evaluation.scores import read
+    from labapp.models.metrics.evaluation.scores import read
 
     with placed("codes.csv", data) as path:
         read(path, "c")
@@ -222,7 +222,7 @@ def _(data: bytes) -> None:
 
 @target("rating table", b"unit,a,b\nu1,1,2\nu2,2,2\n", b"unit;a;b\nu1;1,5;2\n")
 def _(data: bytes) -> None:
-    from labapp.agreement.table import agree, read_table
+    from labapp.coding.agreement.table import agree, read_table
 
     with placed("a.csv", data) as path:
         table = read_table(path)
@@ -240,7 +240,7 @@ def _session() -> Path:
 
 @cache
 def _bundle() -> Path:
-    from labapp.bids.export import export
+    from labapp.session.bids.export import export
 
     return export([_session()], _session().parents[1] / "bundle", audio=False)
 
@@ -251,7 +251,7 @@ def _in_bundle(name: str) -> Callable[[], bytes]:
 
 @target("journal", lambda: (_session() / "journal.sqlite").read_bytes())
 def _(data: bytes) -> None:
-    from labapp.journal.sessions import summary
+    from labapp.record.journal.sessions import summary
     from labapp.session.recovery import recover
 
     with placed(f"golden/{rehashed.NAME}/journal.sqlite", data) as path:
@@ -261,23 +261,23 @@ def _(data: bytes) -> None:
 
 @target("parquet", _in_bundle("sub-P01/ses-1/journal.parquet"))
 def _(data: bytes) -> None:
-    from labapp.journal.arrow import rows_of
-    from labapp.journal.integrity import check_rows
+    from labapp.record.journal.arrow import rows_of
+    from labapp.record.journal.integrity import check_rows
 
     check_rows(rows_of(data, "journal.parquet"), "journal.parquet")
 
 
 @target("manifest", _in_bundle("manifest.json"))
 def _(data: bytes) -> None:
-    from labapp.bids.folder import read_manifest
+    from labapp.session.bids.folder import read_manifest
 
     read_manifest(data)
 
 
 @target("session facts", _in_bundle("sub-P01/ses-1/session.json"))
 def _(data: bytes) -> None:
-    from labapp.journal.opening import bundled_record
-    from labapp.journal.tree import FolderTree
+    from labapp.record.journal.opening import bundled_record
+    from labapp.record.journal.tree import FolderTree
 
     with placed("session.json", data) as path:
         (path.parent / "journal.parquet").write_bytes(_in_bundle("sub-P01/ses-1/journal.parquet")())
@@ -295,8 +295,8 @@ def _zip() -> bytes:
 
 @target("zip", _zip)
 def _(data: bytes) -> None:
-    from labapp.bids.verify import verify
-    from labapp.journal.describe import describe
+    from labapp.record.journal.describe import describe
+    from labapp.session.bids.verify import verify
 
     with placed("bundle.zip", data) as path:
         verify(path)
@@ -308,7 +308,7 @@ LINE = f'{{"session": "{rehashed.NAME}", "utc": "", "data": "kept", "cells": []}
 
 @target("withdrawn", LINE)
 def _(data: bytes) -> None:
-    from labapp.journal.withdrawn import withdrawal_problems, withdrawals
+    from labapp.record.journal.withdrawn import withdrawal_problems, withdrawals
 
     with placed("withdrawn.jsonl", data) as path:
         withdrawal_problems(path.parent)
@@ -317,7 +317,7 @@ def _(data: bytes) -> None:
 
 @target("exports", f'{{"bundle": "/x", "sessions": ["{rehashed.NAME}"]}}\n'.encode())
 def _(data: bytes) -> None:
-    from labapp.journal.sessions import exported_from, exports_of
+    from labapp.record.journal.sessions import exported_from, exports_of
 
     with placed("exports.jsonl", data) as path:
         exports_of(path.parent / rehashed.NAME)
@@ -325,14 +325,14 @@ def _(data: bytes) -> None:
 
 
 def _wav() -> bytes:
-    from labapp.audio.capture import wav_header
+    from labapp.record.audio.capture import wav_header
 
     return wav_header(48_000, 96) + bytes(96)
 
 
 @target("wav", _wav)
 def _(data: bytes) -> None:
-    from labapp.audio.recorded_sound import repair_wav
+    from labapp.record.audio.recorded_sound import repair_wav
 
     with placed("a.wav", data) as path:
         repair_wav(path, 48_000)
@@ -342,10 +342,10 @@ def _(data: bytes) -> None:
 def _(data: bytes) -> None:
     """A journal with something changed, chosen by the bytes, and hashed anew."""
     from labapp.analysis.folding.folded import fold
-    from labapp.bids.export import export
-    from labapp.bids.verify import verify
-    from labapp.journal.describe import describe
-    from labapp.journal.opening import SessionPlace
+    from labapp.record.journal.describe import describe
+    from labapp.record.journal.opening import SessionPlace
+    from labapp.session.bids.export import export
+    from labapp.session.bids.verify import verify
     from labapp.session.recovery import recover
 
     chance = random.Random(data)
@@ -365,14 +365,14 @@ def _(data: bytes) -> None:
 
 @target("qdpx", refi.packed_ours, lambda: refi.zipped(refi.of_another_tool()))
 def _(data: bytes) -> None:
-    from labapp.exchange import qdpx_in
+    from labapp.coding.exchange import qdpx_in
 
     qdpx_in.read(data, "a.qdpx")
 
 
 @target("qde", *(lambda n=n: refi.both()[n]["project.qde"] for n in (0, 1)))
 def _(data: bytes) -> None:
-    from labapp.exchange import qdpx_in
+    from labapp.coding.exchange import qdpx_in
 
     for files in refi.both():
         with suppress(LabappError):
@@ -381,14 +381,14 @@ def _(data: bytes) -> None:
 
 @target("qdpx note", lambda: refi.noted()[1])
 def _(data: bytes) -> None:
-    from labapp.exchange import qdpx_in
+    from labapp.coding.exchange import qdpx_in
 
     qdpx_in.read(refi.zipped({**refi.ours(), refi.noted()[0]: data}), "a.qdpx")
 
 
 @target("qdc", refi.CODEBOOK)
 def _(data: bytes) -> None:
-    from labapp.exchange import qdc
+    from labapp.coding.exchange import qdc
 
     qdc.read(data, Path("codebook.yaml"))
 

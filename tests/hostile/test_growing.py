@@ -10,13 +10,13 @@ import pytest
 import yaml
 
 from benchmarks.onnx_decoders import write
-from labapp.errors import ModelError
-from labapp.representations import card as cards
-from labapp.representations import onnx_backend
-from labapp.representations.importing import child, convert
-from labapp.representations.package import load_package
+from labapp.base.errors import ModelError
+from labapp.models.representations import card as cards
+from labapp.models.representations import onnx_backend
+from labapp.models.representations.importing import child, convert
+from labapp.models.representations.package import load_package
+from labapp.models.training import files
 from labapp.study.overview import space_of
-from labapp.training import files
 from tests.helpers.sample import sample
 from tests.hostile import graphs
 from tests.hostile.growing import GROWING, MOST_MB, MOST_S, apart, superlinear
@@ -91,8 +91,8 @@ def test_what_answered_once_is_ended_when_it_does_not_later() -> None:
 
 
 def test_a_graph_that_came_with_labapp_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    from labapp import resources
-    from labapp.representations import package
+    from labapp.base import resources
+    from labapp.models.representations import package
 
     assert package._brought(resources.models() / "sinelines" / "vae")
     assert not package._brought(resources.user_models() / "sinelines" / "vae")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-READING = "labapp/reading/"
+READING = "labapp/base/reading/"
 FUNCTIONS = frozenset(
     {
         "open", "io.open", "os.open", "json.load", "json.loads", "orjson.loads", "yaml.compose",
@@ -30,8 +30,8 @@ WAYS_IN = frozenset({"files.read_bytes", "library.read_bytes"})
 OWN = "labapp wrote it, in a place of its own"
 MEASURED = "of what was read, and so measured, before"
 ALLOWED = {
-    "labapp/datasets/concepts/shapes.py": {"h5py.File": "the published file"},
-    "labapp/access.py": {"os.open": "makes files of its own, with their rights"},
+    "labapp/models/datasets/concepts/shapes.py": {"h5py.File": "the published file"},
+    "labapp/base/access.py": {"os.open": "makes files of its own, with their rights"},
     "labapp/analysis/folding/folded.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/declared.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/design/r_script.py": {
@@ -40,7 +40,7 @@ ALLOWED = {
     "labapp/analysis/design/sources.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/items.py": {"shipped.read_bytes": "comes with the program"},
     "labapp/analysis/quotes.py": {"(folder / quote.picture).read_bytes": "just drawn"},
-    "labapp/representations/importing/memory.py": {
+    "labapp/models/representations/importing/memory.py": {
         "Path('/proc/meminfo').read_text": "the kernel's",
         "Path('/proc/self/statm').read_text": "the kernel's",
         "(_GROUP / 'memory.max').read_text": "the kernel's",
@@ -48,81 +48,88 @@ ALLOWED = {
     },
     "labapp/analysis/registration.py": {"json.loads": "of what was made in memory"},
     "labapp/analysis/registration_section.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/annotations/codebook_document.py": {"yaml.safe_load": "of a codebook that was read"},
-    "labapp/leftovers.py": {
+    "labapp/coding/annotations/codebook_document.py": {
+        "yaml.safe_load": "of a codebook that was read"
+    },
+    "labapp/base/leftovers.py": {
         "entry.read_bytes": "a registration of its own, of at most what it wrote",
         "json.loads": "a registration of its own, of at most what it wrote",
     },
-    "labapp/exchange/qdpx.py": {"zipfile.ZipFile": "writes"},
-    "labapp/explanations/building/black_box.py": {"Image.open": "of an open file, its size alone"},
+    "labapp/coding/exchange/qdpx.py": {"zipfile.ZipFile": "writes"},
+    "labapp/models/explanations/building/black_box.py": {
+        "Image.open": "of an open file, its size alone"
+    },
     "labapp/analysis/retention.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/writing_snapshots.py": {"duckdb.connect": "in memory"},
     "labapp/analysis/snapshots.py": {"pq.ParquetFile": OWN},
-    "labapp/annotations/packs.py": {"zipfile.ZipFile": "writes"},
-    "labapp/audio/pyramid.py": {"wave.open": MEASURED},
-    "labapp/audio/output.py": {"json.loads": "between two processes of ours"},
-    "labapp/audio/process.py": {"json.loads": "between two processes of ours"},
-    "labapp/audio/recorded_sound.py": {"path.open": "writes what was looked at"},
-    "labapp/audio/devices.py": {"json.loads": "the answer of PulseAudio"},
-    "labapp/audio/capture.py": {"os.open": "makes the sound files"},
-    "labapp/bids/verify.py": {"zipfile.ZipFile": "of an archive that was looked through"},
-    "labapp/bids/folder.py": {
+    "labapp/coding/annotations/packs.py": {"zipfile.ZipFile": "writes"},
+    "labapp/record/audio/pyramid.py": {"wave.open": MEASURED},
+    "labapp/record/audio/output.py": {"json.loads": "between two processes of ours"},
+    "labapp/record/audio/process.py": {"json.loads": "between two processes of ours"},
+    "labapp/record/audio/recorded_sound.py": {"path.open": "writes what was looked at"},
+    "labapp/record/audio/devices.py": {"json.loads": "the answer of PulseAudio"},
+    "labapp/record/audio/capture.py": {"os.open": "makes the sound files"},
+    "labapp/session/bids/verify.py": {"zipfile.ZipFile": "of an archive that was looked through"},
+    "labapp/session/bids/folder.py": {
         "(self.root / name).open": OWN,
         "os.open": "syncs folders",
         "zipfile.ZipFile": "writes",
     },
     "labapp/cli/main.py": {"os.open": "nothing (/dev/null)"},
-    "labapp/datasets/mnist.py": {"gzip.open": "of an open file, and so much as is needed"},
-    "labapp/documents.py": {"yaml.compose": MEASURED},
-    "labapp/durable.py": {"os.open": "syncs folders", "path.open": "the last byte, to add a line"},
-    "labapp/journal/arrow.py": {"pq.ParquetFile": MEASURED},
-    "labapp/profiles/interactive_reconstruction/results.py": {
+    "labapp/models/datasets/mnist.py": {"gzip.open": "of an open file, and so much as is needed"},
+    "labapp/base/documents.py": {"yaml.compose": MEASURED},
+    "labapp/base/durable.py": {
+        "os.open": "syncs folders",
+        "path.open": "the last byte, to add a line",
+    },
+    "labapp/record/journal/arrow.py": {"pq.ParquetFile": MEASURED},
+    "labapp/papers/interactive_reconstruction/results.py": {
         "FILE.open": "comes with the program",
         "csv.DictReader": "comes with the program",
     },
-    "labapp/representations/importing/child.py": {
+    "labapp/models/representations/importing/child.py": {
         "open": "how much memory is in use (/proc)",
         "os.open": "tries whether it is refused",
         "json.loads": "between two processes of ours",
         "np.load": "between two processes of ours, without pickles",
     },
-    "labapp/representations/importing/convert.py": {
+    "labapp/models/representations/importing/convert.py": {
         "json.loads": "between two processes of ours",
         "np.load": "between two processes of ours, without pickles",
     },
-    "labapp/journal/integrity.py": {"sqlite3.connect": "in memory"},
-    "labapp/journal/read.py": {"sqlite3.connect": "longest value limited, no view is read"},
-    "labapp/events/registry.py": {"json.loads": "of an event that was made in memory"},
-    "labapp/journal/rows.py": {
+    "labapp/record/journal/integrity.py": {"sqlite3.connect": "in memory"},
+    "labapp/record/journal/read.py": {"sqlite3.connect": "longest value limited, no view is read"},
+    "labapp/record/events/registry.py": {"json.loads": "of an event that was made in memory"},
+    "labapp/record/journal/rows.py": {
         "msgspec.json.Decoder": "a row whose length is limited",
     },
-    "labapp/training/checkpoint.py": {
+    "labapp/models/training/checkpoint.py": {
         "safetensors.safe_open": OWN,
         "json.loads": OWN,
     },
-    "labapp/report/page.py": {
+    "labapp/base/report/page.py": {
         "resources.files(package).joinpath('templates', file).read_text": "comes with the program"
     },
-    "labapp/representations/sheet_figure.py": {"path.read_bytes": OWN},
+    "labapp/models/representations/sheet_figure.py": {"path.read_bytes": OWN},
     "labapp/session/condition_assignment.py": {"sqlite3.connect": OWN},
     "labapp/session/environment.py": {"Path('/proc/sys/kernel/random/boot_id').read_text": "Linux"},
     "labapp/session/folder.py": {"probe.read_bytes": OWN},
-    "labapp/journal/write.py": {
+    "labapp/record/journal/write.py": {
         "msgspec.json.decode": "of an event that was made in memory",
         "sqlite3.connect": "the journal that is being written",
     },
     "labapp/session/network.py": {"Path('/proc/self/mountinfo').read_text": "Linux"},
     "labapp/session/private.py": {"sqlite3.connect": OWN},
     "labapp/session/runner.py": {"sqlite3.connect": OWN},
-    "labapp/simulation/simulation_job.py": {"tarfile.open": "between processes of ours"},
-    "labapp/stimuli/masking.py": {
+    "labapp/session/simulation/simulation_job.py": {"tarfile.open": "between processes of ours"},
+    "labapp/models/stimuli/masking.py": {
         "json.loads": "comes with the program",
         "(assets() / 'colour_maps.json').read_text": "comes with the program",
     },
-    "labapp/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
+    "labapp/models/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
     "labapp/study/instruments/scoring.py": {"path.read_bytes": "comes with the program"},
-    "labapp/transcription/child.py": {"json.loads": "between two processes of ours"},
-    "labapp/transcription/session.py": {"json.loads": "between two processes of ours"},
+    "labapp/coding/transcription/child.py": {"json.loads": "between two processes of ours"},
+    "labapp/coding/transcription/session.py": {"json.loads": "between two processes of ours"},
     "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},
     "labapp/ui/doctor.py": {"json.loads": "between processes of ours"},
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
@@ -169,7 +176,7 @@ def test_every_other_call_is_listed() -> None:
         if not name.startswith(READING) and (calls := reading_calls(path)):
             found[name] = calls
     assert found == {name: set(calls) for name, calls in ALLOWED.items() if calls}, (
-        "read files by labapp.reading, which has limits; or list the call in ALLOWED, with why"
+        "read files by labapp.base.reading, which has limits; or list the call in ALLOWED, with why"
     )
 
 

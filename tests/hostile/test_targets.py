@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.errors import LabappError
+from labapp.base.errors import LabappError
 from tests.hostile.targets import TARGETS, fuzz
 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.gz"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from labapp.events.commands import AskToLeave, ConfirmSkip, SkipStage, StayHere, TakeBackSkip
+from labapp.record.events.commands import AskToLeave, ConfirmSkip, SkipStage, StayHere, TakeBackSkip
 
 UNDOING = st.one_of(
     st.builds(SkipStage),

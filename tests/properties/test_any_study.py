@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
-from labapp.errors import StudyError
-from labapp.journal.integrity import check_journal
-from labapp.plugins.part import TrialsPart
+from labapp.base.errors import StudyError
+from labapp.record.journal.integrity import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.recovery import read_verified_events
-from labapp.simulation.person import FAST
-from labapp.simulation.simulation_job import simulate
+from labapp.session.simulation.person import FAST
+from labapp.session.simulation.simulation_job import simulate
 from labapp.study.overview import check
+from labapp.study.plugins.part import TrialsPart
 from tests.helpers import concepts, stimuli
 from tests.helpers.judging import SET_OF
 from tests.helpers.rooms import decoder_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import (
+from labapp.models.stimuli import interventions
+from labapp.record.events.commands import (
     Begin,
     Command,
     Next,
@@ -16,7 +17,6 @@ from labapp.events.commands import (
     TakeBackSkip,
     Tick,
 )
-from labapp.stimuli import interventions
 from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,

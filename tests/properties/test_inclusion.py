@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import (
+from labapp.record.events.commands import (
     Command,
     DeclineConsent,
     EndSession,

@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import Begin, Command, HandIn, Next, Pause, Resume, ShowQuestion, Tick
+from labapp.record.events.commands import (
+    Begin,
+    Command,
+    HandIn,
+    Next,
+    Pause,
+    Resume,
+    ShowQuestion,
+    Tick,
+)
 from labapp.tasks.judging import performance
 from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import Back, Command, Next, Pause, Resume, StayHere, TakeBackSkip
+from labapp.record.events.commands import Back, Command, Next, Pause, Resume, StayHere, TakeBackSkip
 from labapp.session.machine import SessionMachine
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import (
+from labapp.record.events.commands import (
     AddFlag,
     AddNote,
     Back,

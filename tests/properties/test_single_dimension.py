@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import Begin, Command, HandIn, Next, Pause, Resume, ShowQuestion, Tick
+from labapp.record.events.commands import (
+    Begin,
+    Command,
+    HandIn,
+    Next,
+    Pause,
+    Resume,
+    ShowQuestion,
+    Tick,
+)
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.state import RATINGS
 from tests.helpers.play_single import SPACE, SinglePlay, single_part

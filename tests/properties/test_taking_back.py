@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 import pytest
 
-from labapp.events import Event
-from labapp.events.commands import (
+from labapp.record.events import Event
+from labapp.record.events.commands import (
     AskToLeave,
     Command,
     EndSession,
@@ -25,9 +25,9 @@ from labapp.events.commands import (
     TakeBackSkip,
     Tick,
 )
-from labapp.plugins import registry
-from labapp.plugins.part import TrialsPart
 from labapp.session.machine import TAKE_BACK_NS, SessionMachine
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import TrialsPart
 from labapp.tasks.concept_repair.events import RepairDone, SetConcept, TickPair
 from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import JudgingTask

@@ -7,7 +7,16 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events.commands import Begin, Command, Next, Pause, Resume, StayHere, TakeBackSkip, Tick
+from labapp.record.events.commands import (
+    Begin,
+    Command,
+    Next,
+    Pause,
+    Resume,
+    StayHere,
+    TakeBackSkip,
+    Tick,
+)
 from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part

@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.events import Event
-from labapp.events.commands import Pause, Resume
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
+from labapp.record.events import Event
+from labapp.record.events.commands import Pause, Resume
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import (
+    SegmentStarted,
+    SessionPaused,
+    SessionResumed,
+    WindowFocus,
+)
 from labapp.tasks.reconstruction.events import MoveDial, SelectDial
 from tests.helpers.play import NS, Play, stage_machine
 

@@ -11,11 +11,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from labapp.analysis import load
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.errors import LabappError
-from labapp.journal.opening import open_record
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base.errors import LabappError
+from labapp.record.journal.opening import open_record
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.scoring import RULES

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp.explanations.building import build
+from labapp.models.explanations.building import build
+from labapp.models.stimuli import library
 from labapp.session.recovery import finished, read_verified_events
-from labapp.stimuli import library
 from tests.recipes.conftest import Follow
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from labapp.metrics.registry import METRICS
+from labapp.models.metrics.registry import METRICS
 from tests.recipes.conftest import Follow
 
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from statistics import fmean
 
-from labapp.bids.verify import verify
+from labapp.session.bids.verify import verify
 from tests.helpers.recipes import Recipe
 from tests.recipes.conftest import Follow
 

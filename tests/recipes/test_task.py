@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.plugins import registry
+from labapp.study.plugins import registry
 from labapp.testing import problems_of
 from tests.helpers.installed import on_path
 from tests.helpers.recipes import Recipe

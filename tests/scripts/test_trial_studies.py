@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
+from labapp.base import resources
 from labapp.session.gate import gate
 from scripts import concept_hands, trial_keyboard, trial_questions
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from labapp.events.commands import ConfirmSkip, SkipStage
+from labapp.record.events.commands import ConfirmSkip, SkipStage
 from labapp.session.opening import OpenSession
 from tests.helpers.disks import SmallDisk, small_disk
 from tests.session.sessions import opened, settle

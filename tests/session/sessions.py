@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from labapp.clock import Clock, FakeClock
-from labapp.events import Event, Source, UnstampedEvent
-from labapp.events.lifecycle import SessionPlanned
-from labapp.journal.write import Journal
+from labapp.base.clock import Clock, FakeClock
+from labapp.record.events import Event, Source, UnstampedEvent
+from labapp.record.events.lifecycle import SessionPlanned
+from labapp.record.journal.write import Journal
 from labapp.session import new_folder, opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies

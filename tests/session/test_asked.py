@@ -19,12 +19,12 @@ import labapp.analysis
 from labapp.analysis import language
 from labapp.analysis.attention import attention
 from labapp.analysis.questionnaire_sections import questionnaires
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.events import Source
-from labapp.events.commands import Next, Resume
-from labapp.report.page import speaking
+from labapp.base.report.page import speaking
+from labapp.record.events import Source
+from labapp.record.events.commands import Next, Resume
 from labapp.session import opening
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
@@ -34,7 +34,7 @@ from tests.session.sessions import opened, part_of, surroundings
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.tasks.questionnaire.commands import Answer
 from tests.session.sessions import opened
 session = opened(Path(sys.argv[1]), study=sys.argv[2], cells=("hint: with #1",))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import SessionError
-from labapp.events import Source
-from labapp.events.commands import EndSession, Unblind
-from labapp.journal.describe import describe
-from labapp.journal.outline import outline
-from labapp.journal.read import read_rows
-from labapp.journal.sessions import summary
+from labapp.base.errors import SessionError
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Unblind
+from labapp.record.journal.describe import describe
+from labapp.record.journal.outline import outline
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.sessions import summary
 from labapp.session.opening import OpenSession, resume
 from labapp.session.recovery import read_verified_events
 from tests.session.sessions import opened, surroundings

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from labapp.events import Source
-from labapp.events.commands import Command, Next, Pause, Resume, SkipStage
-from labapp.journal.integrity import check_journal
-from labapp.journal.outline import outline
-from labapp.journal.read import read_rows
+from labapp.record.events import Source
+from labapp.record.events.commands import Command, Next, Pause, Resume, SkipStage
+from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.outline import outline
+from labapp.record.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events
 from tests.helpers.skips import skip_stage

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bids.verify import verify
-from labapp.events import Event, Source
-from labapp.events.commands import Next, Resume
-from labapp.journal.integrity import check_journal
-from labapp.journal.read import read_rows
-from labapp.plugins.part import TrialsPart
+from labapp.models.stimuli.library import StimulusSet
+from labapp.record.events import Event, Source
+from labapp.record.events.commands import Next, Resume
+from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import read_rows
 from labapp.session import opening
+from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
-from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import pictures_of
+from labapp.study.plugins.part import TrialsPart
 from labapp.tasks.concept_repair.events import RepairDone, SetConcept, TickNothing
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair

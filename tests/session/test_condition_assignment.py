@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.clock import FakeClock
-from labapp.errors import DataFolderError, ParticipantTaken, StudyFull
-from labapp.events import Event
-from labapp.events.commands import DeclineConsent, EndSession, Resume
-from labapp.journal.layout import MAKING
+from labapp.base.clock import FakeClock
+from labapp.base.errors import DataFolderError, ParticipantTaken, StudyFull
+from labapp.record.events import Event
+from labapp.record.events.commands import DeclineConsent, EndSession, Resume
+from labapp.record.journal.layout import MAKING
 from labapp.session import condition_assignment, folder, new_folder, opening
 from labapp.session.condition_assignment import (
     held_counts,

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.errors import RecordError, StudyFull, UsageError
-from labapp.journal.decisions import decision_problems, decisions
-from labapp.journal.layout import DECISIONS
-from labapp.journal.session_index import SessionIndex
-from labapp.journal.sessions import list_problems, summary
+from labapp.base.errors import RecordError, StudyFull, UsageError
+from labapp.record.journal.decisions import decision_problems, decisions
+from labapp.record.journal.layout import DECISIONS
+from labapp.record.journal.session_index import SessionIndex
+from labapp.record.journal.sessions import list_problems, summary
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
 from labapp.session.deciding import decide_by_hand
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.simulation_job import simulate_study
 from labapp.study.loading import LoadedStudy
 from tests.analysis.test_report import Page
 from tests.session.test_slots import slotted

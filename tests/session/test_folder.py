@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp import durable
-from labapp.bids.export import export
-from labapp.clock import NS, FakeClock
-from labapp.errors import (
+from labapp.base import durable
+from labapp.base.clock import NS, FakeClock
+from labapp.base.errors import (
     DataFolderError,
     JournalFull,
     ModelError,
@@ -25,12 +24,13 @@ from labapp.errors import (
     SessionBusy,
     SessionError,
 )
-from labapp.events import Source
-from labapp.events.commands import Pause, Resume
-from labapp.journal.layout import MAKING
-from labapp.journal.sessions import list_sessions
-from labapp.journal.write import Journal
+from labapp.record.events import Source
+from labapp.record.events.commands import Pause, Resume
+from labapp.record.journal.layout import MAKING
+from labapp.record.journal.sessions import list_sessions
+from labapp.record.journal.write import Journal
 from labapp.session import folder, new_folder, opening
+from labapp.session.bids.export import export
 from labapp.session.folder import SessionFolder
 from labapp.session.overview import next_free
 from labapp.session.private import Consent, check_private, consents, store_consent

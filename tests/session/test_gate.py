@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from labapp.base.errors import StudyError, faults_of
 from labapp.cli.planning import _contrasts, _preregister
-from labapp.errors import StudyError, faults_of
-from labapp.planning.plan import plan
+from labapp.models.stimuli.library import MANIFEST
 from labapp.session.gate import gate, look_at
-from labapp.simulation.simulation_job import checked
-from labapp.stimuli.library import MANIFEST
+from labapp.session.planning.plan import plan
+from labapp.session.simulation.simulation_job import checked
 from labapp.study import loading
 from labapp.ui.starting import RunOptions, open_new
 from tests.analysis.test_checking import PLAN

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp.clock import NS, FakeClock, SessionClock
-from labapp.events import Event
+from labapp.base.clock import NS, FakeClock, SessionClock
+from labapp.record.events import Event
 from labapp.session.heartbeat import Heartbeat, Standstill
 from labapp.session.resuming import continued_clock
 
@@ -93,7 +93,7 @@ def test_a_time_of_day_that_is_set_is_told_once_by_how_much() -> None:
 
 PROGRAM = """\
 import os, sys, time
-from labapp.clock import SessionClock
+from labapp.base.clock import SessionClock
 from labapp.session.heartbeat import BEAT_S, Heartbeat, OtherProcess
 other = []
 heart = Heartbeat(SessionClock(), lambda: other.append(OtherProcess()) or other[0])
@@ -231,5 +231,5 @@ def test_a_time_of_day_that_is_set_does_not_move_the_utc_of_a_session(
         def now(cls, tz: tzinfo | None = None) -> Asked:
             raise AssertionError("nobody asks it again")
 
-    monkeypatch.setattr("labapp.clock.datetime", Asked)
+    monkeypatch.setattr("labapp.base.clock.datetime", Asked)
     assert 0 <= (clock.utc() - before).total_seconds() < 5

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis.tables import load as load_tables
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.errors import SessionError
-from labapp.events import Event, Source
-from labapp.events.commands import HandIn, Next, Resume
-from labapp.journal.describe import describe
-from labapp.journal.integrity import check_journal
+from labapp.base.errors import SessionError
+from labapp.record.events import Event, Source
+from labapp.record.events.commands import HandIn, Next, Resume
+from labapp.record.journal.describe import describe
+from labapp.record.journal.integrity import check_journal
 from labapp.session import opening, resuming
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events, recover
 from labapp.tasks.single_dimension.events import Choose, Rate
@@ -127,7 +127,7 @@ def test_what_is_no_stage_goes_on(tmp_path: Path, part: str) -> None:
 
 
 def test_a_pause_restarts_nothing(tmp_path: Path) -> None:
-    from labapp.events.commands import Pause
+    from labapp.record.events.commands import Pause
 
     session = at(tmp_path, "restart_stage", "stage-1")
     skip_question(session.runner)

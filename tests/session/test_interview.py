@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from labapp.clock import NS
-from labapp.errors import StudyError
-from labapp.events import Source
-from labapp.events.commands import (
+from labapp.base.clock import NS
+from labapp.base.errors import StudyError
+from labapp.record.events import Source
+from labapp.record.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
@@ -24,11 +24,11 @@ from labapp.events.commands import (
     Resume,
     SkipStage,
 )
-from labapp.events.moderation import NoteCorrected
+from labapp.record.events.moderation import NoteCorrected
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
 from labapp.session.recovery import read_verified_events
-from labapp.simulation.simulation_job import simulate
+from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import load
 from labapp.study.overview import check, notices
 from labapp.tasks.interview.events import AskQuestion, EndInterview

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from labapp.clock import FakeClock, SessionClock
-from labapp.errors import JournalError, JournalFull
-from labapp.events import Event, Source, UnstampedEvent
-from labapp.events.lifecycle import NoteAdded, WindowFocus
-from labapp.events.questionnaires import ResponseChanged
-from labapp.journal import write as module
-from labapp.journal.integrity import check_chain
-from labapp.journal.read import LONGEST, read_rows
-from labapp.journal.write import Journal
+from labapp.base.clock import FakeClock, SessionClock
+from labapp.base.errors import JournalError, JournalFull
+from labapp.record.events import Event, Source, UnstampedEvent
+from labapp.record.events.lifecycle import NoteAdded, WindowFocus
+from labapp.record.events.questionnaires import ResponseChanged
+from labapp.record.journal import write as module
+from labapp.record.journal.integrity import check_chain
+from labapp.record.journal.read import LONGEST, read_rows
+from labapp.record.journal.write import Journal
 from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.disks import SmallDisk
 

@@ -11,19 +11,19 @@ import pytest
 
 from labapp.analysis.deviations import fold_deviations
 from labapp.analysis.session_totals import fold_totals
-from labapp.audio import devices
-from labapp.audio.devices import Device, MicrophoneFinder
-from labapp.audio.recorder import Recorder, next_take
-from labapp.clock import NS, Clock, FakeClock
-from labapp.errors import AudioError
-from labapp.events import payload_of
-from labapp.events.commands import DeclineConsent
-from labapp.journal.opening import open_record
+from labapp.base.clock import NS, Clock, FakeClock
+from labapp.base.errors import AudioError
+from labapp.record.audio import devices
+from labapp.record.audio.devices import Device, MicrophoneFinder
+from labapp.record.audio.recorder import Recorder, next_take
+from labapp.record.events import payload_of
+from labapp.record.events.commands import DeclineConsent
+from labapp.record.journal.opening import open_record
 from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession
 from labapp.session.recovery import read_verified_events
-from tests.audio.fakes import DEVICE, Plug, Watcher
+from tests.record.audio.fakes import DEVICE, Plug, Watcher
 from tests.session.sessions import opened, spin, surroundings
 from tests.session.test_resume import drop
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
-from labapp.representations.package import files_of
+from labapp.base import resources
+from labapp.models.representations.package import files_of
 from labapp.session.models import WarmDecoders, load_warm
 from tests.helpers.formulas import formula_decoder
 

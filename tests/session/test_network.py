@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.journal.read import read_rows
+from labapp.record.journal.read import read_rows
 from labapp.session import network
 from labapp.session.network import _listed, _mounted, kind_of, network_drive
 from labapp.ui import doctor

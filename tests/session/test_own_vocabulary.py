@@ -9,13 +9,13 @@ from typing import ClassVar, Literal
 
 import pytest
 
-from labapp.events import Event, Payload, UnstampedEvent, registry
-from labapp.events.commands import AskToLeave, Begin, Command, Pause, Tick
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import SegmentStarted
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
+from labapp.record.events import Event, Payload, UnstampedEvent, registry
+from labapp.record.events.commands import AskToLeave, Begin, Command, Pause, Tick
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import SegmentStarted
 from labapp.session.machine import SessionMachine, SessionState
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
 
 
 class BellPart(PlannedPart):

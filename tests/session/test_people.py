@@ -16,18 +16,18 @@ from labapp.analysis.analyze import analyze
 from labapp.analysis.participation import flow_of
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.clock import FakeClock
-from labapp.errors import BundleError, RecordError, SessionError, StudyFull
-from labapp.journal.sessions import list_sessions
+from labapp.base.clock import FakeClock
+from labapp.base.errors import BundleError, RecordError, SessionError, StudyFull
+from labapp.record.journal.sessions import list_sessions
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import held_counts, people_of, preview
 from labapp.session.deciding import decide_by_hand
 from labapp.session.new_folder import refuse_taken
 from labapp.session.overview import overview
+from labapp.session.simulation import simulation_job
+from labapp.session.simulation.simulation_job import Decoders, simulate, simulate_study
 from labapp.session.withdrawal import withdraw
-from labapp.simulation import simulation_job
-from labapp.simulation.simulation_job import Decoders, simulate, simulate_study
 from labapp.study.loading import LoadedStudy
 from labapp.ui.moderator.wording import people_text
 from labapp.ui.session_lists import Reader

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labapp.events import Event, Source
-from labapp.events.commands import Next, Pause, Resume
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.representations.decoding import Array, Decoder, decode_one, decode_rows
+from labapp.models.representations.decoding import Array, Decoder, decode_one, decode_rows
+from labapp.record.events import Event, Source
+from labapp.record.events.commands import Next, Pause, Resume
+from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from labapp import durable
 from labapp.analysis.sources import PILOTS
 from labapp.analysis.tables import load as tables_of
-from labapp.annotations.places import annotations_folder
-from labapp.bids.export import export
+from labapp.base import durable
+from labapp.base.errors import BundleError, ParticipantTaken, RecordError, UsageError
+from labapp.base.resources import pilot_root
 from labapp.cli.main import app
-from labapp.errors import BundleError, ParticipantTaken, RecordError, UsageError
-from labapp.journal.comments import add_comment, forget_comments
-from labapp.journal.decisions import moves
-from labapp.journal.describe import line as describe_line
-from labapp.journal.session_index import SessionIndex
-from labapp.journal.sessions import list_problems, list_sessions, summary
-from labapp.resources import pilot_root
+from labapp.coding.annotations.places import annotations_folder
+from labapp.record.journal.comments import add_comment, forget_comments
+from labapp.record.journal.decisions import moves
+from labapp.record.journal.describe import line as describe_line
+from labapp.record.journal.session_index import SessionIndex
+from labapp.record.journal.sessions import list_problems, list_sessions, summary
 from labapp.session import deciding
+from labapp.session.bids.export import export
 from labapp.session.condition_assignment import held_counts, people_of, session_states
 from labapp.session.deciding import decide_by_hand, move_pilot
 from labapp.session.folder import next_free, next_pilot, taken
@@ -240,7 +240,7 @@ def test_a_move_that_is_killed_anywhere_loses_nothing(
         return change
 
     with monkeypatch.context() as patched:
-        patched.setattr("labapp.durable.add_line", counting(durable.add_line))
+        patched.setattr("labapp.base.durable.add_line", counting(durable.add_line))
         patched.setattr(Path, "rename", counting(Path.rename))
         patched.setattr(deciding, "forget_comments", counting(forget_comments))
         with suppress(KeyboardInterrupt):

@@ -8,17 +8,25 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis import load
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.clock import NS, Clock, FakeClock
-from labapp.errors import AudioError, SessionError
-from labapp.events import Source
-from labapp.events.commands import AddNote, EndSession, Reopen, Resume, Skip, StayHere, TakeBackSkip
-from labapp.events.lifecycle import InclusionDecided
-from labapp.journal.opening import open_record
-from labapp.journal.sessions import list_sessions
-from labapp.journal.withdrawn import withdrawals
+from labapp.base.clock import NS, Clock, FakeClock
+from labapp.base.errors import AudioError, SessionError
+from labapp.record.events import Source
+from labapp.record.events.commands import (
+    AddNote,
+    EndSession,
+    Reopen,
+    Resume,
+    Skip,
+    StayHere,
+    TakeBackSkip,
+)
+from labapp.record.events.lifecycle import InclusionDecided
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.sessions import list_sessions
+from labapp.record.journal.withdrawn import withdrawals
 from labapp.session import opening
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import session_states
 from labapp.session.opening import EmitBody, OpenSession
 from labapp.session.recovery import finished, read_verified_events, recover

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from labapp.audio.capture import WavWriter
-from labapp.audio.recorder import Recorder
-from labapp.bids.verify import verify
-from labapp.errors import RecordError, SessionError, StudyError
-from labapp.events import Source
-from labapp.events.commands import EndSession, Resume
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.events.voice import AudioBlock, AudioStarted
-from labapp.journal.integrity import check_journal
-from labapp.journal.opening import open_record
-from labapp.journal.sessions import list_sessions
+from labapp.base.errors import RecordError, SessionError, StudyError
+from labapp.record.audio.capture import WavWriter
+from labapp.record.audio.recorder import Recorder
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Resume
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.events.voice import AudioBlock, AudioStarted
+from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.sessions import list_sessions
 from labapp.session import opening, resuming
+from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events, recover
 from labapp.study.loading import load
@@ -160,7 +160,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
 
 
 def test_killed_while_paused(tmp_path: Path) -> None:
-    from labapp.events.commands import Pause
+    from labapp.record.events.commands import Pause
 
     killed = at_stage_one(tmp_path)
     killed.runner.send(Pause("break"), Source.MODERATOR)

@@ -11,15 +11,23 @@ from typing import Any
 
 import pytest
 
-from labapp.audio.devices import Device
-from labapp.clock import FakeClock
-from labapp.errors import AudioError, JournalError, NoMicrophone
-from labapp.events import Source
-from labapp.events.commands import AddNote, Command, DeclineConsent, EndSession, Next, Pause, Resume
-from labapp.events.lifecycle import WindowFocus
-from labapp.journal import write as journal_module
-from labapp.journal.integrity import check_journal
-from labapp.journal.read import read_rows
+from labapp.base.clock import FakeClock
+from labapp.base.errors import AudioError, JournalError, NoMicrophone
+from labapp.record.audio.devices import Device
+from labapp.record.events import Source
+from labapp.record.events.commands import (
+    AddNote,
+    Command,
+    DeclineConsent,
+    EndSession,
+    Next,
+    Pause,
+    Resume,
+)
+from labapp.record.events.lifecycle import WindowFocus
+from labapp.record.journal import write as journal_module
+from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis.tables import load as load_tables
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.events import Source
-from labapp.events.commands import ConfirmSkip, Resume, SkipStage, TakeBackSkip
-from labapp.plugins.part import PlannedPart, section_of, sections_of
+from labapp.record.events import Source
+from labapp.record.events.commands import ConfirmSkip, Resume, SkipStage, TakeBackSkip
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.allocation import variants
 from labapp.study.overview import prior_of, space_of
+from labapp.study.plugins.part import PlannedPart, section_of, sections_of
 from tests.helpers.skips import skip_question
 from tests.session.sessions import opened, part_of
 from tests.session.test_resume import drop, go_on

@@ -12,18 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis import load
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.errors import StudyFull
-from labapp.events.commands import EndSession, Resume
-from labapp.planning.thresholds import fold, people
+from labapp.base.errors import StudyFull
+from labapp.record.events.commands import EndSession, Resume
 from labapp.session import condition_assignment, opening
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
 from labapp.session.coverage import Allocation, coverage
 from labapp.session.overview import overview
+from labapp.session.planning.thresholds import fold, people
 from labapp.session.recovery import recover
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.allocation import Slot
 from labapp.study.loading import LoadedStudy

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bids.verify import verify
-from labapp.clock import FakeClock
-from labapp.errors import StimuliError
-from labapp.events import payload_of
-from labapp.events.commands import Next
-from labapp.events.stimuli import StimuliStored
-from labapp.journal.read import read_rows
+from labapp.base.clock import FakeClock
+from labapp.base.errors import StimuliError
+from labapp.models.stimuli.library import StimulusSet
+from labapp.record.events import payload_of
+from labapp.record.events.commands import Next
+from labapp.record.events.stimuli import StimuliStored
+from labapp.record.journal.read import read_rows
 from labapp.session import opening
+from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events
-from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
 from labapp.study.loading import load
 from labapp.study.plan import pictures_of

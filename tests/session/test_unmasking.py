@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp.bids.verify import verify
-from labapp.clock import FakeClock
-from labapp.errors import StimuliError
-from labapp.events import Event, Source, payload_of
-from labapp.events.commands import Next, Pause, Resume
-from labapp.events.lifecycle import InclusionDecided
-from labapp.events.stimuli import StimuliStored
-from labapp.journal.integrity import check_journal
-from labapp.journal.read import read_rows
+from labapp.base.clock import FakeClock
+from labapp.base.errors import StimuliError
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Logits, Photo
+from labapp.models.stimuli.masking import Masking
+from labapp.record.events import Event, Source, payload_of
+from labapp.record.events.commands import Next, Pause, Resume
+from labapp.record.events.lifecycle import InclusionDecided
+from labapp.record.events.stimuli import StimuliStored
+from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import read_rows
 from labapp.session import opening
+from labapp.session.bids.verify import verify
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import Masking
 from labapp.study.plan import pictures_of
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
@@ -226,15 +226,15 @@ def test_what_the_set_says_goes_before_the_model_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, str]] = []
-    model = ModuleType("labapp.explanations.masked")
+    model = ModuleType("labapp.models.explanations.masked")
 
     def answers(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> list[Logits]:
         asked.append((photo.id, method))
         return [(0.0, 1.0)] * len(masking.percents)
 
     model.outputs = answers  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "labapp.explanations.masked", model)
-    monkeypatch.setattr("labapp.explanations.masked", model, raising=False)
+    monkeypatch.setitem(sys.modules, "labapp.models.explanations.masked", model)
+    monkeypatch.setattr("labapp.models.explanations.masked", model, raising=False)
     found = made(tmp_path)
     photo = found.manifest.photos[0]
     assert predict_masked(found, Masking((5.0, 60.0)), photo, "edge")[0] != (0.0, 1.0)

@@ -8,22 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from labapp.annotations.handed_out import note_handed_out
-from labapp.annotations.ledger import Ledger
-from labapp.annotations.places import annotations_folder, rater_file
-from labapp.audio.capture import wav_header
-from labapp.audio.pyramid import pyramid_of
-from labapp.audio.wav_samples import WavSamples
-from labapp.bids.export import export
-from labapp.clock import FakeClock
-from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
-from labapp.events.commands import EndSession
-from labapp.journal import anchor
-from labapp.journal.layout import EXPORTS, LEAVING, WITHDRAWN
-from labapp.journal.opening import open_record, places
-from labapp.journal.sessions import list_problems, list_sessions
-from labapp.journal.withdrawn import Withdrawal, withdrawal_problems, withdrawals
+from labapp.base.clock import FakeClock
+from labapp.base.errors import (
+    DataFolderError,
+    ParticipantTaken,
+    RecordError,
+    SessionBusy,
+    SessionError,
+)
+from labapp.coding.annotations.handed_out import note_handed_out
+from labapp.coding.annotations.ledger import Ledger
+from labapp.coding.annotations.places import annotations_folder, rater_file
+from labapp.record.audio.capture import wav_header
+from labapp.record.audio.pyramid import pyramid_of
+from labapp.record.audio.wav_samples import WavSamples
+from labapp.record.events.commands import EndSession
+from labapp.record.journal import anchor
+from labapp.record.journal.layout import EXPORTS, LEAVING, WITHDRAWN
+from labapp.record.journal.opening import open_record, places
+from labapp.record.journal.sessions import list_problems, list_sessions
+from labapp.record.journal.withdrawn import Withdrawal, withdrawal_problems, withdrawals
 from labapp.session import folder, opening
+from labapp.session.bids.export import export
 from labapp.session.opening import OpenSession
 from labapp.session.private import consents
 from labapp.session.withdrawal import withdraw

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.balance import measured
-from labapp.errors import StudyFull
+from labapp.base.errors import StudyFull
 from labapp.study.allocation import Slot, Slots, cell_name, in_order, rows_of
 from labapp.study.design import Design, Order
 

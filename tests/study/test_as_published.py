@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from labapp import resources
-from labapp.errors import StudyError
+from labapp.base import resources
+from labapp.base.errors import StudyError
 from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.flow import StagesItem, items_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import StudyError, faults_of
+from labapp.base.errors import StudyError, faults_of
 from labapp.study.loading import load
 from labapp.study.overview import check_all, notices
 from tests.helpers.own_questionnaires import BEFORE, STUDY, USE, conditional_study

@@ -14,16 +14,16 @@ from typer.testing import CliRunner
 
 from labapp.analysis import load
 from labapp.analysis.report import report
-from labapp.bids.export import export
-from labapp.bids.verify import verify
+from labapp.base.errors import LabappError, StudyError, UsageError
 from labapp.cli.main import app
-from labapp.errors import LabappError, StudyError, UsageError
-from labapp.plugins.texts import pages as pages_of
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.authoring import new_study, texts_to_read
 from labapp.study.examining import UNTRANSLATED
 from labapp.study.overview import check, check_all, notices
+from labapp.study.plugins.texts import pages as pages_of
 from labapp.study.translating import lacking
 from labapp.ui.strings import strings_of
 

@@ -18,14 +18,14 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from labapp.errors import StudyError
-from labapp.plugins import registry
-from labapp.stimuli import library, pictures
-from labapp.stimuli.check import reference_pairs, reserved
-from labapp.stimuli.library import StimulusSet
+from labapp.base.errors import StudyError
+from labapp.models.stimuli import library, pictures
+from labapp.models.stimuli.check import reference_pairs, reserved
+from labapp.models.stimuli.library import StimulusSet
 from labapp.study import loading, plan, planner
 from labapp.study.allocation import variants
 from labapp.study.parts import PagesPart
+from labapp.study.plugins import registry
 from labapp.tasks.concept_repair.examples import ConceptExamplesPart
 from labapp.tasks.concept_repair.plan import PERFECT, ConceptGridPart, ConceptRepairPart
 from tests.helpers import concepts, stimuli

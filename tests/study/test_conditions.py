@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import StudyError
-from labapp.plugins.part import RepresentationPart
+from labapp.base.errors import StudyError
 from labapp.study import conditions, loading, planner
 from labapp.study.overview import check, prior_of, space_of
 from labapp.study.parts import BreakPart
 from labapp.study.plan import Plan
+from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from tests.helpers.beside import put_beside
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import StudyError
+from labapp.base.errors import StudyError
 from labapp.study import loading
 from labapp.study.design import Design
 from labapp.study.schema import Study

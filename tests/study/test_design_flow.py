@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import SessionError, StudyError
-from labapp.plugins.part import with_trials
+from labapp.base.errors import SessionError, StudyError
 from labapp.study import allocation, loading, planner
 from labapp.study.design import Design
 from labapp.study.overview import check, check_all, notices, prior_of, space_of
 from labapp.study.plan import Plan, to_rows
+from labapp.study.plugins.part import with_trials
 from tests.helpers.beside import put_beside
 
 STUDY = """\

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.errors import StudyError
-from labapp.plugins import texts
-from labapp.stimuli import library
-from labapp.stimuli.library import StimulusSet
+from labapp.base.errors import StudyError
+from labapp.models.stimuli import library
+from labapp.models.stimuli.library import StimulusSet
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.parts import PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
+from labapp.study.plugins import texts
 from labapp.tasks.judging import performance
 from labapp.tasks.judging.plan import DISTINCTION, JudgingPart, MethodPart, PlannedPhoto
 from tests.helpers import stimuli

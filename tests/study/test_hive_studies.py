@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
-from labapp.plugins import texts
-from labapp.stimuli import library
-from labapp.stimuli.library import StimulusSet
+from labapp.base import resources
+from labapp.models.stimuli import library
+from labapp.models.stimuli.library import StimulusSet
 from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
 from labapp.study.parts import PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
+from labapp.study.plugins import texts
 from labapp.tasks.judging.performance import compute, values
 from labapp.tasks.judging.plan import (
     JudgingPart,

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
 from labapp.analysis import checking
-from labapp.annotations.codebook_document import codebook_from
-from labapp.errors import AnnotationError, StimuliError, faults_of
-from labapp.reading import tables
+from labapp.base import resources
+from labapp.base.errors import AnnotationError, StimuliError, faults_of
+from labapp.base.reading import tables
+from labapp.coding.annotations.codebook_document import codebook_from
+from labapp.models.stimuli.library import parse
 from labapp.session.gate import look_at
-from labapp.stimuli.library import parse
 from tests.helpers.beside import put_beside
 from tests.helpers.mistakes import EASE, FILES
 from tests.study.test_mistakes import DESIGNED

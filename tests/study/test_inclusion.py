@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
-from labapp.events.trials import TrialEnded
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartStarted
+from labapp.record.events.trials import TrialEnded
 from labapp.study.inclusion import Achieved, Tally, achieved, decide
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart
 from labapp.study.rules import Inclusion
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import PlannedPhoto

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from labapp import resources
-from labapp.errors import StudyError
+from labapp.base import resources
+from labapp.base.errors import StudyError
 from labapp.study import loading
 from labapp.study.instruments import Choice, Choices, Instrument, Written
 from labapp.study.parts import QuestionnairePart

@@ -10,17 +10,17 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from labapp import resources
 from labapp.analysis.language import FILE as REPORT  # the English of both is in the code
+from labapp.base import resources
+from labapp.base.errors import StudyError
 from labapp.cli.main import app
-from labapp.errors import StudyError
-from labapp.journal.integrity import check_journal
-from labapp.plugins import texts
+from labapp.record.journal.integrity import check_journal
 from labapp.session.recovery import finished, read_verified_events
-from labapp.simulation.person import FAST
-from labapp.simulation.simulation_job import simulate
+from labapp.session.simulation.person import FAST
+from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check
+from labapp.study.plugins import texts
 from labapp.ui.language import FILE as MODERATOR
 from labapp.ui.strings import strings_of
 from tests.helpers.beside import put_beside

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from labapp.base.errors import Fault, StudyError, faults_of
 from labapp.cli.main import app
-from labapp.errors import Fault, StudyError, faults_of
-from labapp.plugins.texts import pages
 from labapp.study import loading
 from labapp.study.overview import check, check_all
+from labapp.study.plugins.texts import pages
 from tests.helpers.mistakes import EASE, MISTAKES, STUDY, Planted, write
 
 IN_ORDER = {

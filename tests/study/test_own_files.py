@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from labapp import resources
+from labapp.base import resources
+from labapp.base.errors import StudyError
 from labapp.cli.main import app
-from labapp.errors import StudyError
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.authoring import new_study
 from labapp.study.overview import check

@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from benchmarks.onnx_decoders import write
-from labapp import resources
-from labapp.errors import LabappError
-from labapp.plugins.part import PlannedPart
-from labapp.representations import card as cards
-from labapp.representations.recipe import Task
+from labapp.base import resources
+from labapp.base.errors import LabappError
+from labapp.models.representations import card as cards
+from labapp.models.representations.recipe import Task
 from labapp.study.loading import load
 from labapp.study.overview import check, prior_of, space_of
 from labapp.study.planner import realise
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 

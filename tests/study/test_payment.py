@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from labapp import resources
-from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next
-from labapp.plugins import texts
+from labapp.base import resources
+from labapp.record.events.commands import DeclineConsent, EndSession, GiveConsent, Next
 from labapp.study import inclusion, loading, planner
 from labapp.study.inclusion import Achieved, earned
 from labapp.study.overview import space_of
+from labapp.study.plugins import texts
 from labapp.study.rules import Incentive
 from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT
 from tests.helpers.play import Play, stage_part, whole_machine

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp import resources
-from labapp.plugins import texts
+from labapp.base import resources
+from labapp.study.plugins import texts
 from labapp.tasks.judging.performance import compute, expected_hits, marked, split, values
 from labapp.tasks.judging.plan import (
     AGREEMENT,

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import RecordError, SessionError
-from labapp.events.lifecycle import SessionPlanned
-from labapp.plugins.texts import fill, pages, placeholders
+from labapp.base.errors import RecordError, SessionError
+from labapp.record.events.lifecycle import SessionPlanned
 from labapp.session.overview import next_free, overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
 from labapp.study.parts import QuestionnairePart
+from labapp.study.plugins.texts import fill, pages, placeholders
 from labapp.study.schema import Participants
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from tests.study.test_refusals import GOOD, write

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
-from labapp.plugins.part import RepresentationPart
-from labapp.representations.space import LatentSpace
+from labapp.base import resources
+from labapp.models.representations.space import LatentSpace
 from labapp.session.overview import overview as overview_of
 from labapp.study import inclusion, overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
 from labapp.study.parts import PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
+from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from tests.helpers.beside import put_beside

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from labapp import resources
-from labapp.documents import PATTERNS
-from labapp.errors import LabappError, StudyError
-from labapp.representations.card import ModelCard
-from labapp.representations.recipe import Recipe
+from labapp.base import resources
+from labapp.base.documents import PATTERNS
+from labapp.base.errors import LabappError, StudyError
+from labapp.models.representations.card import ModelCard
+from labapp.models.representations.recipe import Recipe
 from labapp.session.overview import overview
 from labapp.study import loading
 from labapp.study.instruments import Instrument

@@ -14,9 +14,9 @@ import yaml
 from jsonschema.protocols import Validator
 from pydantic import BaseModel
 
-from labapp import resources
-from labapp.descriptions import keys, summary
-from labapp.model_fields import models_in
+from labapp.base import resources
+from labapp.base.descriptions import keys, summary
+from labapp.base.model_fields import models_in
 from labapp.study.schemas import DOCUMENTS, as_text, schema_of
 from tests.study.test_refusals import GOOD
 

@@ -205,7 +205,7 @@ def test_a_questionnaire_of_ones_own_declares_the_same() -> None:
 
 @pytest.mark.parametrize("name", OLD_NAMES)
 def test_an_older_file_and_an_older_journal_have_the_shipped_scores(name: str) -> None:
-    from labapp import resources
+    from labapp.base import resources
 
     path = resources.assets() / "instruments" / f"{name}.yaml"
     text = path.read_text("utf-8")

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import labapp
-from labapp.plugins import registry
 from labapp.study import loading, words
 from labapp.study.loading import WORDS, asset, load
+from labapp.study.plugins import registry
 from tests.helpers.beside import put_beside
 
 PACKAGE = Path(labapp.__file__).parent

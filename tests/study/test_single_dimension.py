@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp.errors import StudyError
-from labapp.events.lifecycle import SessionPlanned
-from labapp.representations.space import LatentSpace
+from labapp.base.errors import StudyError
+from labapp.models.representations.space import LatentSpace
+from labapp.record.events.lifecycle import SessionPlanned
 from labapp.session.overview import overview
 from labapp.study import plan, planner
 from labapp.study.loading import load

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.errors import StudyError
-from labapp.plugins import registry
-from labapp.stimuli import library, score_files
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import MaskedRef, Masking, recorded_outputs
+from labapp.base.errors import StudyError
+from labapp.models.stimuli import library, score_files
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Logits, Photo
+from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.overview import check_all
 from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan, pictures_of, to_rows
+from labapp.study.plugins import registry
 from labapp.study.stimulus_stages import PredictMasked
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli

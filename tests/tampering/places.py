@@ -13,26 +13,33 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from labapp import resources
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.model import Redaction, Text, Unit
-from labapp.annotations.packs import make_pack
-from labapp.annotations.places import annotations_folder
-from labapp.annotations.rounds import assign_study, close
-from labapp.annotations.store import open_marks, open_texts, open_units
-from labapp.bids.export import export
-from labapp.bids.folder import FileEntry, hash_stream, manifest_text, write_zip
-from labapp.clock import NS
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.events.stimuli import StimuliStored
-from labapp.journal.arrow import parquet_bytes, rows_of
-from labapp.journal.comments import add_comment
-from labapp.journal.decisions import decide
-from labapp.journal.layout import COLUMNS, JOURNAL, JOURNAL_PARQUET, MANIFEST, SESSION, SOURCEDATA
-from labapp.journal.read import read_rows
-from labapp.journal.rows import Row
-from labapp.journal.tree import FolderTree
-from labapp.representations import package
+from labapp.base import resources
+from labapp.base.clock import NS
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.model import Redaction, Text, Unit
+from labapp.coding.annotations.packs import make_pack
+from labapp.coding.annotations.places import annotations_folder
+from labapp.coding.annotations.rounds import assign_study, close
+from labapp.coding.annotations.store import open_marks, open_texts, open_units
+from labapp.models.representations import package
+from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.events.stimuli import StimuliStored
+from labapp.record.journal.arrow import parquet_bytes, rows_of
+from labapp.record.journal.comments import add_comment
+from labapp.record.journal.decisions import decide
+from labapp.record.journal.layout import (
+    COLUMNS,
+    JOURNAL,
+    JOURNAL_PARQUET,
+    MANIFEST,
+    SESSION,
+    SOURCEDATA,
+)
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.rows import Row
+from labapp.record.journal.tree import FolderTree
+from labapp.session.bids.export import export
+from labapp.session.bids.folder import FileEntry, hash_stream, manifest_text, write_zip
 from labapp.session.withdrawal import withdraw
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import SessionBuilder
@@ -253,7 +260,7 @@ def rezip(archive: Path, edit: Callable[[Path], None]) -> None:
 
 def resound(path: Path, sound: bytes, rate: int = 1000) -> None:
     """Other sound in a WAV file, with the header that fits it."""
-    from labapp.audio.capture import wav_header
+    from labapp.record.audio.capture import wav_header
 
     path.write_bytes(wav_header(rate, len(sound)) + sound)
 

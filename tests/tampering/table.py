@@ -8,8 +8,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from labapp.bids.verify import verify
-from labapp.errors import RecordError
+from labapp.base.errors import RecordError
+from labapp.session.bids.verify import verify
 from tests.tampering.catalogue import catalogue
 from tests.tampering.places import copied, make
 

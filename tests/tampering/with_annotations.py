@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from labapp.annotations.ledger import read
-from labapp.annotations.lines import Line, as_bytes
-from labapp.annotations.places import annotations_folder
-from labapp.journal.anchor import ANCHOR
+from labapp.coding.annotations.ledger import read
+from labapp.coding.annotations.lines import Line, as_bytes
+from labapp.coding.annotations.places import annotations_folder
+from labapp.record.journal.anchor import ANCHOR
 from tests.tampering.catalogue import BACKUP, INSIDER, manipulation
 from tests.tampering.places import Places
 
@@ -172,7 +172,7 @@ def take_a_line_of_codes_out_and_keep_the_chain(places: Places) -> Path:
     path = _file(places, "raters/anna.jsonl")
     raw = [json.loads(line) for line in path.read_bytes().splitlines()]
     lines = read(path).lines
-    from labapp.annotations.lines import encode
+    from labapp.coding.annotations.lines import encode
 
     left = [*zip(lines[:2], raw[:2], strict=True), *zip(lines[3:], raw[3:], strict=True)]
     content = [
@@ -213,7 +213,7 @@ def change_a_code_after_the_lock(places: Places) -> Path:
 @manipulation("coded", told="something above it was changed")
 def change_a_code_and_its_sum(places: Places) -> Path:
     """A code is another one, and the sum of its line is made again."""
-    from labapp.annotations.lines import encode
+    from labapp.coding.annotations.lines import encode
 
     path = _file(places, "raters/anna.jsonl")
     raw = path.read_bytes().splitlines()
@@ -239,7 +239,7 @@ def add_a_code_after_the_lock(places: Places) -> Path:
 @manipulation("coded", told="it is not chained as those above it")
 def add_a_code_by_hand(places: Places) -> Path:
     """A line is added as an older labapp would have written it."""
-    from labapp.annotations.lines import encode
+    from labapp.coding.annotations.lines import encode
 
     path = _file(places, "raters/anna.jsonl")
     last = read(path).lines[-1]
@@ -325,8 +325,8 @@ def change_a_stored_codebook(places: Places) -> Path:
 @manipulation("coded", told=".yaml: it had 97 lines")
 def take_the_words_out_of_a_stored_codebook(places: Places) -> Path:
     """It says that its words were withheld, as labapp writes it, and a code is another one."""
-    from labapp.annotations.codebook import read as read_codebook
-    from labapp.annotations.codebook_document import without_words
+    from labapp.coding.annotations.codebook import read as read_codebook
+    from labapp.coding.annotations.codebook_document import without_words
 
     (path,) = _log(places, "annotations/codebooks").glob("*.yaml")
     path.write_bytes(without_words(read_codebook(path)).replace(b"Exploring", b"Guessing"))
@@ -403,7 +403,7 @@ def cut_a_withdrawal(places: Places) -> Path:
 @manipulation("coded", unnoticed=INSIDER)
 def change_a_code_and_the_anchor(places: Places) -> Path:
     """A code is another one, and all sums are made again, also those of the anchor."""
-    from labapp.journal import anchor
+    from labapp.record.journal import anchor
 
     path = _file(places, "raters/anna.jsonl")
     study, data = places.coded.parent, places.coded.parents[1]

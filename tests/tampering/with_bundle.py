@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from labapp.journal.layout import MANIFEST, SOURCEDATA
+from labapp.record.journal.layout import MANIFEST, SOURCEDATA
 from tests.helpers.trees import flip
 from tests.hostile.rehashed import chained
 from tests.tampering.catalogue import INSIDER, manipulation

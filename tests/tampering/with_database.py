@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.journal.layout import JOURNAL
+from labapp.record.journal.layout import JOURNAL
 from tests.tampering.catalogue import manipulation
 from tests.tampering.places import Places, database, sql
 

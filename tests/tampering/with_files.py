@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from labapp.journal.layout import JOURNAL
+from labapp.record.journal.layout import JOURNAL
 from tests.helpers.trees import flip
 from tests.tampering.catalogue import manipulation
 from tests.tampering.places import Places, link_outside

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.journal.layout import JOURNAL
-from labapp.journal.rows import Row
+from labapp.record.journal.layout import JOURNAL
+from labapp.record.journal.rows import Row
 from tests.helpers.trees import flip
 from tests.hostile.rehashed import chained
 from tests.tampering.catalogue import INSIDER, manipulation
@@ -37,7 +37,7 @@ def flip_a_bit_of_a_payload(places: Places) -> Path:
 
 
 def _row(places: Places, at: int) -> Row:
-    from labapp.journal.read import read_rows
+    from labapp.record.journal.read import read_rows
 
     return read_rows(places.session)[at]
 
@@ -212,7 +212,7 @@ def cut_a_whole_run_off(places: Places) -> Path:
 def cut_the_end_off_with_its_sound(places: Places) -> Path:
     """The end is cut off, and the sound behind it too."""
     outsider(places.session, lambda rows: rows[: first(rows, "label.edited")])
-    from labapp.journal.opening import open_record
+    from labapp.record.journal.opening import open_record
 
     sound = open_record(places.session).audio[-1]
     path = places.session / sound.file
@@ -341,6 +341,6 @@ def take_the_plan_out_and_hash_anew(places: Places) -> Path:
 
 
 def _all(places: Places) -> list[Row]:
-    from labapp.journal.read import read_rows
+    from labapp.record.journal.read import read_rows
 
     return read_rows(places.session)

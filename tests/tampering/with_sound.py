@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
-from labapp.audio.capture import wav_header
+from labapp.record.audio.capture import wav_header
 from tests.helpers.forging import keep_crc32
 from tests.helpers.trees import flip
 from tests.tampering.catalogue import manipulation

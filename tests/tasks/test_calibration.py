@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.events.commands import Next, Pause, Skip
+from labapp.record.events.commands import Next, Pause, Skip
 from labapp.tasks.reconstruction.events import MarkAlignment, MoveDial
 from labapp.tasks.reconstruction.state import Mark
 from tests.helpers.play import NS, Play, stage_machine

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from labapp.events import payload_of
-from labapp.events.commands import ConfirmSkip, Next, Pause, Resume, SkipStage
+from labapp.record.events import payload_of
+from labapp.record.events.commands import ConfirmSkip, Next, Pause, Resume, SkipStage
 from labapp.tasks.concept_repair.events import (
     ConceptSet,
     Foretell,

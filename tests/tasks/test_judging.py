@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events import payload_of
-from labapp.events.commands import AddFlag, Command, HandIn, Next, Pause, Resume
+from labapp.record.events import payload_of
+from labapp.record.events.commands import AddFlag, Command, HandIn, Next, Pause, Resume
 from labapp.tasks.judging.events import (
     CloseDescription,
     Judge,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import math
 
-from labapp.events.commands import AddNote, Back, DeclineConsent, EndSession, GiveConsent, Next
+from labapp.record.events.commands import (
+    AddNote,
+    Back,
+    DeclineConsent,
+    EndSession,
+    GiveConsent,
+    Next,
+)
 from labapp.session.machine import SessionMachine
 from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import JudgingTask, MethodPart

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from labapp.events.commands import Back, Command, Next, SkipStage
-from labapp.events.durations import Pauses
-from labapp.events.event import Event, Source
+from labapp.record.events.commands import Back, Command, Next, SkipStage
+from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Event, Source
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer

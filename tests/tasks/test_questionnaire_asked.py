@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.events.commands import Back, Begin, Command, Next
-from labapp.events.durations import Pauses
-from labapp.events.event import Event, Source
+from labapp.record.events.commands import Back, Begin, Command, Next
+from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Event, Source
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer

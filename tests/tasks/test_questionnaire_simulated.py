@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import labapp.analysis
-from labapp import resources
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.journal.opening import iter_records, open_record
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base import resources
+from labapp.record.journal.opening import iter_records, open_record
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.items import REMARK, Written
 from labapp.tasks.questionnaire.simulated import answer

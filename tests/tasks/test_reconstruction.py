@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp.clock import FakeClock
-from labapp.events.commands import Begin, Next, Pause, Resume
-from labapp.representations.decoding import TargetDistance, compare, decode_one
+from labapp.base.clock import FakeClock
+from labapp.models.representations.decoding import TargetDistance, compare, decode_one
+from labapp.record.events.commands import Begin, Next, Pause, Resume
 from labapp.tasks.reconstruction import pictures
 from labapp.tasks.reconstruction.events import (
     Decoded,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.representations.space import sinelines
+from labapp.models.representations.space import sinelines
 from labapp.tasks.reconstruction.machine import draw_pair
 from labapp.tasks.reconstruction.planner import CIRCLES_PAIRS
 from tests.helpers.play import SPACE, stage_part

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from labapp.events import payload_of
-from labapp.events.commands import HandIn, Next, Pause, Resume
-from labapp.representations.package import load_package
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.models.representations.package import load_package
+from labapp.models.representations.space import Discrete, LatentSpace
+from labapp.record.events import payload_of
+from labapp.record.events.commands import HandIn, Next, Pause, Resume
 from labapp.study.representations import ModelInStage
 from labapp.tasks.single_dimension.events import Choose, QuestionDrawn, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import SingleDimensionTask

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events import Event
-from labapp.events.commands import AddFlag, Begin, Next, Pause, Resume, Tick
+from labapp.record.events import Event
+from labapp.record.events.commands import AddFlag, Begin, Next, Pause, Resume, Tick
 from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from tests.helpers.play import NS
 from tests.helpers.skips import skip_stage

@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Literal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel
 
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Command, SkipStage
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded
-from labapp.events.registry import kind
-from labapp.plugins.item import Item
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.simulated import Actor
-from labapp.plugins.task_type import TaskType
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Command, SkipStage
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartEnded
+from labapp.record.events.registry import kind
+from labapp.study.plugins.item import Item
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.simulated import Actor
+from labapp.study.plugins.task_type import TaskType
 from labapp.ui.participant.screen import Screen
 
 

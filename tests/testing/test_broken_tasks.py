@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.plugins import registry
+from labapp.study.plugins import registry
 from labapp.testing import Unfit, check_task, problems_of, rehearsal
 from tests.helpers.installed import EXAMPLE, on_path, write_package
 
@@ -299,7 +299,7 @@ def test_a_profiler_that_runs_sees_no_fault(tmp_path: Path, study: Path) -> None
 
 def test_what_is_no_task_and_what_nobody_installed(study: Path) -> None:
     (sentence,) = problems_of(3, study)  # type: ignore[arg-type]
-    assert "derives from labapp.plugins.task_type.TaskType" in sentence
+    assert "derives from labapp.study.plugins.task_type.TaskType" in sentence
     other = type(registry.task_types()[0])()
     (sentence,) = problems_of(other, study)
     assert "labapp does not know the task: no entry point" in sentence

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.plugins import registry
+from labapp.study.plugins import registry
 from labapp.testing import Unfit, check_task
 from tests.helpers.installed import on_path, write_package
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from labapp.analysis.rows import SessionRecords
-from labapp.events import payload_of
-from labapp.plugins import registry
-from labapp.plugins.task_type import TaskType
+from labapp.record.events import payload_of
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, plan
+from labapp.study.plugins import registry
+from labapp.study.plugins.task_type import TaskType
 from labapp.testing import check_task
 from labapp.testing.checking import Models, _planned
 from labapp.testing.rehearsal import Notes, Rehearsal

@@ -23,11 +23,11 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labapp.errors import LabappError
-from labapp.journal.read import read_rows
+from labapp.base.errors import LabappError
+from labapp.record.journal.read import read_rows
 from labapp.session import condition_assignment
 from labapp.session.models import WarmDecoders
-from labapp.simulation.simulation_job import Decoders
+from labapp.session.simulation.simulation_job import Decoders
 from labapp.study.loading import load
 from labapp.ui import controller as _imported_once
 from labapp.ui.starting import RunOptions, open_again, open_new

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from labapp.errors import UsageError
-from labapp.events import Source, UnstampedEvent, payload_of
-from labapp.events.commands import (
+from labapp.base.errors import UsageError
+from labapp.record.events import Source, UnstampedEvent, payload_of
+from labapp.record.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
@@ -32,20 +32,20 @@ from labapp.events.commands import (
     TakeBackSkip,
     Unblind,
 )
-from labapp.journal.layout import JOURNAL, LOCK
-from labapp.journal.read import read_rows
-from labapp.journal.write import Receipt
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.record.journal.layout import JOURNAL, LOCK
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.write import Receipt
 from labapp.session import condition_assignment
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events
-from labapp.simulation.fitting import check_fits
-from labapp.simulation.names import ORACLE
-from labapp.simulation.person import FAST
-from labapp.simulation.simulation_job import Decoders, simulate
+from labapp.session.simulation.fitting import check_fits
+from labapp.session.simulation.names import ORACLE
+from labapp.session.simulation.person import FAST
+from labapp.session.simulation.simulation_job import Decoders, simulate
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.plan import parts_of
+from labapp.study.plugins.part import PlannedPart, TrialsPart
 
 WITHIN = 5
 """A part with questions is looked at so many timers after it came up: a question is on by then."""

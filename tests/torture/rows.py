@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from labapp.simulation.simulation_job import Decoders
+from labapp.session.simulation.simulation_job import Decoders
 from labapp.ui.qtapp import make_app
 from tests.torture.rehearsal import cut, places, rehearse
 from tests.torture.windows import go_on

@@ -15,9 +15,8 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from labapp.bids.verify import verify
-from labapp.events import Event, Source
-from labapp.events.commands import (
+from labapp.record.events import Event, Source
+from labapp.record.events.commands import (
     Command,
     ConfirmSkip,
     GiveConsent,
@@ -27,11 +26,12 @@ from labapp.events.commands import (
     SkipStage,
     StayHere,
 )
-from labapp.journal.read import read_rows
+from labapp.record.journal.read import read_rows
+from labapp.session.bids.verify import verify
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import read_verified_events
-from labapp.simulation.person import Pace
+from labapp.session.simulation.person import Pace
 from labapp.study.parts import BreakPart
 from labapp.tasks.reconstruction.events import SelectDial
 from labapp.tasks.unmasking.events import StimulusPainted

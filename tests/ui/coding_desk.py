@@ -11,9 +11,9 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.store import annotations_of
-from labapp.journal.opening import open_record
-from labapp.replay.lanes import lanes_of
+from labapp.coding.annotations.store import annotations_of
+from labapp.record.journal.opening import open_record
+from labapp.session.replay.lanes import lanes_of
 from labapp.ui import theme
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_desk import CodingDesk

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from labapp.audio.recorder import Level
-from labapp.clock import FakeClock
+from labapp.base.clock import FakeClock
+from labapp.record.audio.recorder import Level
 from labapp.ui.moderator.console import ConsoleWindow
 from tests.helpers.rooms import FormulaDecoder, Room, decoder_of
 

@@ -11,11 +11,11 @@ import pytest
 from PySide6.QtWidgets import QApplication, QListWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.errors import AnnotationsBusy, LabappError, ModelError
-from labapp.messages import Message
-from labapp.replay import history
-from labapp.replay.lanes import Lane, LaneItem
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base.errors import AnnotationsBusy, LabappError, ModelError
+from labapp.base.messages import Message
+from labapp.session.replay import history
+from labapp.session.replay.lanes import Lane, LaneItem
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui import language
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.replay.coding_state import CodingRequest

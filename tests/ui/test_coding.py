@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 
-from labapp.annotations.codebook import read
-from labapp.annotations.store import annotations_of, open_texts, open_units
-from labapp.errors import AnnotationError
-from labapp.journal.opening import open_record
+from labapp.base.errors import AnnotationError
+from labapp.coding.annotations.codebook import read
+from labapp.coding.annotations.store import annotations_of, open_texts, open_units
+from labapp.record.journal.opening import open_record
 from labapp.ui.replay.units_list import VEILED
 from tests.helpers.coded_session import CODEBOOK, SECOND, SENTENCES, add_codebook
 from tests.ui.coding_desk import Desk, clock, codes, do, notices, press, stored

@@ -10,12 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.codebook import read
-from labapp.annotations.status import RaterProgress, SessionProgress
-from labapp.annotations.store import annotations_of, open_marks
-from labapp.journal.opening import open_record
-from labapp.journal.session_index import SessionIndex
-from labapp.replay.retrieval import retrieve
+from labapp.coding.annotations.codebook import read
+from labapp.coding.annotations.status import RaterProgress, SessionProgress
+from labapp.coding.annotations.store import annotations_of, open_marks
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.session_index import SessionIndex
+from labapp.session.replay.retrieval import retrieve
 from labapp.ui import theme
 from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw

@@ -10,13 +10,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.assignments import Draw, save_draw
-from labapp.annotations.codebook import read
-from labapp.annotations.model import Assignment, Redaction
-from labapp.annotations.places import rater_file
-from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
-from labapp.errors import AnnotationError
-from labapp.journal.opening import open_record
+from labapp.base.errors import AnnotationError
+from labapp.coding.annotations.assignments import Draw, save_draw
+from labapp.coding.annotations.codebook import read
+from labapp.coding.annotations.model import Assignment, Redaction
+from labapp.coding.annotations.places import rater_file
+from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
+from labapp.record.journal.opening import open_record
 from labapp.ui import theme
 from labapp.ui.replay.coding import open_coding
 from labapp.ui.replay.coding_desk import CodingDesk

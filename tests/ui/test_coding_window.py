@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QMenuBar
 from pytestqt.qtbot import QtBot
 
-from labapp import resources
-from labapp.annotations.store import annotations_of
-from labapp.journal.opening import open_record
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base import resources
+from labapp.coding.annotations.store import annotations_of
+from labapp.record.journal.opening import open_record
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING

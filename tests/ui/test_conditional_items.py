@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.study.loading import load
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.moderator import sheet_lines

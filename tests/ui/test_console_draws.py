@@ -7,8 +7,8 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.events import Source
-from labapp.events.commands import EndSession, Resume
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Resume
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui.moderator.console import SECOND_TICKS
 from tests.helpers.rooms import skip_to

@@ -8,9 +8,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import NS
-from labapp.events import Source
-from labapp.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
+from labapp.base.clock import NS
+from labapp.record.events import Source
+from labapp.record.events.commands import AddDeviation, AddFlag, AddNote, GivePrompt
 from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from labapp.transcription import models
+from labapp.coding.transcription import models
 from labapp.ui import display, doctor
 from labapp.ui.display import Display
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.audio import devices
-from labapp.errors import NoMicrophone, StudyFull
+from labapp.base.errors import NoMicrophone, StudyFull
+from labapp.record.audio import devices
 from labapp.session.condition_assignment import preview
 from labapp.session.overview import next_free
 from labapp.ui import starting

@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.events.commands import Pause, Resume
-from labapp.resources import assets
-from labapp.simulation.simulation_job import Course
+from labapp.base.resources import assets
+from labapp.record.events.commands import Pause, Resume
+from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.ui import room
 from labapp.ui.participant.screen import Question

@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.store import annotations_of
-from labapp.journal.opening import open_record
-from labapp.journal.session_index import SessionIndex
+from labapp.coding.annotations.store import annotations_of
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.session_index import SessionIndex
 from labapp.ui import theme
 from labapp.ui.language import speak
 from labapp.ui.moderator import bits

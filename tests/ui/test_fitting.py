@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import labapp.ui
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.loading import load
 from labapp.ui import fitting
 from labapp.ui.fitting import Fitted, clamped

@@ -12,8 +12,8 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.look import LAYOUT, WindowShown
-from labapp.simulation.simulation_job import Course
+from labapp.record.events.look import LAYOUT, WindowShown
+from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.ui import growing, theme
 from labapp.ui.growing import FROM, MOST, can_grow, factor_for, shrink

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.representations.space import Continuous
+from labapp.models.representations.space import Continuous
 from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider
 from labapp.ui import theme
 from labapp.ui.participant.read_only import ReadOnly

@@ -16,17 +16,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from labapp import resources
 from labapp.analysis import load
-from labapp.audio import devices
-from labapp.bids.export import export
-from labapp.bids.verify import verify
-from labapp.errors import DataFolderError, NoMicrophone
-from labapp.events import Source
-from labapp.events.commands import EndSession, Resume
-from labapp.journal.sessions import list_sessions
-from labapp.representations import card
+from labapp.base import resources
+from labapp.base.errors import DataFolderError, NoMicrophone
+from labapp.models.representations import card
+from labapp.record.audio import devices
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Resume
+from labapp.record.journal.sessions import list_sessions
 from labapp.session import private
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from labapp.session.private import consents
 from labapp.session.recovery import read_verified_events
 from labapp.study.loading import find

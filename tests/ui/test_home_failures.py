@@ -14,14 +14,14 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from labapp.audio import devices
-from labapp.errors import LabappError, NoMicrophone, ProgramError
-from labapp.events import Source
-from labapp.events.commands import EndSession, Resume
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.journal.session_index import SessionIndex
-from labapp.journal.sessions import list_sessions
-from labapp.resources import log_root
+from labapp.base.errors import LabappError, NoMicrophone, ProgramError
+from labapp.base.resources import log_root
+from labapp.record.audio import devices
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Resume
+from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.journal.session_index import SessionIndex
+from labapp.record.journal.sessions import list_sessions
 from labapp.session.folder import SessionFolder
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession

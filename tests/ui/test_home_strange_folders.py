@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.audio import devices
-from labapp.errors import NoMicrophone
+from labapp.base.errors import NoMicrophone
+from labapp.record.audio import devices
 from labapp.ui.home import HomeController
 from tests.hostile import rehashed
 

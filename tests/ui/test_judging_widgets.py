@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QCursor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from labapp.stimuli import masking
+from labapp.models.stimuli import masking
 from labapp.tasks.judging.screen.worked import HeatmapBar
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger

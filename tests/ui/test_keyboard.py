@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import FakeClock
-from labapp.events.commands import EndSession, GiveConsent
+from labapp.base.clock import FakeClock
+from labapp.record.events.commands import EndSession, GiveConsent
 from labapp.ui import keyboard
 from labapp.ui.keyboard import Keyboard, KeysHeld, is_field
 from labapp.ui.moderator.console import ConsoleWindow

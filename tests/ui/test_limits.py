@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QVBoxLayo
 from pytestqt.qtbot import QtBot
 
 import labapp
-from labapp.events import Source
-from labapp.events.commands import AddNote
+from labapp.record.events import Source
+from labapp.record.events.commands import AddNote
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, TextField
 from tests.helpers.rooms import Room
 from tests.ui.desk import Desk

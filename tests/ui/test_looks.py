@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import Pause
+from labapp.record.events.commands import Pause
 from labapp.tasks.judging.events import METHOD, TREE, OpenDescription
 from labapp.ui.participant.looks import WindowPicture, bars_of, enlarging_of, look_of
 from labapp.ui.widgets.enlarger import Enlarger

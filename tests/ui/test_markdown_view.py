@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 import labapp
-from labapp.plugins.texts import pages
-from labapp.resources import assets
+from labapp.base.resources import assets
+from labapp.study.plugins.texts import pages
 from labapp.ui import theme
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView, text_width

@@ -13,14 +13,14 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from labapp.audio import track
-from labapp.audio.capture import Packet
-from labapp.audio.portaudio import in_words
-from labapp.audio.recorder import Recorder
-from labapp.clock import Clock, FakeClock
-from labapp.events.commands import GiveConsent
-from labapp.events.lifecycle import AlarmRaised
-from labapp.representations.decoding import Array
+from labapp.base.clock import Clock, FakeClock
+from labapp.models.representations.decoding import Array
+from labapp.record.audio import track
+from labapp.record.audio.capture import Packet
+from labapp.record.audio.portaudio import in_words
+from labapp.record.audio.recorder import Recorder
+from labapp.record.events.commands import GiveConsent
+from labapp.record.events.lifecycle import AlarmRaised
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody
 from labapp.tasks.reconstruction.events import MoveDial
@@ -28,8 +28,8 @@ from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
 from labapp.ui.moderator.state import alarms
 from labapp.ui.moderator.state.console import ENOUGH
 from labapp.ui.moderator.wording import detail_of
-from tests.audio.fakes import DEVICE, RATE, Plug, Tone, Watcher
 from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, skip_to
+from tests.record.audio.fakes import DEVICE, RATE, Plug, Tone, Watcher
 from tests.ui.desk import Desk, closed_forms
 
 OpenRoom = Callable[..., Room]

@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QListWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import FakeClock
-from labapp.events import Source
-from labapp.events.commands import EndSession, Next, Pause, Resume
-from labapp.events.lifecycle import AlarmRaised, DecoderWarmed
+from labapp.base.clock import FakeClock
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Next, Pause, Resume
+from labapp.record.events.lifecycle import AlarmRaised, DecoderWarmed
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow, PlanList
 from labapp.ui.moderator.state.alarms import Watch

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.clock import FakeClock
-from labapp.events.commands import Next, Resume
+from labapp.base.clock import FakeClock
+from labapp.record.events.commands import Next, Resume
 from labapp.tasks.concept_repair.beside import NOTABLE, TYPES, Updates
 from labapp.tasks.concept_repair.events import (
     Foretell,

@@ -14,13 +14,13 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.audio.recorder import Level
-from labapp.clock import NS, FakeClock
-from labapp.events import Event, Source
-from labapp.events.commands import EndSession, GiveConsent, Next, Pause, Resume
-from labapp.events.lifecycle import AlarmRaised, ScreenChanged
-from labapp.events.undoing import CloseRequested
-from labapp.events.voice import AudioDeviceLost, AudioStarted, AudioState
+from labapp.base.clock import NS, FakeClock
+from labapp.record.audio.recorder import Level
+from labapp.record.events import Event, Source
+from labapp.record.events.commands import EndSession, GiveConsent, Next, Pause, Resume
+from labapp.record.events.lifecycle import AlarmRaised, ScreenChanged
+from labapp.record.events.undoing import CloseRequested
+from labapp.record.events.voice import AudioDeviceLost, AudioStarted, AudioState
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.beside import Curve
 from labapp.tasks.reconstruction.events import MoveDial

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis.deviations import MEANINGS, Deviation, fold_deviations
-from labapp.clock import NS
-from labapp.events import Event, Source, payload_of
-from labapp.events.commands import EndSession, Pause, Resume
-from labapp.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
-from labapp.events.undoing import CloseRequested
-from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
+from labapp.base.clock import NS
+from labapp.record.events import Event, Source, payload_of
+from labapp.record.events.commands import EndSession, Pause, Resume
+from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
+from labapp.record.events.undoing import CloseRequested
+from labapp.record.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
 from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from labapp.ui.moderator.state.console import WORDS, DeviationLog
 from tests.helpers.rooms import skip_to

@@ -12,10 +12,10 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import FakeClock
-from labapp.events import Source
-from labapp.events.commands import ConfirmSkip, EndSession, GiveConsent, Pause
-from labapp.events.voice import AudioStarted
+from labapp.base.clock import FakeClock
+from labapp.record.events import Source
+from labapp.record.events.commands import ConfirmSkip, EndSession, GiveConsent, Pause
+from labapp.record.events.voice import AudioStarted
 from labapp.ui.moderator.mirror import FACTS_WIDTH
 from labapp.ui.moderator.wording import PAUSE_REASONS
 from tests.helpers.rooms import Room, skip_to

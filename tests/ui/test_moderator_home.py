@@ -12,10 +12,10 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.audio.devices import Device
-from labapp.audio.recorder import Level
-from labapp.errors import DataFolderError
-from labapp.journal.sessions import SessionSummary
+from labapp.base.errors import DataFolderError
+from labapp.record.audio.devices import Device
+from labapp.record.audio.recorder import Level
+from labapp.record.journal.sessions import SessionSummary
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui import language, room

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events.commands import HandIn, Next, ShowQuestion
+from labapp.record.events.commands import HandIn, Next, ShowQuestion
 from labapp.tasks.judging.answers import answers_of
 from labapp.tasks.judging.events import (
     METHOD,

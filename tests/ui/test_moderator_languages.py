@@ -18,11 +18,12 @@ import yaml
 from PySide6.QtWidgets import QWidget
 
 import labapp.ui
-from labapp import models_catalog, resources
-from labapp.errors import SetupError
-from labapp.events.lifecycle import AlarmRaised
-from labapp.journal.withdrawn import Withdrawal
-from labapp.messages import FORMS, Message, coded
+from labapp.base import resources
+from labapp.base.errors import SetupError
+from labapp.base.messages import FORMS, Message, coded
+from labapp.models import catalog as models_catalog
+from labapp.record.events.lifecycle import AlarmRaised
+from labapp.record.journal.withdrawn import Withdrawal
 from labapp.session.withdrawal import WithdrawalReport
 from labapp.study.loading import find
 from labapp.tasks.judging.events import Judge, OpenDescription
@@ -125,7 +126,7 @@ def literals(call: ast.Call) -> list[ast.expr]:
 @cache
 def sentences() -> dict[str, str]:
     """Every sentence of the windows' code that can be translated, and where it stands."""
-    found = {form: f"labapp/messages.py, {code}" for code, form in FORMS.items()}
+    found = {form: f"labapp/base/messages.py, {code}" for code, form in FORMS.items()}
     for path in (*sorted(UI.rglob("*.py")), *sorted((UI.parent / "tasks").rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             for said in literals(node) if isinstance(node, ast.Call) else ():

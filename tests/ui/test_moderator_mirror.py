@@ -11,10 +11,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.clock import FakeClock
-from labapp.events import Source
-from labapp.events.commands import EndSession, Next, Pause, Resume
-from labapp.simulation.simulation_job import Course
+from labapp.base.clock import FakeClock
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Next, Pause, Resume
+from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer

@@ -11,9 +11,9 @@ from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.errors import JournalError
-from labapp.events import Payload
-from labapp.events.lifecycle import ScreenChanged
+from labapp.base.errors import JournalError
+from labapp.record.events import Payload
+from labapp.record.events.lifecycle import ScreenChanged
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import NumberCards, ScreenWatcher, choices, name_of, preferred
 from tests.helpers.rooms import Room

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.clock import NS
-from labapp.events import Event, Payload, Source, UnstampedEvent
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import (
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload, Source, UnstampedEvent
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     ClockChanged,
@@ -25,8 +25,8 @@ from labapp.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.events.undoing import CloseRequested
-from labapp.events.voice import (
+from labapp.record.events.undoing import CloseRequested
+from labapp.record.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,
     AudioGap,
@@ -34,10 +34,10 @@ from labapp.events.voice import (
     AudioStarted,
     AudioState,
 )
-from labapp.plugins.part import RepresentationPart
 from labapp.study.loading import load
 from labapp.study.parts import PagesPart
 from labapp.study.planner import realise
+from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.reconstruction.beside import LIMIT, Curve
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,

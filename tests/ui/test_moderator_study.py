@@ -12,12 +12,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from labapp import resources
-from labapp.audio import devices
-from labapp.errors import NoMicrophone
-from labapp.representations.package import load_package
-from labapp.representations.sheets import traversals
-from labapp.stimuli import library
+from labapp.base import resources
+from labapp.base.errors import NoMicrophone
+from labapp.models.representations.package import load_package
+from labapp.models.representations.sheets import traversals
+from labapp.models.stimuli import library
+from labapp.record.audio import devices
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui import picture_warmer, theme

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 from labapp.study.parts import PagesPart
 from labapp.tasks.reconstruction.beside import Curve, CurveView
 from labapp.ui import language, theme

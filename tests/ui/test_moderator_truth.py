@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labapp.analysis.inclusion import RULES
-from labapp.events.lifecycle import InclusionDecided, SessionCompleted
+from labapp.record.events.lifecycle import InclusionDecided, SessionCompleted
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.console import Sound
 from tests.ui.desk import HEARD, Desk

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from labapp.clock import FakeClock
-from labapp.events import Event
-from labapp.events.commands import Next, Pause, Resume
-from labapp.plugins.machine import LATE_NS
+from labapp.base.clock import FakeClock
+from labapp.record.events import Event
+from labapp.record.events.commands import Next, Pause, Resume
 from labapp.study import loading, planner
+from labapp.study.plugins.machine import LATE_NS
 from labapp.tasks.unmasking.beside import Masks
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.moderator import Stimuli, TimedResponse, UnmaskingWords

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp import tasks
-from labapp.clock import FakeClock
-from labapp.events.commands import ConfirmSkip, GiveConsent, SkipStage
-from labapp.plugins import registry
-from labapp.resources import assets
+from labapp.base.clock import FakeClock
+from labapp.base.resources import assets
+from labapp.record.events.commands import ConfirmSkip, GiveConsent, SkipStage
+from labapp.study.plugins import registry
 from labapp.ui import language
 from labapp.ui.keyboard import is_field
 from labapp.ui.moderator import console_header

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.transport import ACTIONS, parse_stroke

@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtGui import QImage
 
 from benchmarks.onnx_decoders import write
-from labapp.events.commands import Next
-from labapp.representations.package import load_package
-from labapp.representations.recipe import Task
+from labapp.models.representations.package import load_package
+from labapp.models.representations.recipe import Task
+from labapp.record.events.commands import Next
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen

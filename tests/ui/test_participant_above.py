@@ -7,10 +7,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
-from labapp import resources
-from labapp.events.commands import Next
-from labapp.plugins import texts
+from labapp.base import resources
+from labapp.record.events.commands import Next
 from labapp.study.instruments import Instrument
+from labapp.study.plugins import texts
 from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import AGREEMENT, questions
 from labapp.tasks.questionnaire.screen.questionnaire import Page, TextAbove, halves

@@ -10,7 +10,7 @@ from PySide6.QtGui import QInputDevice, QMouseEvent, QPointingDevice, QWheelEven
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from labapp.representations.space import Continuous
+from labapp.models.representations.space import Continuous
 from labapp.ui import theme
 from labapp.ui.widgets.choice import Look, Scale
 from labapp.ui.widgets.dial import HANDLE_R, DialSlider

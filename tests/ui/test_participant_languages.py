@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 
-from labapp.events.commands import HandIn, Next, Pause, Resume
+from labapp.record.events.commands import HandIn, Next, Pause, Resume
 from labapp.study.parts import PagesPart
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.plan import TutorialPart

@@ -39,7 +39,7 @@ def test_as_published_overlay_is_half_and_half():
 
 
 def test_binary_rounds_as_the_distance_does():
-    from labapp.representations.distance import mnist
+    from labapp.models.representations.distance import mnist
 
     x = pixels([0.49999, 0.5, 0.51, -0.2, 1.3])
     out = np.zeros((1, 5), dtype=np.uint32)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.events import Source
-from labapp.events.commands import Resume
+from labapp.record.events import Source
+from labapp.record.events.commands import Resume
 from labapp.session import opening
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.bridge import Bridge, QtScheduler

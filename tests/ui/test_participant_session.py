@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from labapp.events import Source
-from labapp.events.commands import ConfirmSkip, EndSession, Next, Pause, Reopen, Resume
+from labapp.record.events import Source
+from labapp.record.events.commands import ConfirmSkip, EndSession, Next, Pause, Reopen, Resume
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.plan import ReconstructionPart

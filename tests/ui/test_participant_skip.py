@@ -10,9 +10,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.clock import FakeClock
-from labapp.events import Source
-from labapp.events.commands import Pause, Resume, SkipStage, Tick
+from labapp.base.clock import FakeClock
+from labapp.record.events import Source
+from labapp.record.events.commands import Pause, Resume, SkipStage, Tick
 from labapp.session.machine import TAKE_BACK_NS
 from tests.helpers.rooms import skip_to
 from tests.helpers.studies import ring_decoder, write_study

@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.look import LAYOUT
-from labapp.resources import assets
+from labapp.base.resources import assets
+from labapp.record.events.look import LAYOUT
 from labapp.study.instruments import Instrument, Slider
 from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider, SliderView
 from labapp.ui import theme

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import labapp.ui
-from labapp.errors import StudyError
+from labapp.base.errors import StudyError
 from labapp.study.loading import LoadedStudy, load
 from labapp.ui.strings import Strings, strings_of
 

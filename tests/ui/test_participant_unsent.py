@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.events import Source
-from labapp.events.commands import Command, EndSession, Pause, Resume, SkipStage
+from labapp.record.events import Source
+from labapp.record.events.commands import Command, EndSession, Pause, Resume, SkipStage
 from labapp.session.recovery import read_verified_events
 from tests.helpers.questionnaires import questionnaire_study
 from tests.helpers.rooms import Room, skip_to

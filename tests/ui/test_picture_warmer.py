@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.audio import devices
-from labapp.errors import NoMicrophone, StimuliError
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Logits, Photo
-from labapp.stimuli.masking import Masking
+from labapp.base.errors import NoMicrophone, StimuliError
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Logits, Photo
+from labapp.models.stimuli.masking import Masking
+from labapp.record.audio import devices
 from labapp.ui import home as home_module
 from labapp.ui import picture_warmer
 from labapp.ui.home import HomeController

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis.tables import load
-from labapp.events import Source
-from labapp.events.commands import Pause
+from labapp.record.events import Source
+from labapp.record.events.commands import Pause
 from labapp.ui import controller
 from labapp.ui.controller import PointerPath, SessionController
 from labapp.ui.starting import RunOptions, open_new

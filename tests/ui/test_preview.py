@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from typer.testing import CliRunner
 
+from labapp.base.errors import SetupError, UsageError
 from labapp.cli.main import app
-from labapp.errors import SetupError, UsageError
-from labapp.events.commands import Next, SkipStage
-from labapp.simulation.simulation_job import Course
+from labapp.record.events.commands import Next, SkipStage
+from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import WORDS, load
 from labapp.study.words import shown
 from labapp.ui.preview import (

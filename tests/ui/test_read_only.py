@@ -12,10 +12,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import FakeClock
-from labapp.events.commands import Command
-from labapp.plugins.part import PlannedPart
-from labapp.resources import assets
+from labapp.base.clock import FakeClock
+from labapp.base.resources import assets
+from labapp.record.events.commands import Command
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW
 from labapp.tasks.unmasking.screen import UnmaskingScreen

@@ -11,8 +11,8 @@ from typing import get_args
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from labapp.events.commands import EndSession, GiveConsent, Pause
-from labapp.events.voice import (
+from labapp.record.events.commands import EndSession, GiveConsent, Pause
+from labapp.record.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,
     AudioOff,

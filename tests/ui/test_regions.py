@@ -12,7 +12,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui import language, theme
 from labapp.ui.moderator.console import LINES
 from labapp.ui.moderator.home import CODING, NEW, RESULTS, SESSIONS, STUDY, HomeWindow

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.model import Unit
-from labapp.clock import NS
+from labapp.base.clock import NS
+from labapp.coding.annotations.model import Unit
 from labapp.ui.replay.controller import REPEAT_SPEED, ReplayController, shown_time
 
 END_NS = 100 * NS

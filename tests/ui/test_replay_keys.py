@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
-from labapp import resources
-from labapp.errors import SetupError
+from labapp.base import resources
+from labapp.base.errors import SetupError
 from labapp.ui.replay import transport
 from labapp.ui.replay.transport import ACTIONS, SECTIONS, parse_stroke, read_keys, stroke_of
 

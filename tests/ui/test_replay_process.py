@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.journal.sessions import SessionSummary
+from labapp.record.journal.sessions import SessionSummary
 from labapp.ui.moderator.home import PALETTE
 from labapp.ui.replay_process import ReplayProcesses
 from labapp.ui.researcher.page import ResearcherPage

@@ -12,12 +12,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.places import annotations_folder
-from labapp.annotations.redacting import redact
-from labapp.annotations.store import annotations_of, open_marks
-from labapp.clock import NS
-from labapp.replay.sound import SessionSound
+from labapp.base.clock import NS
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.places import annotations_folder
+from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.store import annotations_of, open_marks
+from labapp.coding.sound import SessionSound
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.session import open_session

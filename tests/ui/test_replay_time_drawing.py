@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 from labapp.ui.replay import timeline_rows as drawing
 from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, TICK_PX, TimeScale
 from tests.helpers.timelines import MIN, MemoryPeaks, made_units

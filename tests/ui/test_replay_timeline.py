@@ -12,9 +12,9 @@ from PySide6.QtGui import QImage, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.model import Unit
-from labapp.clock import NS
-from labapp.replay.lanes import Lane, LaneItem
+from labapp.base.clock import NS
+from labapp.coding.annotations.model import Unit
+from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.ui import language, theme
 from labapp.ui.replay import timeline_rows as drawing
 from labapp.ui.replay.picture import item_label

@@ -15,15 +15,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.redacting import redact
-from labapp.annotations.video_files import list_file, videos_folder
-from labapp.bids.export import export
-from labapp.clock import NS
+from labapp.base.clock import NS
+from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.video_files import list_file, videos_folder
+from labapp.coding.videos import decoding
+from labapp.coding.videos.session import add_video
+from labapp.session.bids.export import export
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
-from labapp.videos import decoding
-from labapp.videos.session import add_video
 from tests.helpers.made_videos import heard_by, number_in, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session
 

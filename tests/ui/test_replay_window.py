@@ -15,20 +15,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from labapp.audio.player import Player
-from labapp.bids.export import export
-from labapp.clock import NS
-from labapp.errors import AnnotationError, AudioError, RecordError
-from labapp.messages import Message
+from labapp.base.clock import NS
+from labapp.base.errors import AnnotationError, AudioError, RecordError
+from labapp.base.messages import Message
+from labapp.record.audio.player import Player
+from labapp.session.bids.export import export
 from labapp.session.folder import SessionFolder
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.simulation_job import simulate_study
 from labapp.ui.language import ENGLISH, speak, tr, translate_message
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.transport import ACTIONS, Stroke
 from labapp.ui.replay.window import WIDE, ReplayWindow
-from tests.audio.loudspeaker import RATE, Loudspeaker, Tone
+from tests.record.audio.loudspeaker import RATE, Loudspeaker, Tone
 
 LEFT = Qt.MouseButton.LeftButton
 REPLAY = sorted(ACTIONS["replay"])
@@ -301,7 +301,7 @@ def test_the_window_remembers_where_it_was(opened: Open) -> None:
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"places": {"a": "b"}}', '{"back_s": "much"}'])
 def test_wrong_memories_are_told_and_hold_nothing_up(opened: Open, text: str) -> None:
-    from labapp import resources
+    from labapp.base import resources
 
     path = resources.settings_root() / remembered.FILE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -369,7 +369,7 @@ def test_what_goes_wrong_with_files_stays_until_it_is_put_away(opened: Open) -> 
 
 
 def test_wrong_keys_are_told_in_the_window(opened: Open) -> None:
-    from labapp import resources
+    from labapp.base import resources
 
     path = resources.settings_root() / "keys.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
-from labapp.bids.verify import verify
-from labapp.errors import RecordError
-from labapp.journal.describe import duration
-from labapp.journal.layout import JOURNAL
-from labapp.journal.sessions import SessionSummary, list_sessions
-from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
-from labapp.simulation.simulation_job import simulate
+from labapp.base.errors import RecordError
+from labapp.papers.interactive_reconstruction.groups import SCORE_METRICS
+from labapp.record.journal.describe import duration
+from labapp.record.journal.layout import JOURNAL
+from labapp.record.journal.sessions import SessionSummary, list_sessions
+from labapp.session.bids.verify import verify
+from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import load as load_study
 from labapp.tasks.judging.report.comparisons import findings
 from labapp.tasks.reconstruction.report.contents import METRICS

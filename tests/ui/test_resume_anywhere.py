@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.plugins import registry
 from labapp.session.recovery import read_verified_events
-from labapp.simulation.simulation_job import Decoders
+from labapp.session.simulation.simulation_job import Decoders
+from labapp.study.plugins import registry
 from tests.torture import studies
 from tests.torture.rehearsal import Place, Rehearsal, cut, places, rehearse
 from tests.torture.windows import go_on

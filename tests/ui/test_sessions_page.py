@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from labapp.journal.comments import comments
-from labapp.journal.sessions import SessionSummary
-from labapp.naming import natural
+from labapp.base.naming import natural
+from labapp.record.journal.comments import comments
+from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import session_lists
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import PALETTE

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.errors import LabappError
+from labapp.base.errors import LabappError
 from labapp.session.recovery import finished, read_verified_events
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new

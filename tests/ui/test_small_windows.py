@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp import resources
-from labapp.simulation.simulation_job import Course
+from labapp.base import resources
+from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui import room

@@ -11,12 +11,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.status import SessionProgress
-from labapp.annotations.store import annotations_of
-from labapp.errors import TranscriptionError
-from labapp.journal.opening import open_record
-from labapp.journal.session_index import SessionIndex
-from labapp.transcription.models import ENGINES, model_at
+from labapp.base.errors import TranscriptionError
+from labapp.coding.annotations.status import SessionProgress
+from labapp.coding.annotations.store import annotations_of
+from labapp.coding.transcription.models import ENGINES, model_at
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.session_index import SessionIndex
 from labapp.ui import theme
 from labapp.ui.language import in_words, speak
 from labapp.ui.researcher.coding_page import CodingPage, SpeechPanel, SpeechWanted

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from labapp.errors import StudyError
-from labapp.resources import assets
+from labapp.base.errors import StudyError
+from labapp.base.resources import assets
 from labapp.session.folder import SessionFolder
 from labapp.study.loading import load
 from labapp.ui.controller import SessionController

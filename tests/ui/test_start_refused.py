@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.audio import devices
-from labapp.errors import (
+from labapp.base.errors import (
     DataFolderError,
     LslError,
     NoMicrophone,
@@ -17,8 +16,9 @@ from labapp.errors import (
     StudyError,
     UsageError,
 )
-from labapp.journal.read import read_rows
-from labapp.resources import assets
+from labapp.base.resources import assets
+from labapp.record.audio import devices
+from labapp.record.journal.read import read_rows
 from labapp.session import folder, models
 from labapp.ui.starting import MB, RunOptions, open_new
 from tests.helpers.beside import put_beside

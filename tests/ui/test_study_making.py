@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from labapp.errors import Fault
+from labapp.base.errors import Fault
 from labapp.study.loading import load
 from labapp.ui import language, room, theme
 from labapp.ui.moderator.checklist import StudyChoice

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from labapp.analysis.tables import load
-from labapp.bids.verify import verify
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
+from labapp.session.bids.verify import verify
 from labapp.session.recovery import finished, read_verified_events
 from labapp.tasks.unmasking.events import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.journal.layout import LEAVING
+from labapp.record.journal.layout import LEAVING
 from labapp.ui.app import what_became
 
 

@@ -10,15 +10,15 @@ import pytest
 from numpy.typing import NDArray
 from pytestqt.qtbot import QtBot
 
-from labapp.annotations.history import history_of
-from labapp.annotations.model import Redaction, Text
-from labapp.annotations.segmenting import segment_session
-from labapp.annotations.store import annotations_of, open_texts
-from labapp.annotations.texts import PUT
-from labapp.clock import NS
-from labapp.errors import AnnotationError, AnnotationsBusy
-from labapp.journal.opening import open_record
-from labapp.transcription.session import HeardWord, transcribe_session
+from labapp.base.clock import NS
+from labapp.base.errors import AnnotationError, AnnotationsBusy
+from labapp.coding.annotations.history import history_of
+from labapp.coding.annotations.model import Redaction, Text
+from labapp.coding.annotations.segmenting import segment_session
+from labapp.coding.annotations.store import annotations_of, open_texts
+from labapp.coding.annotations.texts import PUT
+from labapp.coding.transcription.session import HeardWord, transcribe_session
+from labapp.record.journal.opening import open_record
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_state import CodingRequest
 from tests.helpers.coded_session import add_codebook

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.events import Event
-from labapp.events.trials import StageTimeExpired
-from labapp.plugins.bids import STAGE_TYPE, TIME_EXPIRED_TYPE, Cells, Column, TaskFiles, TaskRows
+from labapp.record.events import Event
+from labapp.record.events.trials import StageTimeExpired
+from labapp.study.plugins.bids import (
+    STAGE_TYPE,
+    TIME_EXPIRED_TYPE,
+    Cells,
+    Column,
+    TaskFiles,
+    TaskRows,
+)
 from labapp_counterfactual.events import (
     CandidateChosen,
     ConfidenceRated,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labapp.events.dials import no_dial, no_dial_state
-from labapp.events.registry import Payload, kind
-from labapp.events.types import Index, Number
+from labapp.record.events.dials import no_dial, no_dial_state
+from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Index, Number
 
 
 @kind("counterfactual.drawn", durable=True, begins=("counterfactual_choice",))

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events import Payload
-from labapp.events.commands import Command, HandIn
-from labapp.events.durations import Pauses
-from labapp.plugins.questions import QuestionsMachine
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.models.representations.space import Discrete, LatentSpace
+from labapp.record.events import Payload
+from labapp.record.events.commands import Command, HandIn
+from labapp.record.events.durations import Pauses
 from labapp.study.assignment import attempt_at, generator
+from labapp.study.plugins.questions import QuestionsMachine
 from labapp.study.sampling import draw_state
 from labapp_counterfactual.commands import (
     ChooseCandidate,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labapp.plugins.pictures import DecodedPictures, Session
-from labapp.representations.decoding import Array, decode_rows
+from labapp.models.representations.decoding import Array, decode_rows
+from labapp.study.plugins.pictures import DecodedPictures, Session
 from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.state import Question
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from labapp.errors import StudyError
-from labapp.plugins.part import RepresentationPart
-from labapp.representations.space import BaseSampling, Display
+from labapp.base.errors import StudyError
+from labapp.models.representations.space import BaseSampling, Display
 from labapp.study.assignment import in_rounds
 from labapp.study.planner import Planner
+from labapp.study.plugins.part import RepresentationPart
 from labapp.study.representations import stage_fields
 from labapp_counterfactual.study import CounterfactualStages
 

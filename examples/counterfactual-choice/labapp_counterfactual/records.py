@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from labapp.analysis.answered import AnsweredAttempt, answered, answers_row, mean
 from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
-from labapp.events import Event, Payload
+from labapp.record.events import Event, Payload
 from labapp_counterfactual.events import (
     CandidateChosen,
     ConfidenceRated,

@@ -8,8 +8,8 @@ from typing import ClassVar
 import pandas as pd
 
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.listing import NONE
-from labapp.report.page import Html, decimal, heading, table, two_lines
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import Html, decimal, heading, table, two_lines
 
 
 class CounterfactualReport(TaskReport[None]):

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events.commands import HandIn, Next
-from labapp.plugins.simulated import DEVICE, Answerer, Step
-from labapp.simulation.percept import Eye
-from labapp.simulation.view import on_screen
+from labapp.record.events.commands import HandIn, Next
+from labapp.session.simulation.percept import Eye
+from labapp.session.simulation.view import on_screen
 from labapp.study.assignment import generator
+from labapp.study.plugins.simulated import DEVICE, Answerer, Step
 from labapp_counterfactual.commands import ChooseCandidate, RateConfidence
 from labapp_counterfactual.pictures import Choice
 from labapp_counterfactual.plan import CounterfactualPart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labapp.plugins import questions
+from labapp.study.plugins import questions
 from labapp_counterfactual.plan import Z
 
 POINTS = 5

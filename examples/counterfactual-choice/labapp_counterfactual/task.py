@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PictureContext
-from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.plugins.stage import limit_words
-from labapp.plugins.task_type import MachineContext, TaskType
-from labapp.simulation.names import TURNS_DIALS
+from labapp.session.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import PictureContext
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.stage import limit_words
+from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp_counterfactual.events import CounterfactualAnswered
 from labapp_counterfactual.machine import CounterfactualMachine

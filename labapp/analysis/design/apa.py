@@ -17,8 +17,8 @@ from labapp.analysis.design.contrasts import TWO_SIDED
 from labapp.analysis.design.rows import design_words, plain_name, term_name
 from labapp.analysis.design.sections import BACK_MEAN, cell_rows, df_words, p_cell
 from labapp.analysis.inference import HEDGES, Effect
-from labapp.report.listing import NONE
-from labapp.report.page import Verbatim, say
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import Verbatim, say
 
 TEX, DOCX = "tables.tex", "tables.docx"
 

@@ -26,10 +26,10 @@ from labapp.analysis.reliability import (
 )
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.page import Html
+from labapp.base.report.page import Html
 
 if TYPE_CHECKING:  # matplotlib is slow to load
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 DEFINITIONS = {
     "Analyses by the design": (

@@ -25,8 +25,8 @@ from labapp.analysis.design.rows import (
 )
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.analysis.inference import Effect, Outcome
-from labapp.report.listing import NONE
-from labapp.report.page import (
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import (
     Html,
     Verbatim,
     count,

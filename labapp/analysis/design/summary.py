@@ -11,7 +11,7 @@ from labapp.analysis.design.analyses import Analysis, StudyAnalyses, back
 from labapp.analysis.design.rows import term_name
 from labapp.analysis.design.sections import number_words, p_words, test_words, tested_words
 from labapp.analysis.design.sources import UNDECLARED
-from labapp.report.page import (
+from labapp.base.report.page import (
     Html,
     Verbatim,
     count,

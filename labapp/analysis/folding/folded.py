@@ -23,16 +23,16 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.speech_rows import speech_of
 from labapp.analysis.task_records import Traced
 from labapp.analysis.walk import Parts
-from labapp.clock import NS
-from labapp.errors import RecordError
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.journal.guard import readable
-from labapp.journal.integrity import check_chain
-from labapp.journal.opening import SessionPlace
-from labapp.journal.record import Record
-from labapp.journal.rows import Row
-from labapp.messages import Message
-from labapp.parallel.long_work import gc_paused
+from labapp.base.clock import NS
+from labapp.base.errors import RecordError
+from labapp.base.messages import Message
+from labapp.base.parallel.long_work import gc_paused
+from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.journal.guard import readable
+from labapp.record.journal.integrity import check_chain
+from labapp.record.journal.opening import SessionPlace
+from labapp.record.journal.record import Record
+from labapp.record.journal.rows import Row
 from labapp.study.allocation import drawn_cells
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Protocol
 
 from labapp.analysis.folding.folded import Folded, LeftOut, fold
-from labapp.journal.opening import SessionPlace
-from labapp.parallel.cluster import cluster
-from labapp.parallel.processes import cores, processes
+from labapp.base.parallel.cluster import cluster
+from labapp.base.parallel.processes import cores, processes
+from labapp.record.journal.opening import SessionPlace
 
 AHEAD = 4
 """Sessions a worker has waiting, so that it is never idle and few results lie about."""

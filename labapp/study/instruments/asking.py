@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_validator
 
-from labapp.discovery import Catalogue
-from labapp.documents import WORD, Path_, Strict
-from labapp.plugins.bids import Column
-from labapp.plugins.open_union import OpenUnion
+from labapp.base.discovery import Catalogue
+from labapp.base.documents import WORD, Path_, Strict
+from labapp.base.open_union import OpenUnion
+from labapp.base.validating import refuse_again
 from labapp.study.conditions import Value, listed, matches
 from labapp.study.instruments.items import (
     DESCRIBED_LONGEST,
@@ -34,7 +34,7 @@ from labapp.study.instruments.items import (
     Written,
     kept_text,
 )
-from labapp.validating import refuse_again
+from labapp.study.plugins.bids import Column
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp import resources
-from labapp.discovery import Catalogue
+from labapp.base import resources
+from labapp.base.discovery import Catalogue
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.documents import SLUG, Located, Path_, Problem, Strict, dotted, read_yaml, refused
-from labapp.errors import StudyError
-from labapp.naming import NotReserved
-from labapp.plugins import texts
+from labapp.base.documents import SLUG, Located, Path_, Problem, Strict, dotted, read_yaml, refused
+from labapp.base.errors import StudyError
+from labapp.base.naming import NotReserved
+from labapp.base.validating import faults_at, refuse_again
 from labapp.study.conditions import Value
 from labapp.study.instruments import asking
 from labapp.study.instruments.asking import ITEM_KINDS, AnyItem, Option, kind_of
 from labapp.study.instruments.items import USUAL, SomeWords, Words
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, RULES, Score, Scores, of_name
 from labapp.study.partial import read_partly
-from labapp.validating import faults_at, refuse_again
+from labapp.study.plugins import texts
 
 
 class SharedScale(Strict):

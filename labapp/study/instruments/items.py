@@ -24,9 +24,9 @@ from pydantic import (
     model_validator,
 )
 
-from labapp.documents import WORD, Strict
-from labapp.plugins.bids import Column
+from labapp.base.documents import WORD, Strict
 from labapp.study.conditions import OnlyIf, Value, listed
+from labapp.study.plugins.bids import Column
 
 if TYPE_CHECKING:
     import numpy as np

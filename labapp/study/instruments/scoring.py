@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from labapp.discovery import Catalogue
-from labapp.documents import WORD, Strict
-from labapp.errors import RecordError
+from labapp.base.discovery import Catalogue
+from labapp.base.documents import WORD, Strict
+from labapp.base.errors import RecordError
 
 if TYPE_CHECKING:
     from labapp.study.instruments.instrument import Instrument
@@ -212,7 +212,7 @@ def once_a_stage(instrument: str, items: Any) -> tuple[str, ...]:
 @cache
 def _shipped(instrument: str) -> Instrument | None:
     """A shipped questionnaire by its id; None where there is none."""
-    from labapp import resources
+    from labapp.base import resources
     from labapp.study.instruments.instrument import Instrument
 
     folder = resources.assets() / "instruments"

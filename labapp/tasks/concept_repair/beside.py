@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from labapp.clock import NS
-from labapp.events import Event
-from labapp.stimuli.interventions import AS_IT_IS, ON
+from labapp.base.clock import NS
+from labapp.models.stimuli.interventions import AS_IT_IS, ON
+from labapp.record.events import Event
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
 from labapp.tasks.concept_repair.plan import (
     ConceptGridPart,

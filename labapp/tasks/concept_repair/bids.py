@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from labapp.events import Event, Payload
-from labapp.journal.record import Record
-from labapp.plugins.bids import STAGE_TYPE, Cells, Column, Key, TaskFiles, TaskRows
+from labapp.record.events import Event, Payload
+from labapp.record.journal.record import Record
+from labapp.study.plugins.bids import STAGE_TYPE, Cells, Column, Key, TaskFiles, TaskRows
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.records import STATES
 

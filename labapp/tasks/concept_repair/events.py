@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events.commands import Command
-from labapp.events.registry import Payload, kind
-from labapp.events.types import Whole
+from labapp.record.events.commands import Command
+from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Whole
 
 
 def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:

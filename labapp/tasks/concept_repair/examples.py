@@ -9,14 +9,14 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from labapp.documents import Strict
-from labapp.errors import LabappError
-from labapp.plugins.item import Item
-from labapp.plugins.part import PlannedPart, StimuliRef
-from labapp.stimuli import check, pictures
-from labapp.stimuli.manifest import Concept
+from labapp.base.documents import Strict
+from labapp.base.errors import LabappError
+from labapp.models.stimuli import check, pictures
+from labapp.models.stimuli.manifest import Concept
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.item import Item
+from labapp.study.plugins.part import PlannedPart, StimuliRef
 from labapp.study.stimulus_stages import IncompatibleStimuliError, check_kind, fitting, set_of
 from labapp.tasks.concept_repair.plan import TASK
 from labapp.tasks.concept_repair.study import ConceptRepairStages
@@ -90,8 +90,9 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
 
 def reserved_pictures(planner: Planner) -> frozenset[str]:
     """What the pictures show that this participant sees as examples, before whatever stage
-    (`labapp.stimuli.pictures.identity_of`): none of them is a picture of any stage or practice.
-    What is wrong with the examples of a stage is said by `examples_of`, when it is planned."""
+    (`labapp.models.stimuli.pictures.identity_of`): none of them is a picture of any stage or
+    practice. What is wrong with the examples of a stage is said by `examples_of`, when it is
+    planned."""
     key = (TASK, "reserved")
     if key not in planner.memory:
         shown: set[str] = set()

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labapp.clock import NS
-from labapp.events import Payload, UnstampedEvent
-from labapp.events.commands import Command, Next, Tick
-from labapp.events.durations import Pauses
-from labapp.plugins import stage
-from labapp.plugins.questions import QuestionsMachine
-from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
+from labapp.base.clock import NS
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
+from labapp.record.events import Payload, UnstampedEvent
+from labapp.record.events.commands import Command, Next, Tick
+from labapp.record.events.durations import Pauses
+from labapp.study.plugins import stage
+from labapp.study.plugins.questions import QuestionsMachine
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
     GIVEN,

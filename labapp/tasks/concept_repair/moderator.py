@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.concept_repair import beside
 from labapp.tasks.concept_repair.beside import Updates
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart

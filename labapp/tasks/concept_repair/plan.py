@@ -15,11 +15,11 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from labapp.documents import Strict
-from labapp.plugins.part import StimuliRef, TrialsPart
-from labapp.stimuli import interventions
-from labapp.stimuli.interventions import OFF, ON, Answers, State
-from labapp.stimuli.manifest import Concept, Finite, ItemType, Matrix, Share
+from labapp.base.documents import Strict
+from labapp.models.stimuli import interventions
+from labapp.models.stimuli.interventions import OFF, ON, Answers, State
+from labapp.models.stimuli.manifest import Concept, Finite, ItemType, Matrix, Share
+from labapp.study.plugins.part import StimuliRef, TrialsPart
 
 TASK, GRID = "concept-repair", "concept-grid"
 """What the tables call the two parts."""
@@ -104,7 +104,7 @@ class PlannedChange(Strict):
 class PlannedItem(Strict):
     """A picture. item: what corrections do to it, none where that has no name; foresee: whether its
     changes are foretold; given: the change that is foretold, where none is free; answers: base64 of
-    float16, shape (3^k, classes), see `labapp.stimuli.interventions`."""
+    float16, shape (3^k, classes), see `labapp.models.stimuli.interventions`."""
 
     photo: str
     picture: str

@@ -17,15 +17,15 @@ from typing import Literal
 
 import numpy as np
 
-from labapp.errors import LabappError, StimuliError
-from labapp.plugins.item import Item
-from labapp.stimuli import answer_files, interventions, pictures
-from labapp.stimuli.interventions import AS_IT_IS, OFF, ON, Answers
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import ItemType, Photo
+from labapp.base.errors import LabappError, StimuliError
+from labapp.models.stimuli import answer_files, interventions, pictures
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, Answers
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import ItemType, Photo
 from labapp.study import assignment
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.item import Item
 from labapp.study.stimulus_stages import (
     IncompatibleStimuliError,
     check_kind,

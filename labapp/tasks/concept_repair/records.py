@@ -37,11 +37,11 @@ from labapp.analysis.task_records import (
     TaskTables,
     key_of,
 )
-from labapp.clock import NS
-from labapp.errors import RecordError
-from labapp.events import Event, Payload
-from labapp.stimuli import interventions
-from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
+from labapp.base.clock import NS
+from labapp.base.errors import RecordError
+from labapp.models.stimuli import interventions
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
+from labapp.record.events import Event, Payload
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
     GIVEN,

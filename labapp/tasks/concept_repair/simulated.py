@@ -15,11 +15,11 @@ from itertools import permutations
 
 import numpy as np
 
-from labapp.clock import NS
-from labapp.events.commands import Command, Next
-from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
-from labapp.simulation.names import ORACLE
-from labapp.simulation.person import (
+from labapp.base.clock import NS
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, believed, set_to
+from labapp.record.events.commands import Command, Next
+from labapp.session.simulation.names import ORACLE
+from labapp.session.simulation.person import (
     BLAMES_MODEL,
     EXPECTS,
     GOES_ROUND,
@@ -28,8 +28,8 @@ from labapp.simulation.person import (
     SURPRISED,
     Experience,
 )
-from labapp.stimuli.interventions import AS_IT_IS, OFF, ON, believed, set_to
 from labapp.study.assignment import generator
+from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,
@@ -238,7 +238,7 @@ class Repairer:
     Parameters
     ----------
     part : the stage.
-    strategy : one of `labapp.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`.
+    strategy : one of `labapp.session.simulation.names.REPAIRS_CONCEPTS`, or `CARELESS`.
     seed : see `SimulatedParticipant.seed`.
     eyesight : how well it sees.
     learnt : what it noticed of the model so far; it is added to.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from labapp.plugins import questions
+from labapp.study.plugins import questions
 
 Phase = Literal["setting", "foretelling", "over"]
 

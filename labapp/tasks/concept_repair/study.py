@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from labapp.documents import Strict
+from labapp.base.documents import Strict
 from labapp.study.stages import StimulusStages
 from labapp.tasks.concept_repair.plan import Instruction
 

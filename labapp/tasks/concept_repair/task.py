@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any
 
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.pages import TextMachine
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PartPictures, PictureContext, QuestionPictures
-from labapp.plugins.simulated import Actor, Reader, SimulatedParticipant
-from labapp.plugins.task_type import MachineContext, TaskType, Values
-from labapp.simulation.names import REPAIRS_CONCEPTS
+from labapp.session.simulation.names import REPAIRS_CONCEPTS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
+from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
+from labapp.study.plugins.task_type import MachineContext, TaskType, Values
 from labapp.tasks.concept_repair.examples import ConceptExamplesPart, examples_of
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart

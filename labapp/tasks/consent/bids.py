@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labapp.plugins.bids import CourseRow
+from labapp.study.plugins.bids import CourseRow
 from labapp.tasks.consent.events import ConsentDeclined, ConsentGiven
 
 COURSE = (

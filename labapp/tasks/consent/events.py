@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from labapp.events.agreement import Agreement, Refusal
-from labapp.events.registry import kind
+from labapp.record.events.agreement import Agreement, Refusal
+from labapp.record.events.registry import kind
 
 
 @kind("consent.given", durable=True)

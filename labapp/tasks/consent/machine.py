@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Command, DeclineConsent, GiveConsent
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded
-from labapp.plugins.machine import PartMachine
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Command, DeclineConsent, GiveConsent
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartEnded
+from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.consent.events import ConsentDeclined, ConsentGiven
 from labapp.tasks.consent.plan import ConsentPart
 

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from labapp.plugins.item import FlowOf, Item
-from labapp.plugins.part import PlannedPart
 from labapp.study.consent import Asked, ConsentForm, ConsentSetting, Sign, Use
+from labapp.study.plugins.item import FlowOf, Item
+from labapp.study.plugins.part import PlannedPart
 
 
 class ConsentPart(PlannedPart):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
-from labapp.events.commands import DeclineConsent
+from labapp.record.events.commands import DeclineConsent
 from labapp.study.consent import Sign
 from labapp.tasks.consent.plan import ConsentPart
 from labapp.ui import theme

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.consent.machine import ConsentTask
 from labapp.tasks.consent.plan import ConsentItem, ConsentPart
 

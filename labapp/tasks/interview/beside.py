@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.plugins.part import PlannedPart
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.moderator import key_of
 from labapp.ui import theme

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labapp.events.moderation import NoteCorrected
-from labapp.plugins.bids import CourseRow
+from labapp.record.events.moderation import NoteCorrected
+from labapp.study.plugins.bids import CourseRow
 from labapp.tasks.interview.events import QuestionAsked
 
 COURSE = (

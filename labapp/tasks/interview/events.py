@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labapp.events.commands import Command
-from labapp.events.moderation import GuideQuestion
-from labapp.events.registry import kind
-from labapp.events.types import Whole
+from labapp.record.events.commands import Command
+from labapp.record.events.moderation import GuideQuestion
+from labapp.record.events.registry import kind
+from labapp.record.events.types import Whole
 
 
 @kind("interview.question_asked", durable=True)

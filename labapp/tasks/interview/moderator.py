@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from labapp.events.commands import Command
-from labapp.plugins.machine import PartMachine
+from labapp.record.events.commands import Command
+from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.interview.events import AskQuestion
 from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui.moderator.part_words import PartWords

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from labapp.plugins.item import FlowOf, Item
-from labapp.plugins.part import PlannedPart
+from labapp.study.plugins.item import FlowOf, Item
+from labapp.study.plugins.part import PlannedPart
 
 
 class InterviewPart(PlannedPart):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labapp.plugins.simulated import Actor
+from labapp.study.plugins.simulated import Actor
 from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.plan import InterviewPart
 

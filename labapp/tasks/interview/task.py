@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.interview.machine import InterviewTask
 from labapp.tasks.interview.plan import InterviewItem, InterviewPart
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from labapp.events.commands import HandIn, Next
-from labapp.plugins.simulated import DEVICE, Step
-from labapp.simulation.names import ORACLE
+from labapp.record.events.commands import HandIn, Next
+from labapp.session.simulation.names import ORACLE
+from labapp.study.plugins.simulated import DEVICE, Step
 from labapp.tasks.judging import plan
 from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.events import Event, Payload
-from labapp.events.trials import StageTimeExpired
-from labapp.journal.record import Record
-from labapp.plugins.bids import (
+from labapp.record.events import Event, Payload
+from labapp.record.events.trials import StageTimeExpired
+from labapp.record.journal.record import Record
+from labapp.study.plugins.bids import (
     STAGE_TYPE,
     TIME_EXPIRED_TYPE,
     Cells,

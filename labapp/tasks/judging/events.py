@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labapp.events.commands import Command
-from labapp.events.registry import Payload, kind
-from labapp.events.types import Index, Whole
+from labapp.record.events.commands import Command
+from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Index, Whole
 
 
 @kind("photo.drawn", durable=True, begins=("judging", "warm_up"))

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Command, HandIn, Next
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded
-from labapp.plugins import stage
-from labapp.plugins.questions import QuestionsMachine
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Command, HandIn, Next
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartEnded
+from labapp.study.plugins import stage
+from labapp.study.plugins.questions import QuestionsMachine
 from labapp.tasks.judging import events, performance
 from labapp.tasks.judging.plan import (
     Exercise,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.judging import answers
 from labapp.tasks.judging import plan as judging
 from labapp.tasks.judging.answers import AGREED, ASKED, marked

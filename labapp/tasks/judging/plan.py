@@ -14,9 +14,9 @@ from typing import ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from labapp.documents import Strict
-from labapp.plugins.part import PlannedPart, StimuliRef, TrialsPart
-from labapp.stimuli.manifest import ColourMap, Kind, Scale
+from labapp.base.documents import Strict
+from labapp.models.stimuli.manifest import ColourMap, Kind, Scale
+from labapp.study.plugins.part import PlannedPart, StimuliRef, TrialsPart
 
 JudgingTask = Literal[
     "heatmap-distinction",
@@ -56,8 +56,9 @@ SIMILARITY = "similarity_{}"
 
 
 class PlannedRow(Strict):
-    """A row of the plan; see `labapp.stimuli.manifest.Row`. of: class of the prototype; photo, box
-    and crop: the prototype's. rank: from 1 among the rows of its class, as the model has them."""
+    """A row of the plan; see `labapp.models.stimuli.manifest.Row`. of: class of the prototype;
+    photo, box and crop: the prototype's. rank: from 1 among the rows of its class, as the model has
+    them."""
 
     prototype: str
     of: str | None
@@ -77,7 +78,7 @@ class PlannedRow(Strict):
 
 
 class PlannedFinal(Strict):
-    """The last two steps of a path; see `labapp.stimuli.manifest.FinalSteps`."""
+    """The last two steps of a path; see `labapp.models.stimuli.manifest.FinalSteps`."""
 
     first: PlannedRow
     absent: PlannedRow
@@ -137,7 +138,7 @@ class ExplainedModel(Strict):
     """What the parts of one stimulus set share. names: class id -> what it is called on the screen;
     marks: class id -> the line it can be told by, shown in a labels version; accuracy: in
     percent; colour_map: of the heatmaps, empty where they are coloured already; scale: see
-    `labapp.stimuli.manifest.Manifest`; invented: the names are made up."""
+    `labapp.models.stimuli.manifest.Manifest`; invented: the names are made up."""
 
     stimuli: str
     manifest_sha256: str

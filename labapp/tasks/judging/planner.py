@@ -18,13 +18,13 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from labapp.errors import StudyError
-from labapp.plugins.item import FlowOf, Item
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import ColourMap, Manifest, Photo, Row, Scale
+from labapp.base.errors import StudyError
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import ColourMap, Manifest, Photo, Row, Scale
 from labapp.study import assignment
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.item import FlowOf, Item
 from labapp.study.stages import StimulusStages
 from labapp.study.stimulus_stages import (
     IncompatibleStimuliError,

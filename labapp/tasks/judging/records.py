@@ -20,11 +20,11 @@ from labapp.analysis.task_records import (
     TaskTables,
     key_of,
 )
-from labapp.clock import NS
-from labapp.errors import RecordError
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import PartEnded, PartRestarted
-from labapp.events.trials import TrialEnded
+from labapp.base.clock import NS
+from labapp.base.errors import RecordError
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import PartEnded, PartRestarted
+from labapp.record.events.trials import TrialEnded
 from labapp.tasks.judging import events, plan
 
 _WHERE = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from labapp.events.commands import Next, ShowQuestion
-from labapp.plugins.simulated import Actor, SimulatedParticipant, TrialKey
-from labapp.simulation.person import GUESSES, KNOWS, TRUSTS
+from labapp.record.events.commands import Next, ShowQuestion
+from labapp.session.simulation.person import GUESSES, KNOWS, TRUSTS
 from labapp.study.assignment import generator
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.judging import answering
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription
 from labapp.tasks.judging.machine import JudgingTask, WarmUpTask

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from labapp.plugins import questions
+from labapp.study.plugins import questions
 from labapp.tasks.judging.events import PerformanceComputed
 
 

@@ -25,19 +25,19 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Command
-from labapp.events.durations import Pauses
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.pages import PagesMachine, PagesState
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PartPictures, PictureContext, QuestionPictures
-from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.plugins.stage import limit_words
-from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
-from labapp.simulation.names import READS_EXPLANATIONS
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Command
+from labapp.record.events.durations import Pauses
+from labapp.session.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.pages import PagesMachine, PagesState
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.stage import limit_words
+from labapp.study.plugins.task_type import MachineContext, TaskType, Values, Words
 from labapp.tasks.judging import machine, performance
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription, PhotoJudged
 from labapp.tasks.judging.plan import Exercise, JudgingPart, JudgingTask, MethodPart, WarmUpPart

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from labapp.plugins.pages import TextMachine
-from labapp.plugins.simulated import Actor, Reader, SimulatedParticipant
-from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.study.conditions import Scope
 from labapp.study.parts import PagesPart
 from labapp.study.planner import Planner
+from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
+from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.pages.study import DebriefItem, TextItem
 
 

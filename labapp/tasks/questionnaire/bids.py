@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from labapp.events.lifecycle import PageTurned
-from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.plugins.bids import CourseRow
+from labapp.record.events.lifecycle import PageTurned
+from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.study.plugins.bids import CourseRow
 
 COURSE = (
     CourseRow(

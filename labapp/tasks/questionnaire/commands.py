@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events.commands import Command
+from labapp.record.events.commands import Command
 
 
 @dataclass(frozen=True, slots=True)

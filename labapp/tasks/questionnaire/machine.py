@@ -7,15 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Back, Begin, Command, Next, SkipStage
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PageTurned, PartEnded
-from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.plugins.machine import PartMachine, Value
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Back, Begin, Command, Next, SkipStage
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PageTurned, PartEnded
+from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import Asked, own_name
 from labapp.study.parts import QuestionnairePart
+from labapp.study.plugins.machine import PartMachine, Value
 from labapp.tasks.questionnaire.commands import Answer
 
 

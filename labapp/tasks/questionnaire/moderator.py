@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from labapp.plugins.machine import PartMachine
 from labapp.study.instruments import Item, Rating
 from labapp.study.parts import QuestionnairePart
+from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 from labapp.ui.language import tr
 from labapp.ui.moderator.part_words import Fact, PartWords

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from labapp.events.commands import Next
-from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.simulation.person import Experience
+from labapp.record.events.commands import Next
+from labapp.session.simulation.person import Experience
 from labapp.study.conditions import listed
 from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from labapp.plugins.item import Item
+from labapp.study.plugins.item import Item
 
 
 class QuestionnaireItem(Item):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.study.conditions import Scope
 from labapp.study.parts import QuestionnairePart
 from labapp.study.planner import Planner
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
 from labapp.tasks.questionnaire.study import QuestionnaireItem
 

@@ -9,9 +9,9 @@ import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QPen
 
-from labapp.clock import NS
-from labapp.events import Event
-from labapp.plugins.part import PlannedPart
+from labapp.base.clock import NS
+from labapp.record.events import Event
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import StageState
 from labapp.ui import theme

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.events import Event
-from labapp.events.lifecycle import PageTurned
-from labapp.events.trials import StageTimeExpired
-from labapp.plugins.bids import (
+from labapp.record.events import Event
+from labapp.record.events.lifecycle import PageTurned
+from labapp.record.events.trials import StageTimeExpired
+from labapp.study.plugins.bids import (
     STAGE_TYPE,
     TIME_EXPIRED_TYPE,
     Cells,

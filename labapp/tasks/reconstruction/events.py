@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events.commands import Command
-from labapp.events.dials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
-from labapp.events.registry import Payload, kind
-from labapp.events.types import Index, Whole
+from labapp.record.events.commands import Command
+from labapp.record.events.dials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
+from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Index, Whole
 
 
 @kind("trial.drawn", durable=True, begins=("reconstruction",))

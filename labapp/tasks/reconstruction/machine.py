@@ -9,17 +9,17 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.clock import NS
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded
-from labapp.events.trials import TrialEnded
-from labapp.plugins import stage
-from labapp.plugins.stage import INTERRUPTED
-from labapp.representations.distance import reached
-from labapp.representations.space import LatentSpace
+from labapp.base.clock import NS
+from labapp.models.representations.distance import reached
+from labapp.models.representations.space import LatentSpace
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartEnded
+from labapp.record.events.trials import TrialEnded
 from labapp.study.assignment import attempt_at, generator
+from labapp.study.plugins import stage
+from labapp.study.plugins.stage import INTERRUPTED
 from labapp.study.sampling import draw_state, sample_of
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,

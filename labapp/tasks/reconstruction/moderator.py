@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from labapp.plugins.part import PlannedPart
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import MARKS, StageState
 from labapp.ui.language import N_, number, tr

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Command
-from labapp.events.durations import Pauses
-from labapp.plugins.pages import PagesMachine, PagesState
-from labapp.plugins.pictures import PartPictures, PictureContext, Session
-from labapp.representations.decoding import Array, compare, decode_one
-from labapp.representations.space import LatentSpace
+from labapp.models.representations.decoding import Array, compare, decode_one
+from labapp.models.representations.space import LatentSpace
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Command
+from labapp.record.events.durations import Pauses
+from labapp.study.plugins.pages import PagesMachine, PagesState
+from labapp.study.plugins.pictures import PartPictures, PictureContext, Session
 from labapp.tasks.reconstruction.events import (
     Decoded,
     MoveTutorialDial,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal
 
-from labapp.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart, Target
-from labapp.representations.distance import TOLERANT
-from labapp.representations.space import Continuous, Discrete, Display
+from labapp.models.representations.distance import TOLERANT
+from labapp.models.representations.space import Continuous, Discrete, Display
+from labapp.study.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart, Target
 
 TASK = "reconstruction"
 CALIBRATION = "calibration"

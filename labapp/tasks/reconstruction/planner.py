@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import cycle
 
-from labapp.representations.space import Dimension, Discrete, LatentSpace
+from labapp.models.representations.space import Dimension, Discrete, LatentSpace
 from labapp.study.planner import Planner
 from labapp.study.representations import PRACTISED, stage_fields
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart

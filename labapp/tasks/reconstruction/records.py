@@ -23,13 +23,13 @@ from labapp.analysis.task_records import (
     TaskRecords,
     TaskTables,
 )
-from labapp.clock import NS
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.events.trials import TrialEnded
-from labapp.plugins.part import Snapshot
-from labapp.representations.space import Continuous
+from labapp.base.clock import NS
+from labapp.models.representations.space import Continuous
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.events.trials import TrialEnded
 from labapp.study.design import Missing
+from labapp.study.plugins.part import Snapshot
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
     DialMoved,

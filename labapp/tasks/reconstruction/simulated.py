@@ -13,16 +13,15 @@ from typing import cast
 
 import numpy as np
 
-from labapp.clock import NS
-from labapp.events import Source
-from labapp.events.commands import Command, Next, Skip, SkipStage
-from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
-from labapp.representations.space import LatentSpace
+from labapp.base.clock import NS
+from labapp.models.representations.space import LatentSpace
+from labapp.record.events import Source
+from labapp.record.events.commands import Command, Next, Skip, SkipStage
 from labapp.session.runner import Runner
-from labapp.simulation.learning import LearningStrategy
-from labapp.simulation.motor import MotorModel
-from labapp.simulation.names import ORACLE
-from labapp.simulation.person import (
+from labapp.session.simulation.learning import LearningStrategy
+from labapp.session.simulation.motor import MotorModel
+from labapp.session.simulation.names import ORACLE
+from labapp.session.simulation.person import (
     AIMS,
     EFFECT,
     EXPLORES,
@@ -39,9 +38,10 @@ from labapp.simulation.person import (
     typing_s,
     vocabulary,
 )
-from labapp.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
-from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
+from labapp.session.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
+from labapp.session.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
 from labapp.study.assignment import generator
+from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.reconstruction.events import EditLabel, MarkAlignment, MoveDial, MoveTutorialDial
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
@@ -369,7 +369,7 @@ TELLS = 0.25
 
 
 Say = Callable[..., bool]
-"""Says a thought: `labapp.plugins.simulated.SimulatedParticipant.think_aloud`."""
+"""Says a thought: `labapp.study.plugins.simulated.SimulatedParticipant.think_aloud`."""
 
 
 class ThinkingAloud:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from labapp.plugins.part import Snapshot
+from labapp.study.plugins.part import Snapshot
 
 INTERVAL_NS = 100_000_000
 

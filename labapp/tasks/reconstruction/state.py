@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from labapp.events.durations import Pauses
+from labapp.record.events.durations import Pauses
 from labapp.tasks.reconstruction.snapshots import SnapshotFold, counted_as_published_ns, counted_ns
 
 MOST_UNDECODED = 64

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.plugins.item import Item
-from labapp.representations.distance import DistanceName
+from labapp.models.representations.distance import DistanceName
+from labapp.study.plugins.item import Item
 from labapp.study.stages import ModelId, RepresentationStages
 from labapp.tasks.reconstruction.plan import SkipRule
 

@@ -7,16 +7,16 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PartPictures, PictureContext
-from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.plugins.stage import limit_words
-from labapp.plugins.task_type import MachineContext, TaskType
-from labapp.representations.space import LatentSpace
-from labapp.simulation.names import TURNS_DIALS
+from labapp.models.representations.space import LatentSpace
+from labapp.session.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import PartPictures, PictureContext
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.stage import limit_words
+from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp.tasks.reconstruction import planner as planning
 from labapp.tasks.reconstruction.events import TrialSolved

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labapp.clock import NS
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Command, Next, SkipStage
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded, PartStarted
-from labapp.plugins.machine import PartMachine
+from labapp.base.clock import NS
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Command, Next, SkipStage
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartEnded, PartStarted
 from labapp.study.parts import BreakPart
+from labapp.study.plugins.machine import PartMachine
 
 
 @dataclass(frozen=True, slots=True)

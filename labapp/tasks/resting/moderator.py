@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from labapp.clock import NS
-from labapp.plugins.machine import PartMachine
+from labapp.base.clock import NS
 from labapp.study.parts import BreakPart
+from labapp.study.plugins.machine import PartMachine
 from labapp.ui.language import tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords

@@ -8,8 +8,8 @@ from math import ceil
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from labapp.clock import NS
-from labapp.events.commands import Next
+from labapp.base.clock import NS
+from labapp.record.events.commands import Next
 from labapp.study.parts import BreakPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from labapp.plugins.item import Item
+from labapp.study.plugins.item import Item
 
 
 class BreakItem(Item):

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events import Payload, UnstampedEvent
-from labapp.events.commands import Command, HandIn
-from labapp.events.durations import Pauses
-from labapp.plugins import stage
-from labapp.plugins.questions import ANSWERED, QuestionsMachine
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.models.representations.space import Discrete, LatentSpace
+from labapp.record.events import Payload, UnstampedEvent
+from labapp.record.events.commands import Command, HandIn
+from labapp.record.events.durations import Pauses
 from labapp.study.assignment import attempt_at, generator
+from labapp.study.plugins import stage
+from labapp.study.plugins.questions import ANSWERED, QuestionsMachine
 from labapp.study.sampling import draw_state
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from labapp.plugins.part import PlannedPart, RepresentationPart
-from labapp.representations.space import Discrete
+from labapp.models.representations.space import Discrete
+from labapp.study.plugins.part import PlannedPart, RepresentationPart
 from labapp.tasks.single_dimension.plan import REGIMES, SingleDimensionPart, value_name
 from labapp.tasks.single_dimension.state import RATINGS, SingleState
 from labapp.ui.language import N_, tr

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events.commands import Command
-from labapp.plugins.pictures import DecodedPictures, Session
-from labapp.representations.decoding import Array, decode_one, decode_rows
+from labapp.models.representations.decoding import Array, decode_one, decode_rows
+from labapp.record.events.commands import Command
+from labapp.study.plugins.pictures import DecodedPictures, Session
 from labapp.tasks.single_dimension.plan import ExamplePart, Rows, SingleDimensionPart, Z
 from labapp.tasks.single_dimension.state import SingleState
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from labapp.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart
-from labapp.representations.space import BaseSampling, Discrete, Display, LatentSpace
+from labapp.models.representations.space import BaseSampling, Discrete, Display, LatentSpace
+from labapp.study.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart
 from labapp.study.stages import Visualisation
 
 Regime = Literal["low", "medium", "high"]

@@ -10,12 +10,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from labapp.plugins.item import Item
-from labapp.plugins.part import PlannedPart
-from labapp.representations.space import LatentSpace
+from labapp.models.representations.space import LatentSpace
 from labapp.study.assignment import generator, shuffled
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.item import Item
+from labapp.study.plugins.part import PlannedPart
 from labapp.study.representations import PRACTISED, ModelInStage, stage_fields
 from labapp.study.stages import ModelId, RepresentationStages, Visualisation
 from labapp.tasks.single_dimension.plan import (

@@ -14,7 +14,7 @@ from labapp.analysis.answered import (
 )
 from labapp.analysis.column import number, seconds, text, whole, yes
 from labapp.analysis.task_records import Key, Ran, Row, TaskRecords, TaskTables
-from labapp.events import Event, Payload
+from labapp.record.events import Event, Payload
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,

@@ -16,14 +16,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.clock import NS
-from labapp.events.commands import HandIn, Next
-from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, Step, TrialKey
-from labapp.representations.space import Chart, Display
-from labapp.simulation.percept import Eye
-from labapp.simulation.person import GUESSES, RECOGNISES, Experience
-from labapp.simulation.view import Array, on_screen
+from labapp.base.clock import NS
+from labapp.models.representations.space import Chart, Display
+from labapp.record.events.commands import HandIn, Next
+from labapp.session.simulation.percept import Eye
+from labapp.session.simulation.person import GUESSES, RECOGNISES, Experience
+from labapp.session.simulation.view import Array, on_screen
 from labapp.study.assignment import generator
+from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, Step, TrialKey
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import SingleDimensionTask

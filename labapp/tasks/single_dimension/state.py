@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from labapp.plugins import questions
+from labapp.study.plugins import questions
 from labapp.tasks.single_dimension.plan import Bounds, Rows, Z
 
 RATINGS = ("confidence", "understanding")

@@ -7,16 +7,16 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.pages import TextMachine
-from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PictureContext
-from labapp.plugins.simulated import Actor, Reader, SimulatedParticipant
-from labapp.plugins.stage import limit_words
-from labapp.plugins.task_type import MachineContext, TaskType
-from labapp.simulation.names import TURNS_DIALS
+from labapp.session.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import PictureContext
+from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
+from labapp.study.plugins.stage import limit_words
+from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp.tasks.single_dimension import planner as planning
 from labapp.tasks.single_dimension.events import AnswerGiven

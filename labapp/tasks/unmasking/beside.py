@@ -14,7 +14,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from labapp.plugins.part import PlannedPart
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.unmasking.moderator import Stimuli
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState

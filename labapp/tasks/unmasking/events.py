@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labapp.events.commands import Command
-from labapp.events.registry import Payload, kind
-from labapp.events.types import Index, Number, Whole
+from labapp.record.events.commands import Command
+from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Index, Number, Whole
 
 
 @kind("stimulus.drawn", durable=True, begins=("unmasking",))

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Begin, Command, SkipStage
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PartEnded, ProgramStalled
-from labapp.events.trials import TrialEnded
-from labapp.plugins import stage
-from labapp.plugins.stage import INTERRUPTED
+from labapp.record.events import Event, Payload, UnstampedEvent
+from labapp.record.events.commands import Begin, Command, SkipStage
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PartEnded, ProgramStalled
+from labapp.record.events.trials import TrialEnded
+from labapp.study.plugins import stage
+from labapp.study.plugins.stage import INTERRUPTED
 from labapp.tasks.unmasking.events import (
     Respond,
     ResponseGiven,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from labapp.events import Event
-from labapp.plugins.machine import LATE_NS, PartMachine
-from labapp.plugins.stage import INTERRUPTED
+from labapp.record.events import Event
+from labapp.study.plugins.machine import LATE_NS, PartMachine
+from labapp.study.plugins.stage import INTERRUPTED
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, UnmaskingState
 from labapp.ui.language import N_, number, tr

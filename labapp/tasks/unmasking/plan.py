@@ -7,9 +7,9 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from labapp.documents import Strict
-from labapp.plugins.part import StimuliRef, TrialsPart
-from labapp.stimuli.manifest import Confusion, Fill, Logits, Sign
+from labapp.base.documents import Strict
+from labapp.models.stimuli.manifest import Confusion, Fill, Logits, Sign
+from labapp.study.plugins.part import StimuliRef, TrialsPart
 
 TASK = "unmasking"
 DONT_KNOW = 0

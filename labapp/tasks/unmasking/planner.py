@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from labapp.documents import Strict
-from labapp.errors import StimuliError
-from labapp.stimuli import masking, score_files
-from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Fill, Manifest, Photo, Sign
-from labapp.stimuli.masking import MaskedRef, Masking
+from labapp.base.documents import Strict
+from labapp.base.errors import StimuliError
+from labapp.models.stimuli import masking, score_files
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Fill, Manifest, Photo, Sign
+from labapp.models.stimuli.masking import MaskedRef, Masking
 from labapp.study import assignment
 from labapp.study.planner import Planner
 from labapp.study.stages import StimulusStages
@@ -40,7 +40,8 @@ from labapp.tasks.unmasking.plan import (
 
 
 class MaskSizes(Strict):
-    """Percentages of pixels shown, spaced logarithmically; see `labapp.stimuli.masking.sizes`.
+    """Percentages of pixels shown, spaced logarithmically; see
+    `labapp.models.stimuli.masking.sizes`.
 
     Attributes
     ----------

@@ -23,9 +23,9 @@ from labapp.analysis.task_records import (
     TaskRecords,
     TaskTables,
 )
-from labapp.clock import NS
-from labapp.errors import RecordError
-from labapp.events import Event, Payload
+from labapp.base.clock import NS
+from labapp.base.errors import RecordError
+from labapp.record.events import Event, Payload
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
 

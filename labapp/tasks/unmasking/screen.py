@@ -34,7 +34,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState

@@ -16,11 +16,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.clock import NS
-from labapp.events import Source
-from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
-from labapp.simulation.person import CANNOT_TELL, SEES
+from labapp.base.clock import NS
+from labapp.record.events import Source
+from labapp.session.simulation.person import CANNOT_TELL, SEES
 from labapp.study.assignment import generator
+from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial

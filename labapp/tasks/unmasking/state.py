@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labapp.events.durations import Pauses
+from labapp.record.events.durations import Pauses
 
 ANSWERED = "answered"
 """The outcome of a stimulus with a response; see `stage.INTERRUPTED` for one without."""

@@ -12,16 +12,16 @@ from math import ceil
 from pathlib import Path
 from typing import Literal
 
-from labapp import access
-from labapp.errors import LabappError
-from labapp.journal.sessions import SessionSummary
-from labapp.naming import reserved
-from labapp.plugins.texts import placeholders
+from labapp.base import access
+from labapp.base.errors import LabappError
+from labapp.base.naming import reserved
+from labapp.record.journal.sessions import SessionSummary
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.session.network import network_warning
 from labapp.study.label import LABEL
 from labapp.study.loading import StudyHead
 from labapp.study.people import Visits
+from labapp.study.plugins.texts import placeholders
 from labapp.study.schema import Participants
 from labapp.ui import room
 from labapp.ui.language import N_, counted, number, tr, translate_message

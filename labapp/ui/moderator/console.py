@@ -37,11 +37,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.audio.recorder import Level
-from labapp.clock import NS
-from labapp.errors import JournalError
-from labapp.events import Event, Source
-from labapp.events.commands import (
+from labapp.base.clock import NS
+from labapp.base.errors import JournalError
+from labapp.record.audio.recorder import Level
+from labapp.record.events import Event, Source
+from labapp.record.events.commands import (
     AddDeviation,
     AddFlag,
     AddNote,
@@ -49,9 +49,9 @@ from labapp.events.commands import (
     CorrectNote,
     GivePrompt,
 )
-from labapp.plugins.machine import LATE_NS
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins.machine import LATE_NS
 from labapp.ui import room, theme, timers
 from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted

@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.clock import NS
-from labapp.events import Source
-from labapp.events.commands import (
+from labapp.base.clock import NS
+from labapp.record.events import Source
+from labapp.record.events.commands import (
     Command,
     EndSession,
     ExplainPause,
@@ -39,8 +39,8 @@ from labapp.events.commands import (
     TakeBackSkip,
     Unblind,
 )
-from labapp.plugins.part import section_of
 from labapp.session.runner import Runner
+from labapp.study.plugins.part import section_of
 from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
 from labapp.ui.language import N_, tr, translate_message

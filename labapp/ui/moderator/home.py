@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.audio.devices import Device
-from labapp.audio.recorder import Level
-from labapp.errors import LabappError
-from labapp.journal.sessions import SessionSummary
-from labapp.lsl import streams
-from labapp.plugins.part import PlannedPart
+from labapp.base.errors import LabappError
+from labapp.record.audio.devices import Device
+from labapp.record.audio.recorder import Level
+from labapp.record.journal.sessions import SessionSummary
+from labapp.record.lsl import streams
 from labapp.study.people import PersonState, Visits
+from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
 from labapp.ui.fitting import Fitted

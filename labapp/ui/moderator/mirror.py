@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp import discovery
-from labapp.events.commands import Command
+from labapp.base import discovery
+from labapp.record.events.commands import Command
 from labapp.ui import theme
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr

@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
 from labapp.ui.language import N_, tr

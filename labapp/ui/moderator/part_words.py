@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-from labapp import discovery
-from labapp.events.commands import Command
-from labapp.plugins import registry
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart, section_of
+from labapp.base import discovery
+from labapp.record.events.commands import Command
+from labapp.study.plugins import registry
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart, section_of
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording
 

@@ -8,7 +8,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 from labapp.ui import theme
 from labapp.ui.moderator import wording
 from labapp.ui.theme import Palette

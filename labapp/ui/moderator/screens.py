@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from labapp.errors import JournalError
-from labapp.events import Payload
-from labapp.events.lifecycle import ScreenChanged
+from labapp.base.errors import JournalError
+from labapp.record.events import Payload
+from labapp.record.events.lifecycle import ScreenChanged
 from labapp.ui import theme, timers
 from labapp.ui.growing import grow, shrink
 from labapp.ui.moderator import bits

@@ -23,11 +23,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.journal.sessions import SessionSummary
-from labapp.naming import natural
-from labapp.plugins.part import PlannedPart, stages_of
+from labapp.base.naming import natural
+from labapp.record.journal.sessions import SessionSummary
 from labapp.session.deciding import LONGEST
 from labapp.study.people import Visits
+from labapp.study.plugins.part import PlannedPart, stages_of
 from labapp.study.schema import Participants
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr

@@ -24,11 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.errors import Fault
-from labapp.plugins.part import PlannedPart, with_trials
-from labapp.plugins.part import stages_of as blocks_by_stage
-from labapp.representations.card import ModelCard
-from labapp.representations.sheets import (
+from labapp.base.errors import Fault
+from labapp.models.representations.card import ModelCard
+from labapp.models.representations.sheets import (
     Cell,
     SheetSizes,
     TraversalSheet,
@@ -36,7 +34,9 @@ from labapp.representations.sheets import (
     lay_out,
     limits,
 )
-from labapp.representations.space import Dimension, Discrete
+from labapp.models.representations.space import Dimension, Discrete
+from labapp.study.plugins.part import PlannedPart, with_trials
+from labapp.study.plugins.part import stages_of as blocks_by_stage
 from labapp.study.schema import Study
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr

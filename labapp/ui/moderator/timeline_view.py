@@ -23,7 +23,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainterPath
 from PySide6.QtWidgets import QHBoxLayout, QToolTip
 
-from labapp.clock import NS
+from labapp.base.clock import NS
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording

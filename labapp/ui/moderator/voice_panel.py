@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.audio.recorder import Level
+from labapp.record.audio.recorder import Level
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr, translate_message

@@ -7,9 +7,9 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from labapp.audio import portaudio
-from labapp.clock import NS
-from labapp.messages import decoded
+from labapp.base.clock import NS
+from labapp.base.messages import decoded
+from labapp.record.audio import portaudio
 from labapp.study.people import PersonState
 from labapp.ui.language import (
     N_,
@@ -194,8 +194,8 @@ PART_TITLES = (
 )
 
 # Journals and the recorder say the same in English whoever sits at the console, so that the data of
-# one study read alike. Sentences with values are messages (`labapp.messages`); those without any
-# stand here. Any other text is shown as it came.
+# one study read alike. Sentences with values are messages (`labapp.base.messages`); those without
+# any stand here. Any other text is shown as it came.
 REASONS = (
     *ENDS,
     N_("consent not stored"),

@@ -1,8 +1,8 @@
 """Reads what a window shows besides the session's state, and shows it again in another window.
 
 What is scrolled and enlarged is found among the widgets that are seen, in the order they were made:
-it is the same in every window that shows the same screen. `labapp.events.look` says what is not
-recorded.
+it is the same in every window that shows the same screen. `labapp.record.events.look` says what is
+not recorded.
 
 The participant's window as a picture, of any size: what a mirror shows.
 
@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.events.commands import ShowLook
-from labapp.events.look import LAYOUT, NOTHING, Look, ScreenEnlarged, WindowShown
+from labapp.record.events.commands import ShowLook
+from labapp.record.events.look import LAYOUT, NOTHING, Look, ScreenEnlarged, WindowShown
 from labapp.session.runner import Runner
 from labapp.ui import theme
 from labapp.ui.growing import GROWN, grown_of

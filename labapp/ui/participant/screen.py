@@ -27,11 +27,11 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from labapp import discovery
-from labapp.events.commands import Back, Command, HandIn, Next
-from labapp.events.look import SCALED
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.base import discovery
+from labapp.record.events.commands import Back, Command, HandIn, Next
+from labapp.record.events.look import SCALED
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.ui import theme
 from labapp.ui.participant.focus import InView
 from labapp.ui.participant.read_only import ReadOnly

@@ -13,18 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
-from labapp.clock import Clock
-from labapp.events.commands import Command
-from labapp.events.durations import Pauses
-from labapp.events.lifecycle import PaymentComputed
-from labapp.events.look import LAYOUT, Look
-from labapp.events.voice import SoundNow
-from labapp.plugins import texts
-from labapp.plugins.machine import PartMachine
-from labapp.plugins.part import PlannedPart
+from labapp.base.clock import Clock
+from labapp.record.events.commands import Command
+from labapp.record.events.durations import Pauses
+from labapp.record.events.lifecycle import PaymentComputed
+from labapp.record.events.look import LAYOUT, Look
+from labapp.record.events.voice import SoundNow
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
 from labapp.study.consent import Asked, Use
 from labapp.study.loading import LoadedStudy
+from labapp.study.plugins import texts
+from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Presentation
 from labapp.ui import theme
 from labapp.ui.images import Images
@@ -66,7 +66,7 @@ class Source(Protocol):
 @dataclass(frozen=True)
 class Moment:
     """A session as it was at one moment, as a source; clock: stands at the moment; pictures: what
-    the part shows besides its state, see `labapp.plugins.pictures`."""
+    the part shows besides its state, see `labapp.study.plugins.pictures`."""
 
     machine: SessionMachine
     state: SessionState

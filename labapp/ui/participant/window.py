@@ -34,8 +34,8 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
-from labapp.events.lifecycle import WindowFocus
+from labapp.record.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
+from labapp.record.events.lifecycle import WindowFocus
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import room, theme

@@ -11,15 +11,15 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer
 
-from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import Code, Codebook, Outdated, Tier, outdated_marks
-from labapp.annotations.codebook_document import COLOURS
-from labapp.annotations.editing import new_id
-from labapp.annotations.model import Mark, Unit
-from labapp.annotations.texts import corrected
-from labapp.errors import AnnotationError, LabappError
-from labapp.reading import files
-from labapp.replay.lanes import Lane
+from labapp.base.errors import AnnotationError, LabappError
+from labapp.base.reading import files
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.codebook import Code, Codebook, Outdated, Tier, outdated_marks
+from labapp.coding.annotations.codebook_document import COLOURS
+from labapp.coding.annotations.editing import new_id
+from labapp.coding.annotations.model import Mark, Unit
+from labapp.coding.annotations.texts import corrected
+from labapp.session.replay.lanes import Lane
 from labapp.ui.language import counted, tr
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_state import (
@@ -538,7 +538,7 @@ def _inserted(content: str, line: str) -> str:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    from labapp import durable
+    from labapp.base import durable
 
     draft = path.with_name(f".{path.name}.draft")
     try:

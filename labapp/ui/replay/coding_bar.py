@@ -15,7 +15,7 @@ from labapp.ui.replay.transport import Chip
 from labapp.ui.widgets.controls import Button
 
 if TYPE_CHECKING:
-    from labapp.annotations.reliability.so_far import SoFar
+    from labapp.coding.annotations.reliability.so_far import SoFar
 
 ROUND_NAMES = {
     "training": N_("training round"),

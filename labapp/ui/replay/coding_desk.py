@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.annotations.codebook import Code, Codebook
-from labapp.annotations.model import Mark, Text, Unit
+from labapp.coding.annotations.codebook import Code, Codebook
+from labapp.coding.annotations.model import Mark, Text, Unit
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits

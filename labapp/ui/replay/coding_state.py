@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from labapp.annotations.codebook import Codebook, Tier
-from labapp.annotations.model import Blinding, Doubt, Mark, RaterMarks, Round, Text, Unit
-from labapp.clock import NS
-from labapp.errors import LabappError
-from labapp.replay.lanes import Lane
+from labapp.base.clock import NS
+from labapp.base.errors import LabappError
+from labapp.coding.annotations.codebook import Codebook, Tier
+from labapp.coding.annotations.model import Blinding, Doubt, Mark, RaterMarks, Round, Text, Unit
+from labapp.session.replay.lanes import Lane
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding_files import CodingFiles

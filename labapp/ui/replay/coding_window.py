@@ -11,10 +11,10 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtWidgets import QFrame
 
 from labapp.analysis.inclusion import variables
-from labapp.annotations.model import Mark
-from labapp.annotations.redacting import RedactionReport
-from labapp.errors import DataFolderError, LabappError
-from labapp.replay.lanes import veiled
+from labapp.base.errors import DataFolderError, LabappError
+from labapp.coding.annotations.model import Mark
+from labapp.coding.annotations.redacting import RedactionReport
+from labapp.session.replay.lanes import veiled
 from labapp.ui import theme
 from labapp.ui.language import counted, hide_names, tr
 from labapp.ui.moderator import bits

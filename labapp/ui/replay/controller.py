@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from labapp.annotations.model import Unit
-from labapp.clock import NS
-from labapp.replay.times import time_text
+from labapp.base.clock import NS
+from labapp.coding.annotations.model import Unit
+from labapp.coding.times import time_text
 from labapp.ui.language import N_, number, tr, translate_message
 
 if TYPE_CHECKING:
-    from labapp.audio.player import Player
+    from labapp.record.audio.player import Player
 
 LONGEST_WAIT_S = 0.1
 """After a picture that took longer, as one whose model was loaded first, no more is waited."""

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QWidget
 
-from labapp.annotations.model import Round
-from labapp.errors import AnnotationError, LabappError
-from labapp.exchange import incoming
-from labapp.exchange.coming_in import bring_in, plan_import
-from labapp.exchange.formats import FORMATS, ON_TRANSCRIPT, format_named
-from labapp.exchange.going_out import Exported, export_coding
-from labapp.exchange.model import Format
-from labapp.exchange.plan import Plan, Step
-from labapp.journal.opening import open_record
-from labapp.messages import Message
+from labapp.base.errors import AnnotationError, LabappError
+from labapp.base.messages import Message
+from labapp.coding.annotations.model import Round
+from labapp.coding.exchange import incoming
+from labapp.coding.exchange.coming_in import bring_in, plan_import
+from labapp.coding.exchange.formats import FORMATS, ON_TRANSCRIPT, format_named
+from labapp.coding.exchange.going_out import Exported, export_coding
+from labapp.coding.exchange.model import Format
+from labapp.coding.exchange.plan import Plan, Step
+from labapp.record.journal.opening import open_record
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, in_words, tr, translate_message
 from labapp.ui.moderator import bits
@@ -73,7 +73,7 @@ class ExportWanted:
 
     Attributes
     ----------
-    format : a name of `labapp.exchange.formats.FORMATS`.
+    format : a name of `labapp.coding.exchange.formats.FORMATS`.
     sound : a name of `SOUNDS`.
     out : the file, or of several sound files the folder.
     on_transcript : whether codes of units are on the transcript, instead of on words beside; of
@@ -368,7 +368,7 @@ WHATS = {
     "unit proposed": N_("unit proposed"),
     "text written": N_("words written"),
 }
-"""What a step of a plan is called, by `labapp.exchange.plan.What`."""
+"""What a step of a plan is called, by `labapp.coding.exchange.plan.What`."""
 
 
 @dataclass(frozen=True)

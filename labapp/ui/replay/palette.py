@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from labapp.annotations.codebook import Code, Codebook, Tier
+from labapp.coding.annotations.codebook import Code, Codebook, Tier
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator import bits

@@ -1,8 +1,8 @@
 """The participant's screen at any time of a recorded session.
 
 It is the participant's own window over the state that the session had, only read. What is not
-recorded, and so not seen, `labapp.events.look` lists. Over it lie, where they are asked for, the
-movements of the dials in the last seconds.
+recorded, and so not seen, `labapp.record.events.look` lists. Over it lie, where they are asked for,
+the movements of the dials in the last seconds.
 
 The video of the participant beside the replayed screen: the picture of the time that is heard.
 
@@ -35,16 +35,19 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from labapp.annotations.model import Redaction
-from labapp.annotations.redaction import is_redacted
-from labapp.annotations.video_files import PlacedVideo
-from labapp.clock import NS, FakeClock
-from labapp.errors import LabappError
-from labapp.events.look import WindowShown
-from labapp.plugins.part import PlannedPart
-from labapp.replay.history import History
-from labapp.replay.lanes import Lane, LaneItem
+from labapp.base.clock import NS, FakeClock
+from labapp.base.errors import LabappError
+from labapp.coding.annotations.model import Redaction
+from labapp.coding.annotations.redaction import is_redacted
+from labapp.coding.annotations.video_files import PlacedVideo
+from labapp.coding.videos import decoding
+from labapp.coding.videos.decoding import OpenVideo
+from labapp.coding.videos.feed import ShownPicture, VideoFeed
+from labapp.record.events.look import WindowShown
 from labapp.session.pictures import PictureRenderer
+from labapp.session.replay.history import History
+from labapp.session.replay.lanes import Lane, LaneItem
+from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.language import N_, tr, translate_message, veiled
@@ -55,9 +58,6 @@ from labapp.ui.participant.view import Cover, SessionView
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.controls import Button
-from labapp.videos import decoding
-from labapp.videos.decoding import OpenVideo
-from labapp.videos.feed import ShownPicture, VideoFeed
 
 TRAIL_NS = 5 * NS
 """How long a movement of a dial stays to be seen."""

@@ -18,18 +18,18 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
-from labapp import access, durable, leftovers
-from labapp.annotations.codebook import Codebook
-from labapp.annotations.handed_out import QUOTES, note_handed_out, session_folders
-from labapp.annotations.model import Redaction
-from labapp.annotations.redaction import is_redacted
-from labapp.annotations.store import annotations_of
-from labapp.errors import DataFolderError, LabappError
-from labapp.journal.layout import refuse_inside
-from labapp.journal.opening import places, session_places
-from labapp.journal.record import Record
-from labapp.replay.history import History
-from labapp.replay.retrieval import CodedStretch, Retrieved, retrieve
+from labapp.base import access, durable, leftovers
+from labapp.base.errors import DataFolderError, LabappError
+from labapp.coding.annotations.codebook import Codebook
+from labapp.coding.annotations.handed_out import QUOTES, note_handed_out, session_folders
+from labapp.coding.annotations.model import Redaction
+from labapp.coding.annotations.redaction import is_redacted
+from labapp.coding.annotations.store import annotations_of
+from labapp.record.journal.layout import refuse_inside
+from labapp.record.journal.opening import places, session_places
+from labapp.record.journal.record import Record
+from labapp.session.replay.history import History
+from labapp.session.replay.retrieval import CodedStretch, Retrieved, retrieve
 from labapp.ui import mistakes, theme
 from labapp.ui.language import N_, counted, tr, translate_message
 from labapp.ui.moderator import bits, wording
@@ -43,7 +43,7 @@ from labapp.ui.widgets.row_table import RowModel, RowTable
 
 if TYPE_CHECKING:
     from labapp.analysis.quotes import Quote, Quotes
-    from labapp.audio.player import Player
+    from labapp.record.audio.player import Player
 
 
 ROW_PX = 34
@@ -71,9 +71,9 @@ LONGEST = 200
 
 def session_player(session: Path) -> Player:
     """The player of a session's sound. Raises LabappError."""
-    from labapp.audio.player import Player
-    from labapp.journal.opening import open_record
-    from labapp.replay.sound import SessionSound
+    from labapp.coding.sound import SessionSound
+    from labapp.record.audio.player import Player
+    from labapp.record.journal.opening import open_record
 
     return Player(SessionSound(open_record(session)))
 

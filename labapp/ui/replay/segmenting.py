@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject
 
-from labapp.annotations.editing import new_id
-from labapp.annotations.model import SPEAKERS, Speaker, Text, Unit
-from labapp.annotations.units import UnitsFile
-from labapp.errors import LabappError
+from labapp.base.errors import LabappError
+from labapp.coding.annotations.editing import new_id
+from labapp.coding.annotations.model import SPEAKERS, Speaker, Text, Unit
+from labapp.coding.annotations.units import UnitsFile
 from labapp.ui.language import N_, tr
 from labapp.ui.replay.coding_state import MS, divided, merged
 

@@ -15,26 +15,26 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp import durable, leftovers
-from labapp.annotations.handed_out import note_handed_out, session_folders
-from labapp.annotations.model import SessionAnnotations
-from labapp.errors import LabappError, RecordError, UsageError
-from labapp.journal.layout import refuse_inside
-from labapp.journal.opening import open_record
-from labapp.journal.record import Record
-from labapp.journal.tree import ZipTree
-from labapp.replay.history import History
-from labapp.replay.times import time_text
+from labapp.base import durable, leftovers
+from labapp.base.errors import LabappError, RecordError, UsageError
+from labapp.coding.annotations.handed_out import note_handed_out, session_folders
+from labapp.coding.annotations.model import SessionAnnotations
+from labapp.coding.times import time_text
+from labapp.record.journal.layout import refuse_inside
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.record import Record
+from labapp.record.journal.tree import ZipTree
+from labapp.session.replay.history import History
 from labapp.ui.language import in_words, tr
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.controller import shown_time
 
 if TYPE_CHECKING:
-    from labapp.annotations.video_files import PlacedVideo
-    from labapp.audio.player import Player
-    from labapp.replay.lanes import Lane, LaneFold
-    from labapp.replay.sound import Peaks, SessionSound
-    from labapp.videos.decoding import OpenVideo
+    from labapp.coding.annotations.video_files import PlacedVideo
+    from labapp.coding.sound import Peaks, SessionSound
+    from labapp.coding.videos.decoding import OpenVideo
+    from labapp.record.audio.player import Player
+    from labapp.session.replay.lanes import Lane, LaneFold
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class OpenedSession:
     @cached_property
     def lanes(self) -> Sequence[Lane]:
         """What happened when. What of the history was not read yet is read first."""
-        from labapp.replay.lanes import lanes_of
+        from labapp.session.replay.lanes import lanes_of
 
         while self.history.read_on():
             pass
@@ -74,7 +74,7 @@ class OpenedSession:
     @cached_property
     def peaks(self) -> Peaks | None:
         """The waveform; None where there is no sound."""
-        from labapp.replay.sound import Peaks
+        from labapp.coding.sound import Peaks
 
         return Peaks(self.sound) if self.sound.spans else None
 
@@ -130,11 +130,11 @@ def no_collection() -> Iterator[None]:
 def open_session(path: Path) -> OpenedSession:
     """A session with its sound, lanes and annotations, up to now where it still runs. Raises
     RecordError as `readable_record` does."""
-    from labapp.annotations.store import annotations_of
-    from labapp.audio.player import DEFAULT
-    from labapp.audio.player import Player as SoundPlayer
-    from labapp.replay.lanes import LaneFold
-    from labapp.replay.sound import SessionSound
+    from labapp.coding.annotations.store import annotations_of
+    from labapp.coding.sound import SessionSound
+    from labapp.record.audio.player import DEFAULT
+    from labapp.record.audio.player import Player as SoundPlayer
+    from labapp.session.replay.lanes import LaneFold
 
     record = readable_record(path)
     folded = LaneFold(every_mark())
@@ -166,7 +166,7 @@ def open_session(path: Path) -> OpenedSession:
 
 def _videos(record: Record) -> tuple[Sequence[tuple[PlacedVideo, OpenVideo]], str]:
     """The videos of a session with what opens them, and what is wrong with them, in words."""
-    from labapp.annotations.video_files import video_tree, videos_of
+    from labapp.coding.annotations.video_files import video_tree, videos_of
 
     try:
         videos, tree = videos_of(record), video_tree(record)

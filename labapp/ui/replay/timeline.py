@@ -31,10 +31,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
-from labapp.annotations.model import Unit
-from labapp.clock import NS
-from labapp.plugins.part import PlannedPart
-from labapp.replay.lanes import Lane, LaneItem
+from labapp.base.clock import NS
+from labapp.coding.annotations.model import Unit
+from labapp.session.replay.lanes import Lane, LaneItem
+from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.replay import timeline_rows as drawing
@@ -57,7 +57,7 @@ from labapp.ui.widgets.painting import draw_focus_ring, font, metrics, pen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from labapp.replay.sound import Peaks
+    from labapp.coding.sound import Peaks
 
 
 STRIP_PX, VOICE_PX, AXIS_PX = 14, 64, 20

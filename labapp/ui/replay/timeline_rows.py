@@ -23,9 +23,9 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
-from labapp.clock import NS
-from labapp.plugins.part import PlannedPart
-from labapp.replay.lanes import Lane, LaneItem
+from labapp.base.clock import NS
+from labapp.session.replay.lanes import Lane, LaneItem
+from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme
 from labapp.ui.language import counted, number
 from labapp.ui.moderator.wording import short_time
@@ -44,7 +44,7 @@ from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from labapp.replay.sound import Peaks
+    from labapp.coding.sound import Peaks
 
 
 BAR_PX, GAP_PX = 16, 4

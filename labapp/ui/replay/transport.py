@@ -28,11 +28,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp import resources
-from labapp.documents import Located, Problem, parse_yaml, refused
-from labapp.errors import SetupError, UsageError
-from labapp.reading import files
-from labapp.replay.times import time_ns
+from labapp.base import resources
+from labapp.base.documents import Located, Problem, parse_yaml, refused
+from labapp.base.errors import SetupError, UsageError
+from labapp.base.reading import files
+from labapp.coding.times import time_ns
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits

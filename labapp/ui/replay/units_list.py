@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QPlainTextEdit, QWidget
 
-from labapp.annotations.model import Unit
+from labapp.coding.annotations.model import Unit
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits

@@ -42,9 +42,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.clock import NS
-from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
-from labapp.replay.lanes import Lane, LaneItem, next_after, previous_before
+from labapp.base.clock import NS
+from labapp.base.errors import AnnotationsBusy, DataFolderError, LabappError
+from labapp.session.replay.lanes import Lane, LaneItem, next_after, previous_before
 from labapp.ui import theme
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, in_words, tr, translate_message
@@ -82,7 +82,7 @@ from labapp.ui.replay.units_list import UnitRow, UnitsList
 from labapp.ui.widgets.controls import Button
 
 if TYPE_CHECKING:
-    from labapp.annotations.model import Redaction
+    from labapp.coding.annotations.model import Redaction
 
 
 LEAST_SIZE = (840, 460)
@@ -524,7 +524,7 @@ class ReplayWindow(Fitted, QWidget):
         try:
             write(choices)
         except LabappError as error:
-            from labapp.console import say
+            from labapp.base.console import say
 
             say(str(error), err=True)
 

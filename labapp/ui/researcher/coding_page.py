@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.annotations.codebook import Codebook
-from labapp.annotations.model import ROUNDS
-from labapp.annotations.status import SessionProgress
+from labapp.coding.annotations.codebook import Codebook
+from labapp.coding.annotations.model import ROUNDS
+from labapp.coding.annotations.status import SessionProgress
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits
@@ -65,7 +65,7 @@ class CodingWanted:
     ----------
     session : its name.
     rater : who codes.
-    round : see `labapp.annotations.model.Round`.
+    round : see `labapp.coding.annotations.model.Round`.
     codebook : its id.
     """
 

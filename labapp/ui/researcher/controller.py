@@ -18,13 +18,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from labapp import leftovers
-from labapp.annotations.codebook import Codebook, codebooks_of
-from labapp.annotations.status import RaterProgress, SessionProgress
-from labapp.errors import LabappError
-from labapp.journal.sessions import SessionSummary
-from labapp.reading.values import json_value
-from labapp.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
+from labapp.base import leftovers
+from labapp.base.errors import LabappError
+from labapp.base.reading.values import json_value
+from labapp.coding.annotations.codebook import Codebook, codebooks_of
+from labapp.coding.annotations.status import RaterProgress, SessionProgress
+from labapp.coding.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
+from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import mistakes
 from labapp.ui.language import N_, counted, in_words, number, tr, translate_message
 from labapp.ui.outside import open_outside

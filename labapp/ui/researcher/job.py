@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal
 
-from labapp.console import PROGRESS, PROGRESS_LINE
+from labapp.base.console import PROGRESS, PROGRESS_LINE
 from labapp.ui import display
 
 PATIENCE_MS = 5000

@@ -34,10 +34,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.errors import RecordError
-from labapp.journal.sessions import SessionSummary
-from labapp.reading import files
-from labapp.text_tables import original
+from labapp.base.errors import RecordError
+from labapp.base.reading import files
+from labapp.base.text_tables import original
+from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import theme
 from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, translate_phrase
 from labapp.ui.moderator import bits, wording

@@ -33,8 +33,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from labapp.representations.distance import TOLERANCE
-from labapp.representations.space import PUBLISHED_CHART, Chart, Continuous, Display
+from labapp.models.representations.distance import TOLERANCE
+from labapp.models.representations.space import PUBLISHED_CHART, Chart, Continuous, Display
 from labapp.ui import theme
 from labapp.ui.widgets import layouts
 from labapp.ui.widgets.composing import Array

@@ -116,7 +116,7 @@ class Enlarger(QAbstractButton):
 
     @property
     def look(self) -> tuple[int, float, float, float]:
-        """What is shown larger, see `labapp.events.look.ScreenEnlarged`."""
+        """What is shown larger, see `labapp.record.events.look.ScreenEnlarged`."""
         if self._shown is not None:
             views = [view for view, _, _ in self._watched]
             return views.index(self._shown[0]), *_rounded(self._at), 0.0

@@ -228,7 +228,7 @@ class ZoomView(Picture):
 
     @property
     def look(self) -> tuple[int, float, float, float]:
-        """What is shown larger, see `labapp.events.look.ScreenEnlarged`."""
+        """What is shown larger, see `labapp.record.events.look.ScreenEnlarged`."""
         if not self.scale or abs(self.scale - self.fitting) < 1e-6:
             return -1, 0.0, 0.0, 0.0
         target, middle = self.target, QRectF(self.rect()).center()

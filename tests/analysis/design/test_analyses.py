@@ -17,7 +17,7 @@ from labapp.analysis.design.rows import rows
 from labapp.analysis.design.sections import sections
 from labapp.analysis.inference import Effect
 from labapp.analysis.tables import Tables, typed
-from labapp.report.page import joined
+from labapp.base.report.page import joined
 from tests.analysis.design.studies import MODELS, cells, study
 
 AGAINST = {"name": "first against the others", "weights": {"model": {

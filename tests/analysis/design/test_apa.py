@@ -11,7 +11,6 @@ import pytest
 from docx import Document
 from scipy import stats
 
-from labapp import resources, translations
 from labapp.analysis import language
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
@@ -22,7 +21,8 @@ from labapp.analysis.design.rows import rows as statistics_rows
 from labapp.analysis.design.sections import sections
 from labapp.analysis.design.sections import tested_pair as pair_of
 from labapp.analysis.design.summary import _outcome
-from labapp.report.page import Translation, joined, speaking
+from labapp.base import resources, translations
+from labapp.base.report.page import Translation, joined, speaking
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN, OPPOSITE
 

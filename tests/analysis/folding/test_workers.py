@@ -14,9 +14,9 @@ import pytest
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.folding import workers
-from labapp.bids.export import export
-from labapp.errors import RecordError
-from labapp.events.lifecycle import SessionCompleted
+from labapp.base.errors import RecordError
+from labapp.record.events.lifecycle import SessionCompleted
+from labapp.session.bids.export import export
 from tests.analysis.sessions import begin_trial, builder, end_trial
 from tests.helpers.clusters import local_cluster
 from tests.helpers.journals import golden_session

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from labapp.analysis import Tables, language
 from labapp.analysis.task_report import ReportedStudy
-from labapp.report.page import joined, speaking, text
+from labapp.base.report.page import joined, speaking, text
 from labapp.tasks.concept_repair.report import figures
 from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
 from labapp.tasks.concept_repair.report.findings import RepairResults

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from labapp import resources
-from labapp.stimuli import library
-from labapp.stimuli.manifest import Manifest, Method
+from labapp.base import resources
+from labapp.models.stimuli import library
+from labapp.models.stimuli.manifest import Manifest, Method
 from labapp.study.loading import load
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.statistics import lengths, of_set, remark, sentence

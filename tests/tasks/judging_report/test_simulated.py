@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis.analyze import analyze
-from labapp.simulation.simulation_job import simulate_study
+from labapp.session.simulation.simulation_job import simulate_study
 from tests.analysis.test_report import Page
 from tests.helpers import hive
 from tests.helpers.statistics_table import of_task

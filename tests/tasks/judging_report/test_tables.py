@@ -12,8 +12,8 @@ import pytest
 from labapp.analysis import Tables
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
-from labapp.errors import RecordError
-from labapp.events.commands import HandIn, Next, Pause, Resume
+from labapp.base.errors import RecordError
+from labapp.record.events.commands import HandIn, Next, Pause, Resume
 from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.plan import JudgingTask, Question
 from labapp.tasks.judging.state import PhotoTrial

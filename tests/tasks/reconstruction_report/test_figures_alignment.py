@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from labapp.analysis import load
-from labapp.figure_style import FULL_IN, PALETTES, USUAL_PALETTE
+from labapp.base.figure_style import FULL_IN, PALETTES, USUAL_PALETTE
 from labapp.tasks.reconstruction.report import figures_alignment as figures
 from tests.helpers.journals import golden_session
 

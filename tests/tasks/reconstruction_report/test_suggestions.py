@@ -11,14 +11,14 @@ from labapp.analysis.calibration import separation, skip_after_s
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.events.lifecycle import (
+from labapp.models.representations.card import UNKNOWN
+from labapp.record.events.lifecycle import (
     InclusionDecided,
     PartEnded,
     PartStarted,
     SessionPaused,
     SessionResumed,
 )
-from labapp.representations.card import UNKNOWN
 from labapp.tasks.reconstruction.events import AlignmentMarked
 from labapp.tasks.reconstruction.report.contents import suggestions
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, paired, stage_row

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.clock import FakeClock
-from labapp.events import Source
-from labapp.events.commands import EndSession, Resume
+from labapp.base.clock import FakeClock
+from labapp.record.events import Source
+from labapp.record.events.commands import EndSession, Resume
 from labapp.tasks.resting.screen import BreakScreen
 from tests.helpers.rooms import skip_to
 

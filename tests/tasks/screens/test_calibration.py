@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.clock import FakeClock
+from labapp.base.clock import FakeClock
 from labapp.tasks.reconstruction.screen.matching import CalibrationScreen
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study

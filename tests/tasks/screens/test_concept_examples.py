@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from labapp.resources import assets
-from labapp.stimuli import library
-from labapp.stimuli.check import reference_pairs
+from labapp.base.resources import assets
+from labapp.models.stimuli import library
+from labapp.models.stimuli.check import reference_pairs
 from labapp.tasks.concept_repair.screen.examples import LEAST_SIDE, ExampleSheet, ExamplesScreen
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers import concepts

@@ -14,12 +14,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from labapp.clock import FakeClock
-from labapp.events.commands import Pause, Resume
-from labapp.plugins.part import PlannedPart
-from labapp.resources import assets
-from labapp.stimuli import library
-from labapp.stimuli.manifest import Concept
+from labapp.base.clock import FakeClock
+from labapp.base.resources import assets
+from labapp.models.stimuli import library
+from labapp.models.stimuli.manifest import Concept
+from labapp.record.events.commands import Pause, Resume
+from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.concept_repair.events import Foretell, PickAnswer, SetConcept, UndoChange
 from labapp.tasks.concept_repair.plan import PlannedClass
 from labapp.tasks.concept_repair.screen.board import GOOD_BAR, MOST_CARD, WORDS, AnswerCard

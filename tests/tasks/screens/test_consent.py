@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from labapp.errors import DataFolderError, SessionError
+from labapp.base.errors import DataFolderError, SessionError
 from labapp.session.private import consents
 from labapp.study.loading import load
 from labapp.ui.consent_pdf import write_blank, write_signed

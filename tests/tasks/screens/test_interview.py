@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import FakeClock
-from labapp.events import Event, Source
-from labapp.events.commands import Pause, Resume
+from labapp.base.clock import FakeClock
+from labapp.record.events import Event, Source
+from labapp.record.events.commands import Pause, Resume
 from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.interview.beside import InterviewPanel

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from labapp.events.commands import Next
-from labapp.stimuli import masking
+from labapp.models.stimuli import masking
+from labapp.record.events.commands import Next
 from labapp.tasks.judging.events import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
     AGREEMENT,

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.events.commands import Pause, Resume
+from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
 from labapp.tasks.judging.screen.description import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.tasks.pages.screen import PagesScreen
 from tests.helpers.languages import translated
 from tests.helpers.rooms import skip_to, solve

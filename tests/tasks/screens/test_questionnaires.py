@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QWidget
 
-from labapp import resources
+from labapp.base import resources
 from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme

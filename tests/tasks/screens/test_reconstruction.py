@@ -10,8 +10,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.clock import FakeClock
-from labapp.events.commands import ConfirmSkip, Pause, Resume
+from labapp.base.clock import FakeClock
+from labapp.record.events.commands import ConfirmSkip, Pause, Resume
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.widgets.segments import LEAST_SIDE

@@ -10,9 +10,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from labapp.events.commands import HandIn, Next, Pause, Resume
-from labapp.events.lifecycle import DecoderWarmed
-from labapp.representations.decoding import decode_one
+from labapp.models.representations.decoding import decode_one
+from labapp.record.events.commands import HandIn, Next, Pause, Resume
+from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.screen.questions import ExampleScreen, SingleDimensionScreen
 from labapp.ui.moderator.console import ConsoleWindow

@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.events.commands import Pause, Resume
+from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui import presentation

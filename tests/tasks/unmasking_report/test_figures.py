@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from labapp.analysis.inference import Values
-from labapp.figure_style import STYLE
-from labapp.report.drawing import ReportFigure
+from labapp.base.figure_style import STYLE
+from labapp.base.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import figures
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from labapp.analysis import Tables
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
-from labapp.errors import RecordError
-from labapp.events.commands import Pause, Resume
-from labapp.stimuli.manifest import Confusion
+from labapp.base.errors import RecordError
+from labapp.models.stimuli.manifest import Confusion
+from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.analysis.sessions import paired

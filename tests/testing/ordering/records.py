@@ -8,9 +8,9 @@ from ordering.task import CardMoved, OrderingDrawn, OrderingPart, OrderingShown,
 
 from labapp.analysis.column import INCLUDED, TRIAL, WHERE, WHO, seconds, text, whole, yes
 from labapp.analysis.task_records import Attempt, Key, Ran, Row, TaskRecords, TaskTables
-from labapp.events import Event, Payload
-from labapp.events.trials import TrialEnded
-from labapp.plugins.bids import STAGE_TYPE, Column, TaskFiles
+from labapp.record.events import Event, Payload
+from labapp.record.events.trials import TrialEnded
+from labapp.study.plugins.bids import STAGE_TYPE, Column, TaskFiles
 
 ORDERS = (
     *WHO,

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QLabel
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.ui.participant.screen import Screen
 from labapp.ui.widgets.dial import Foot
 

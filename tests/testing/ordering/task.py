@@ -10,19 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from labapp.events import Payload
-from labapp.events.commands import Command, Next
-from labapp.events.durations import Pauses
-from labapp.events.registry import kind
-from labapp.plugins import questions
-from labapp.plugins.part import TrialsPart
-from labapp.plugins.pictures import PictureContext, QuestionPictures
-from labapp.plugins.simulated import DEVICE, Answerer, SimulatedParticipant, Step
-from labapp.plugins.stages import TaskStages
-from labapp.plugins.task_type import MachineContext, TaskType
+from labapp.record.events import Payload
+from labapp.record.events.commands import Command, Next
+from labapp.record.events.durations import Pauses
+from labapp.record.events.registry import kind
 from labapp.study.assignment import shuffled
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins import questions
+from labapp.study.plugins.part import TrialsPart
+from labapp.study.plugins.pictures import PictureContext, QuestionPictures
+from labapp.study.plugins.simulated import DEVICE, Answerer, SimulatedParticipant, Step
+from labapp.study.plugins.stages import TaskStages
+from labapp.study.plugins.task_type import MachineContext, TaskType
 
 CARDS = ("river", "stone", "cloud")
 

@@ -15,11 +15,11 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from labapp.clock import FakeClock
-from labapp.events.commands import Command, Next
-from labapp.journal.opening import open_record
-from labapp.replay.history import History
-from labapp.replay.lanes import Jump, lanes_of, next_after
+from labapp.base.clock import FakeClock
+from labapp.record.events.commands import Command, Next
+from labapp.record.journal.opening import open_record
+from labapp.session.replay.history import History
+from labapp.session.replay.lanes import Jump, lanes_of, next_after
 from labapp.study.loading import load
 from labapp.tasks.concept_repair.events import (
     Foretell,

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from labapp.clock import FakeClock
-from labapp.errors import LabappError
-from labapp.journal.opening import open_record
-from labapp.replay.history import History
+from labapp.base.clock import FakeClock
+from labapp.base.errors import LabappError
+from labapp.record.journal.opening import open_record
 from labapp.session import opening
+from labapp.session.replay.history import History
 from labapp.session.runner import VirtualScheduler
-from labapp.simulation.at_scale import simulate_at_scale
-from labapp.simulation.driver import Driver
-from labapp.simulation.person import FAST
-from labapp.simulation.simulation_job import Decoders
+from labapp.session.simulation.at_scale import simulate_at_scale
+from labapp.session.simulation.driver import Driver
+from labapp.session.simulation.person import FAST
+from labapp.session.simulation.simulation_job import Decoders
 from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import load
 from labapp.ui.bridge import Bridge

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.journal.opening import open_record
-from labapp.replay.history import History
+from labapp.record.journal.opening import open_record
+from labapp.session.replay.history import History
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.participant.window import ParticipantWindow

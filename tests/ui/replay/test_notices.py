@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.simulation.at_scale import simulate_at_scale
+from labapp.session.simulation.at_scale import simulate_at_scale
 from labapp.ui.language import ENGLISH, speak, tr
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow

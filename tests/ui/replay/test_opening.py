@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.clock import NS
-from labapp.replay.history import MANY
-from labapp.replay.lanes import lanes_of
-from labapp.simulation.simulation_job import simulate_study
+from labapp.base.clock import NS
+from labapp.session.replay.history import MANY
+from labapp.session.replay.lanes import lanes_of
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow

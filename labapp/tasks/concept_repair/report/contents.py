@@ -17,8 +17,17 @@ import pandas as pd
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedSlope, ReportedStudy, TaskReport
-from labapp.report.listing import NONE, records
-from labapp.report.page import Html, Verbatim, count, decimal, heading, paragraph, table, two_lines
+from labapp.base.report.listing import NONE, records
+from labapp.base.report.page import (
+    Html,
+    Verbatim,
+    count,
+    decimal,
+    heading,
+    paragraph,
+    table,
+    two_lines,
+)
 from labapp.tasks.concept_repair.plan import GRID, TASK
 from labapp.tasks.concept_repair.report.findings import RepairResults, findings
 from labapp.tasks.concept_repair.report.hypotheses import (
@@ -48,7 +57,7 @@ from labapp.tasks.concept_repair.report.measures import (
 )
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 
 TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")

@@ -11,10 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from labapp.analysis.bootstrap import Interval, interval, weights
-from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, style
-from labapp.report import kit
-from labapp.report.drawing import ReportFigure, shortened
-from labapp.report.page import count
+from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, style
+from labapp.base.report import kit
+from labapp.base.report.drawing import ReportFigure, shortened
+from labapp.base.report.page import count
 from labapp.tasks.concept_repair.report.findings import RepairResults
 from labapp.tasks.concept_repair.report.measures import (
     BUILT_IN,

@@ -23,7 +23,7 @@ from labapp.tasks.concept_repair.report.measures import (
 )
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from labapp.stimuli.manifest import Concept
+from labapp.models.stimuli.manifest import Concept
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedClass
 from labapp.tasks.concept_repair.screen.switches import SwitchPanel, TimeLeft
 from labapp.ui import theme

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.tasks.concept_repair.examples import ConceptExamplesPart, PlannedExample
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen, stage_words

@@ -11,7 +11,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.tasks.concept_repair.events import TickNothing, TickPair
 from labapp.tasks.concept_repair.machine import ConceptGridTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart

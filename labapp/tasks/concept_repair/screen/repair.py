@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from labapp.clock import NS
-from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
+from labapp.base.clock import NS
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,

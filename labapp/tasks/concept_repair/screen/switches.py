@@ -14,8 +14,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from labapp.stimuli.interventions import AS_IT_IS, OFF, ON, believed
-from labapp.stimuli.manifest import Concept
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, believed
+from labapp.models.stimuli.manifest import Concept
 from labapp.ui import theme
 from labapp.ui.participant.screen import DialControl
 from labapp.ui.strings import Strings

@@ -25,7 +25,7 @@ from labapp.tasks.judging.report.statistics import (
 )
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 HEATMAPS = "heatmap-distinction"
 TREE = frozenset({"path-agreement", "path-first-step"})

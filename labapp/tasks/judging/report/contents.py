@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.listing import NONE
-from labapp.report.page import Html, decimal, heading, paragraph, stacked, strong, table, two_lines
-from labapp.stimuli.manifest import Manifest
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import (
+    Html,
+    decimal,
+    heading,
+    paragraph,
+    stacked,
+    strong,
+    table,
+    two_lines,
+)
+from labapp.models.stimuli.manifest import Manifest
 from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.comparisons import Findings, findings
@@ -29,7 +38,7 @@ from labapp.tasks.judging.report.statistics import (
 )
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 
 DEFINITIONS = {

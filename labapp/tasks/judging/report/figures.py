@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 
 from labapp.analysis.inference import Values, mean, sd, values_of
 from labapp.analysis.tables import Tables
-from labapp.figure_style import ACCENT, INK, SECONDARY, points_of, style
-from labapp.report import kit
-from labapp.report.drawing import ReportFigure
+from labapp.base.figure_style import ACCENT, INK, SECONDARY, points_of, style
+from labapp.base.report import kit
+from labapp.base.report.drawing import ReportFigure
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.opinions import least_accuracy, understandings
 from labapp.tasks.judging.report.statistics import (

@@ -29,7 +29,7 @@ import pandas as pd
 from labapp.analysis import inference
 from labapp.analysis.inference import Values, values_of
 from labapp.analysis.tables import Tables
-from labapp.stimuli.manifest import Manifest
+from labapp.models.stimuli.manifest import Manifest
 from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.published import design_of

@@ -22,9 +22,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from labapp import discovery
-from labapp.events.commands import Command
-from labapp.events.durations import Pauses
+from labapp.base import discovery
+from labapp.record.events.commands import Command
+from labapp.record.events.durations import Pauses
 from labapp.tasks.judging.events import TREE, Judge, OpenSpecies
 from labapp.tasks.judging.machine import answered, with_answer
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, questions

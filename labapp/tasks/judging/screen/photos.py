@@ -15,7 +15,7 @@ from PySide6.QtGui import QImage, QKeyEvent
 from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
 from shiboken6 import isValid
 
-from labapp.events.commands import Next
+from labapp.record.events.commands import Next
 from labapp.tasks.judging.events import METHOD, TREE, CloseDescription, Judge, OpenDescription
 from labapp.tasks.judging.machine import missing
 from labapp.tasks.judging.plan import (

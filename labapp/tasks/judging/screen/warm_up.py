@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.events.commands import HandIn, Next, ShowQuestion
+from labapp.record.events.commands import HandIn, Next, ShowQuestion
 from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import (
     AGREEMENT,

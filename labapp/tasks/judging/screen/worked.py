@@ -16,7 +16,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.stimuli import masking
+from labapp.models.stimuli import masking
 from labapp.tasks.judging.plan import (
     DISTINCTION,
     DISTINCTION_CONFIDENCE,

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.discovery import load
-from labapp.events.commands import Back, Command, Next
-from labapp.events.look import SCALED
+from labapp.base.discovery import load
+from labapp.record.events.commands import Back, Command, Next
+from labapp.record.events.look import SCALED
 from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Statement, Written
 from labapp.study.instruments.asking import ITEM_KINDS, kind_of
 from labapp.study.instruments.items import DESCRIBED_LONGEST
@@ -440,7 +440,7 @@ class ItemView(QWidget):
             self.row_layout.addWidget(self.words, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def show_as(self, *, published: bool, layout: int) -> None:
-        """Look as in a published study or improved, in a layout of `labapp.events.look`."""
+        """Look as in a published study or improved, in a layout of `labapp.record.events.look`."""
 
     def show_value(self, value: Any) -> None:
         """Show the answer that the session has; None for none."""

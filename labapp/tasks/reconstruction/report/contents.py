@@ -18,9 +18,9 @@ from labapp.analysis.calibration import Suggestion, separation, skip_after_s
 from labapp.analysis.columns import Metric
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.listing import NONE
-from labapp.report.page import Html, decimal, heading, paragraph, table, two_lines
-from labapp.representations.card import dataset_of
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import Html, decimal, heading, paragraph, table, two_lines
+from labapp.models.representations.card import dataset_of
 from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
 from labapp.tasks.reconstruction.report.labels import sections
 from labapp.tasks.reconstruction.report.labels.sheet import (
@@ -34,7 +34,7 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 
 DEFINITIONS = {

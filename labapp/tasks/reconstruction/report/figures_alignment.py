@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from labapp.analysis.calibration import Suggestion
 from labapp.analysis.task_records import Row
-from labapp.figure_style import (
+from labapp.base.figure_style import (
     ACCENT,
     INK,
     SECONDARY,
@@ -26,8 +26,8 @@ from labapp.figure_style import (
     points_of,
     style,
 )
-from labapp.report import kit
-from labapp.report.drawing import Drawing, svg_of
+from labapp.base.report import kit
+from labapp.base.report.drawing import Drawing, svg_of
 
 COLUMNS = 7
 """Panels side by side in a figure of 10 inches."""

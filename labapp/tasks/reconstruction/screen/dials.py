@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.representations.space import Discrete, LatentSpace
+from labapp.models.representations.space import Discrete, LatentSpace
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from labapp.ui import theme
 from labapp.ui.widgets.choice import Look, Scale

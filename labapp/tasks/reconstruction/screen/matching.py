@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.events.commands import Command, Next, Skip
-from labapp.representations.space import LatentSpace
+from labapp.models.representations.space import LatentSpace
+from labapp.record.events.commands import Command, Next, Skip
 from labapp.tasks.reconstruction.events import (
     EditLabel,
     MarkAlignment,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.page import Html, decimal, heading, table, two_lines
+from labapp.base.report.page import Html, decimal, heading, table, two_lines
 
 DEFINITIONS = {
     "Single-dimension questions": (

@@ -12,7 +12,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from labapp.representations.space import PUBLISHED_CHART, Chart, Discrete, Display, LatentSpace
+from labapp.models.representations.space import (
+    PUBLISHED_CHART,
+    Chart,
+    Discrete,
+    Display,
+    LatentSpace,
+)
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.pictures import Examples

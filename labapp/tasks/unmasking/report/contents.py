@@ -44,9 +44,9 @@ from labapp.analysis.bootstrap import (
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
-from labapp.report.listing import records
-from labapp.report.page import Html
-from labapp.stimuli.manifest import Confusion
+from labapp.base.report.listing import records
+from labapp.base.report.page import Html
+from labapp.models.stimuli.manifest import Confusion
 from labapp.tasks.unmasking.plan import TASK
 from labapp.tasks.unmasking.report import curves, sections
 from labapp.tasks.unmasking.report import published as paper
@@ -79,7 +79,7 @@ from labapp.tasks.unmasking.report.results import (
 from labapp.tasks.unmasking.report.sections import rows_of
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 
 DEFINITIONS = {

@@ -20,10 +20,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
-from labapp.report import kit
-from labapp.report.drawing import ReportFigure
-from labapp.report.page import count
+from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
+from labapp.base.report import kit
+from labapp.base.report.drawing import ReportFigure
+from labapp.base.report.page import count
 from labapp.tasks.unmasking.plan import TASK
 from labapp.tasks.unmasking.report import fits
 from labapp.tasks.unmasking.report.published import PAPER

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from labapp.stimuli.manifest import Confusion
+from labapp.models.stimuli.manifest import Confusion
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import ReportFigure
+    from labapp.base.report.drawing import ReportFigure
 
 PEOPLE, MODEL = "people", "model"
 """Who ranks the methods."""

@@ -12,8 +12,8 @@ import pandas as pd
 
 from labapp.analysis.bootstrap import Float64, Interval, ratio
 from labapp.analysis.task_records import Row
-from labapp.report.listing import NONE, records
-from labapp.report.page import Html, count, decimal, heading, paragraph, table, two_lines
+from labapp.base.report.listing import NONE, records
+from labapp.base.report.page import Html, count, decimal, heading, paragraph, table, two_lines
 from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report.curves import Bool, Cells, columns, truths
 from labapp.tasks.unmasking.report.results import (

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from labapp.events import Event, Payload
-from labapp.events.lifecycle import AlarmCleared, AlarmRaised
-from labapp.messages import Message, coded
+from labapp.base.messages import Message, coded
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import wording

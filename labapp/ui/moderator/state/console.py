@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar, cast
 
-from labapp import discovery
 from labapp.analysis.deviations import Deviation, Deviations
-from labapp.clock import NS
-from labapp.events import Event, payload_of
-from labapp.events.durations import Pauses
-from labapp.messages import decoded
-from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart, introduces
+from labapp.base import discovery
+from labapp.base.clock import NS
+from labapp.base.messages import decoded
+from labapp.record.events import Event, payload_of
+from labapp.record.events.durations import Pauses
 from labapp.session.machine import SessionMachine, SessionState
+from labapp.study.plugins import registry
+from labapp.study.plugins.part import PlannedPart, introduces
 from labapp.ui.language import N_, counted, number, tr, without_names
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import every_mark, words_of

@@ -9,11 +9,11 @@ from typing import Any
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
-from labapp.events import Source
-from labapp.events.lifecycle import DecoderWarmed, PartEnded, PartStarted, SessionCompleted
-from labapp.events.trials import TrialEnded
-from labapp.representations import card
-from labapp.representations.package import find
+from labapp.models.representations import card
+from labapp.models.representations.package import find
+from labapp.record.events import Source
+from labapp.record.events.lifecycle import DecoderWarmed, PartEnded, PartStarted, SessionCompleted
+from labapp.record.events.trials import TrialEnded
 from labapp.tasks.reconstruction.events import LabelEdited, TrialDrawn, TrialStarted
 from labapp.tasks.reconstruction.report.labels.names import NamedModels, named
 from tests.analysis.sessions import paired, stage_row

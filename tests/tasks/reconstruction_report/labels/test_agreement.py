@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
-from labapp.agreement.measure import DRAWS, SEED
+from labapp.coding.agreement.measure import DRAWS, SEED
 from labapp.tasks.reconstruction.report.labels.sheet import agreement
 
 

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from labapp.events import Source
+from labapp.record.events import Source
 from labapp.tasks.reconstruction.report.labels.figures import SIDE_BY_SIDE, plates
 from labapp.tasks.reconstruction.report.labels.sections import of_study
 from labapp.tasks.reconstruction.report.labels.sheet import NOTHING, Found, Rating, find

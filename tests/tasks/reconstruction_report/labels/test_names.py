@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from labapp.analysis import load
-from labapp.bids.export import export
+from labapp.session.bids.export import export
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import dial_rows
 from labapp.tasks.reconstruction.report.labels.names import NamedModels, named, order

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.analyze import analyze
-from labapp.errors import RatingError
+from labapp.base.errors import RatingError
 from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, NamedModels
 from labapp.tasks.reconstruction.report.labels.sheet import (
     COLUMNS,

@@ -13,12 +13,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from labapp import resources
 from labapp.analysis.analyze import analyze
+from labapp.base import resources
+from labapp.base.errors import ExportExists, RatingError
 from labapp.cli.main import app
-from labapp.errors import ExportExists, RatingError
-from labapp.events import Source
-from labapp.representations.effects import DialEffect
+from labapp.models.representations.effects import DialEffect
+from labapp.record.events import Source
 from labapp.tasks.reconstruction.report.labels import sections, sheet
 from labapp.tasks.reconstruction.report.labels.names import PARTICIPANTS, TEXT, Model, published
 from labapp.tasks.reconstruction.report.labels.sections import of_study

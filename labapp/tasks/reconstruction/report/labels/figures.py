@@ -7,9 +7,9 @@ from itertools import groupby
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, points_of, style
-from labapp.report import kit
-from labapp.report.drawing import ReportFigure, add_heading
+from labapp.base.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, points_of, style
+from labapp.base.report import kit
+from labapp.base.report.drawing import ReportFigure, add_heading
 from labapp.tasks.reconstruction.report.labels.names import COVERED, Model
 from labapp.tasks.reconstruction.report.labels.sheet import Effects, Found, coverage
 

@@ -15,9 +15,9 @@ import pandas as pd
 
 from labapp.analysis.declared import follows
 from labapp.analysis.tables import Tables
-from labapp.report.listing import records
-from labapp.representations.card import installed, published_as
-from labapp.representations.data import MnistData
+from labapp.base.report.listing import records
+from labapp.models.representations.card import installed, published_as
+from labapp.models.representations.data import MnistData
 from labapp.tasks.reconstruction.plan import TASK
 
 NAME, PAPER = "ross2021", "000"

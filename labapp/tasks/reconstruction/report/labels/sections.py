@@ -11,9 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 from labapp import __version__
-from labapp.agreement.measure import DRAWS
-from labapp.report.listing import NONE
-from labapp.report.page import (
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import (
     Html,
     count,
     decimal,
@@ -25,6 +24,7 @@ from labapp.report.page import (
     table,
     two_lines,
 )
+from labapp.coding.agreement.measure import DRAWS
 from labapp.tasks.reconstruction.report.labels.names import TEXT, Model, Name
 from labapp.tasks.reconstruction.report.labels.sheet import (
     HELP,
@@ -94,7 +94,7 @@ def legend(study: str, result: Found) -> Iterator[str]:
     yield from _raters(result)
     models = result.of_study(study)
     if any(effects.of for _, effects in models):
-        from labapp.representations import effects as measured
+        from labapp.models.representations import effects as measured
 
         yield (
             f"Effect: the mean distance d(x, x') between pictures with the dial at its "

@@ -4,9 +4,9 @@ tables.
 
 A spreadsheet program takes 3-5-6 for a date, 2-0 for another and =1+1 for a formula, and people do
 name dials so (paper 000, Table 1). Each name therefore stands behind an apostrophe, as text that
-could be a formula does in every table (see `labapp.text_tables`): no program takes such a cell for
-anything but text. The apostrophe is taken off again when the sheet is read; whether a program has
-taken it away, or an older sheet has curly quotation marks instead, is the same to the reader.
+could be a formula does in every table (see `labapp.base.text_tables`): no program takes such a cell
+for anything but text. The apostrophe is taken off again when the sheet is read; whether a program
+has taken it away, or an older sheet has curly quotation marks instead, is the same to the reader.
 
 Agreement is given in per cent, and as Cohen's or Fleiss's kappa. The paper says only that
 experimenters identified consistent names (Tables 1 and A.4); how many they were, and how far they
@@ -30,14 +30,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from labapp.agreement.coefficients import CohenKappa, FleissKappa
-from labapp.agreement.measure import DRAWS, SEED, resample
-from labapp.agreement.ratings import Ratings
 from labapp.analysis.column import number, text, whole, yes
 from labapp.analysis.tables import Tables, typed
-from labapp.errors import ModelError, RatingError
-from labapp.reading import files, tables
-from labapp.report.page import count
+from labapp.base.errors import ModelError, RatingError
+from labapp.base.reading import files, tables
+from labapp.base.report.page import count
+from labapp.base.text_tables import MARK, AsItIs, write_csv
+from labapp.coding.agreement.coefficients import CohenKappa, FleissKappa
+from labapp.coding.agreement.measure import DRAWS, SEED, resample
+from labapp.coding.agreement.ratings import Ratings
 from labapp.tasks.reconstruction.report.labels.names import (
     COVERED,
     Dial,
@@ -46,11 +47,10 @@ from labapp.tasks.reconstruction.report.labels.names import (
     NamedModels,
     named,
 )
-from labapp.text_tables import MARK, AsItIs, write_csv
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import ReportFigure
-    from labapp.representations.effects import DialEffect
+    from labapp.base.report.drawing import ReportFigure
+    from labapp.models.representations.effects import DialEffect
 
 
 SHEET = "labels_to_rate.csv"
@@ -512,8 +512,8 @@ Measure = Callable[[Model], Effects]
 
 def measure(model: Model) -> Effects:
     """Load the model and turn its dials (`representations.effects`)."""
-    from labapp.representations.card import CARD
-    from labapp.representations.package import find, load_package
+    from labapp.models.representations.card import CARD
+    from labapp.models.representations.package import find, load_package
 
     if len(model.cards) != 1:
         why = "several versions of it were met" if model.cards else "its hash was not recorded"
@@ -527,7 +527,7 @@ def measure(model: Model) -> Effects:
         return Effects(why_not=error.what.rstrip("."))
     if len(decoder.space) != len(model.dials):
         return Effects(why_not="the model installed here has other dials")
-    from labapp.representations.effects import effects
+    from labapp.models.representations.effects import effects
 
     distances = {dial.distance for dial in model.dials}
     return Effects(effects(decoder, distances.pop() if len(distances) == 1 else None))

@@ -1,0 +1,148 @@
+"""Who may read what labapp writes: this user alone, or the members of this user's lab.
+
+One place decides: `restrict` sets, at the start of the program, what the process and those that it
+starts may make, so that no file is ever readable to others, not even for a moment; `own_folder`
+gives the folders that hold people's data their rights explicitly, whoever calls it. With
+$LABAPP_GROUP, the name of a group of the system, its members may read and write too; the private
+folder stays this user's in any case. On Windows the rights of the user's folders hold instead.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import stat
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from labapp.base.errors import DataFolderError, UsageError
+
+if TYPE_CHECKING:
+    import tarfile
+
+GROUP = "LABAPP_GROUP"
+_POSIX = os.name == "posix"
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def group() -> int | None:
+    """The number of the lab's group; None where $LABAPP_GROUP names none.
+
+    Raises UsageError for a group that there is not, or that this user is not in.
+    """
+    name = os.environ.get(GROUP, "")
+    if not name or not _POSIX:
+        return None
+    import grp
+
+    try:
+        number = grp.getgrnam(name).gr_gid
+    except KeyError:
+        number = -1
+    if number not in {*os.getgroups(), os.getegid()} and not (number >= 0 and os.geteuid() == 0):
+        why = "there is no such group" if number < 0 else "you are not in it"
+        raise UsageError(
+            f"${GROUP} names the group {name!r}, and {why}.",
+            todo=f"Name a group that `id` lists, or take ${GROUP} away.",
+        )
+    return number
+
+
+def restrict() -> None:
+    """Let this process, and those that it starts, make nothing that others can read.
+
+    Raises UsageError as `group` does.
+    """
+    if _POSIX:
+        os.umask(0o077 if group() is None else 0o007)
+
+
+def own_folder(path: Path, *, exist_ok: bool = True) -> None:
+    """Make a folder for people's data, with the folders above it. One that is there is left as it
+    is, where that is allowed. Raises OSError, UsageError."""
+    if exist_ok and path.is_dir():
+        return
+    if path.parent.is_file():  # else it would be told of the folder that it exists
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=exist_ok)
+    if (number := group()) is not None:
+        os.chown(path, -1, number)
+        # What is made in it belongs to the group too.
+        path.chmod(0o2770)
+
+
+def file_mode() -> int:
+    """What may be done with a file of people's data. Raises UsageError."""
+    return 0o600 if group() is None else 0o660
+
+
+def create(path: Path) -> IO[bytes]:
+    """Make a file that must not be there yet, and open it. Raises OSError, UsageError."""
+    number, mode = group(), file_mode()
+    stream = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | _BINARY, mode), "w+b")
+    if number is not None:
+        os.fchown(stream.fileno(), -1, number)
+        os.fchmod(stream.fileno(), mode)
+    return stream
+
+
+def as_ours(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    """A filter of `tarfile`: it refuses what `data` refuses, and gives files our rights in place of
+    those of the machine that packed the archive."""
+    import tarfile
+
+    checked = tarfile.data_filter(member, folder)
+    if group() is None:
+        return checked.replace(mode=0o700 if checked.isdir() else 0o600, deep=False)
+    return checked.replace(mode=0o2770 if checked.isdir() else 0o660, deep=False)
+
+
+def own_private(folder: Path, file: Path) -> None:
+    """Make a private folder and a file in it, for this user alone. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Made with its mode, never widened and narrowed: no moment in which others can read it.
+    os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def wide(path: Path, *, private: bool = False) -> str:
+    """Empty, or the rights of what is there in words, where others may read it than should.
+
+    private: nobody but this user should.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return ""
+    ours = 0o007 if not private and group() is not None else 0o077
+    return stat.filemode(mode) if _POSIX and mode & ours else ""
+
+
+def warning(data: Path) -> str:
+    """A warning about a data folder that others can read; empty if they cannot."""
+    rights = wide(data)
+    if not rights:
+        return ""
+    return f"Others can read the data folder {data} ({rights}). Close it: {narrower(data)}"
+
+
+def narrower(path: Path, *, private: bool = False) -> str:
+    """The command that gives a folder and all in it the rights that they should have; private: that
+    of `wide`."""
+    name, there = os.environ.get(GROUP, ""), shlex.quote(str(path))
+    if private or not name:
+        return f"chmod -R go-rwx {there}"
+    return f"chgrp -R {shlex.quote(name)} {there} && chmod -R o-rwx,g+rwXs {there}"
+
+
+def refuse_wide(path: Path) -> None:
+    """Raises DataFolderError where others can read a private folder or file that is there."""
+    if rights := wide(path, private=True):
+        raise DataFolderError(
+            f"Others can read the private {'folder' if path.is_dir() else 'file'} {path} "
+            f"({rights}): they could read the names in it.",
+            safe="Nothing was written to it.",
+            todo=f"Close it with `{narrower(path, private=True)}`, or choose another folder "
+            "(--private).",
+        )

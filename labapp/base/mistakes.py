@@ -1,0 +1,56 @@
+"""Mistakes of labapp itself, told in words; the details are in a file for whoever mends them."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from labapp import __version__
+from labapp.base import resources
+from labapp.base.clock import utc_text
+from labapp.base.errors import ProgramError
+
+
+def keep(error: BaseException) -> str:
+    """Write the details of a mistake down; returns the file, or nothing where it could not be
+    written. The same mistake has the same file, however often it comes."""
+    details = "".join(traceback.format_exception(error))
+    written = details.encode("utf-8", "backslashreplace")
+    file = resources.log_root() / f"mistake-{sha256(written).hexdigest()[:12]}.txt"
+    head = f"labapp {__version__}, Python {sys.version.split()[0]}, {sys.platform}"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not file.exists():
+            file.write_bytes(f"{head}, {utc_text(datetime.now(UTC))}\n\n".encode() + written)
+            file.chmod(0o600)
+    except OSError:
+        return ""
+    return str(file)
+
+
+def told(error: Exception) -> ProgramError:
+    """What a command says of a mistake that nobody expected."""
+    file = keep(error)
+    if not file:
+        traceback.print_exception(error)
+    if isinstance(error, MemoryError):
+        what = "There is not enough memory for this."
+        todo = "Close other programs, or give fewer or smaller files at once."
+    elif isinstance(error, RecursionError):
+        what = "Something that was given is nested too deeply to be read."
+        todo = "Look at what was given: it may not be the file that was meant."
+    else:
+        what = f"This is a mistake in labapp ({short(error)})."
+        todo = "If it comes from a file that was given, try without it."
+    where = f"The details are in {file}." if file else "The details are above."
+    return ProgramError(
+        what, safe="Sessions that were recorded are untouched.", todo=f"{todo} {where}"
+    )
+
+
+def short(error: BaseException) -> str:
+    """Kind and first line of an error."""
+    first = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {first[0]}" if first else type(error).__name__

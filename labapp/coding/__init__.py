@@ -1,0 +1,1 @@
+"""What people say of a recorded session: marks, codes, transcripts, videos, agreement, exchange."""

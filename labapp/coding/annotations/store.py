@@ -1,0 +1,440 @@
+"""Reading and opening the annotations of a session: the way in for all other rooms.
+
+What the moderator wrote down in the session, as the marks of a rater.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from labapp.base.errors import AnnotationError
+from labapp.base.messages import Message
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations.codebook import Codebook
+from labapp.coding.annotations.editing import EditedFile, Fold, fold_lines
+from labapp.coding.annotations.identity import SessionIdentity, difference, identity_of
+from labapp.coding.annotations.ledger import LARGEST
+from labapp.coding.annotations.lines import checked, parse
+from labapp.coding.annotations.marks import MarksFile, MarksFold
+from labapp.coding.annotations.model import (
+    Blinding,
+    Mark,
+    RaterMarks,
+    Round,
+    Segmentation,
+    SessionAnnotations,
+)
+from labapp.coding.annotations.places import (
+    ANNOTATIONS,
+    CODEBOOKS,
+    DETECTOR,
+    LINES,
+    MODERATOR,
+    RATERS,
+    RECOGNISER,
+    SIMULATED,
+    TRANSCRIPT,
+    UNITS,
+    annotations_folder,
+    check_rater,
+    rater_file,
+)
+from labapp.coding.annotations.redaction import anchored_redactions, shown_texts, without_memos
+from labapp.coding.annotations.settlements import SETTLEMENTS, SettlementsFile, SettlementsFold
+from labapp.coding.annotations.simulated import simulated_speech
+from labapp.coding.annotations.texts import TextsFile, TextsFold
+from labapp.coding.annotations.units import UnitsFile, UnitsFold
+from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import DeviationNoted, FlagAdded, NoteAdded
+from labapp.record.events.moderation import GuideQuestion, NoteCorrected, Prompt
+from labapp.record.events.registry import kinds_of
+from labapp.record.events.speech import SpeechSimulated
+from labapp.record.journal import anchor
+from labapp.record.journal.opening import open_record
+from labapp.record.journal.record import Record
+from labapp.record.journal.rows import payloads
+from labapp.record.journal.tree import FolderTree, Tree
+
+File = TypeVar("File", bound=EditedFile)
+
+VEILED: tuple[Blinding, ...] = ("names", "outcomes", "future")
+"""What a rater is not shown unless it is said otherwise."""
+
+
+def annotations_of(
+    record: Record, events: Iterable[tuple[Event, Payload]] | None = None
+) -> SessionAnnotations:
+    """Everything that was said about a session after its end, as far as it may be shown.
+
+    Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
+    the participant did not agree that what was said is written down.
+
+    Parameters
+    ----------
+    record : a session folder or a bundle.
+    events : its journal, where that was read already.
+
+    Raises
+    ------
+    AnnotationError
+        A file of it cannot be read, a line is damaged, or a file is of another session.
+    """
+    return annotations_in(annotations_tree(record), record, events)
+
+
+def annotations_in(
+    tree: Tree, record: Record, events: Iterable[tuple[Event, Payload]] | None = None
+) -> SessionAnnotations:
+    """As `annotations_of`, from files of annotations that lie elsewhere."""
+    remarks: list[str] = []
+    units, settled = UnitsFold(), SettlementsFold()
+    texts = TextsFold(anchored=anchored_redactions(record))
+    _fold(tree, UNITS, units, record, remarks)
+    _fold(tree, TRANSCRIPT, texts, record, remarks)
+    _fold(tree, SETTLEMENTS, settled, record, remarks)
+    events = list(told_events(record) if events is None else events)
+    spoken = simulated_speech(events)
+    if not tree.has(UNITS):
+        units.take(spoken.units, SIMULATED)
+    words = {text.unit: text for text in spoken.texts if text.unit in units.units}
+    texts.texts = words | texts.texts
+    raters = {MODERATOR: moderator_marks(events)}
+    if spoken.marks:
+        raters[SIMULATED] = spoken.rater
+    for name in rater_files(tree):
+        marks = MarksFold()
+        _fold(tree, f"{RATERS}/{name}{LINES}", marks, record, remarks)
+        raters[name] = marks.rater_marks(name)
+    redactions = texts.ordered_redactions()
+    allowed = record.may("transcript")
+    shown = shown_texts(texts.texts, units.units, redactions, allowed=allowed)
+    return SessionAnnotations(
+        str(record.name),
+        units.segmentation(),
+        shown,
+        {name: without_memos(_placed(rater, units), redactions) for name, rater in raters.items()},
+        redactions,
+        settled.ordered(),
+        tuple(remarks),
+    )
+
+
+def segmentation_of(record: Record) -> Segmentation:
+    """The units of a session, without its text and marks. Raises AnnotationError."""
+    tree, fold = annotations_tree(record), UnitsFold()
+    _fold(tree, UNITS, fold, record, [])
+    if not tree.has(UNITS):
+        fold.take(simulated_speech(told_events(record)).units, SIMULATED)
+    return fold.segmentation()
+
+
+def told_events(record: Record) -> Iterator[tuple[Event, Payload]]:
+    """Of a journal what becomes units, texts and marks: what the moderator wrote down, and what a
+    simulated participant said; and the last event."""
+    kinds = {SpeechSimulated.kind, *MODERATOR_KINDS, *kinds_of(Prompt)}
+    last = record.rows[-1].seq
+    return payloads(row for row in record.rows if row.kind in kinds or row.seq == last)
+
+
+def annotations_tree(record: Record) -> Tree:
+    """The files of a session's annotations; there need not be any."""
+    if record.kind == "bundle":
+        return record.tree.below(ANNOTATIONS)
+    return FolderTree(annotations_folder(Path(record.source)))
+
+
+def is_annotated(record: Record) -> bool:
+    """Whether anything was said about a session after its end: units, texts, marks, redactions."""
+    there = any(name.endswith(LINES) for name in annotations_tree(record).names())
+    return there or bool(anchored_redactions(record))
+
+
+def rater_files(tree: Tree) -> list[str]:
+    """The raters who have a file among the annotations of a session, by name."""
+    paths = (PurePosixPath(name) for name in tree.names())
+    return [
+        path.stem
+        for path in paths
+        if path.parent == PurePosixPath(RATERS) and path.suffix == LINES and path.stem[0] != "."
+    ]
+
+
+def codebooks_in(record: Record) -> dict[str, Codebook]:
+    """Every version of a codebook that marks were given by, by its SHA-256: of the whole study for
+    a session folder, of what travels with it for a bundle. Raises AnnotationError."""
+    if record.kind == "session":
+        return codebooks.versions_of(Path(record.source).absolute().parent)
+    tree = annotations_tree(record).below(CODEBOOKS)
+    parsed = (
+        codebooks.as_named(
+            codebooks.parse(tree.read(name, codebooks.LARGEST), Path(f"{record.source}/{name}")),
+            PurePosixPath(name).stem,
+        )
+        for name in tree.names()
+        if name.endswith(".yaml")
+    )
+    return {codebook.sha256: codebook for codebook in parsed}
+
+
+def open_marks(
+    session: Path,
+    rater: str,
+    codebook: Codebook,
+    *,
+    blind: Sequence[Blinding] = VEILED,
+    round: Round = "independent",  # noqa: A002  (the field's word)
+    machine: bool = False,
+    record: Record | None = None,
+) -> MarksFile:
+    """Open a rater's marks in a session for work.
+
+    Parameters
+    ----------
+    codebook : by which they are given; this version is kept in the study.
+    blind : what the rater is not shown, see `labapp.coding.annotations.model.Blinding`.
+    machine : whether no person gives them.
+    record : the session, where it was opened before.
+
+    Raises
+    ------
+    AnnotationsBusy : the file is open in another window.
+    AnnotationError : the name cannot be a rater's, the session is being recorded, its units are not
+        frozen, or the file is damaged or of another session.
+    """
+    session = session.absolute()
+    check_rater(rater, session.parent)
+    record = _finished(session, record)
+    segmentation = segmentation_of(record)
+    if codebook.needs_units and not segmentation.frozen:
+        what = "has no units yet" if not segmentation.units else "has units that are not frozen"
+        raise AnnotationError(
+            f"{record.name} {what}, and codes of {codebook.id} are given to units: raters would "
+            "code different ones.",
+            todo=f"`labapp code segment {record.name} --freeze` makes them from the sound and "
+            "freezes them; in the window they are looked through first.",
+        )
+    codebooks.store_version(session.parent, codebook)
+    versions = codebooks.versions_of(session.parent)
+    fold = MarksFold()
+    identity = identity_of(record, session)
+    path = rater_file(session, rater)
+    file = MarksFile(
+        path,
+        rater,
+        codebook,
+        blind=blind,
+        round=round,
+        segmentation=segmentation,
+        foreign=(sha for sha, other in versions.items() if other.id != codebook.id),
+        fold=fold,
+        checked=_ours(path, fold, record, identity, rater),
+    )
+    return _noted(
+        file,
+        fold,
+        identity,
+        rater=rater,
+        codebook=codebook.sha256,
+        blind=list(blind),
+        round=round,
+        machine=machine,
+    )
+
+
+def open_units(session: Path, by: str, *, record: Record | None = None) -> UnitsFile:
+    """Open the segmentation of a session for work. Raises AnnotationsBusy if the file is open in
+    another window. Raises AnnotationError if the name cannot be a rater's, the session is being
+    recorded, or the file is damaged or of another session."""
+    session = session.absolute()
+    check_rater(by, session.parent, nobody=DETECTOR)
+    record = _finished(session, record)
+    identity, fold = identity_of(record, session), UnitsFold()
+    path = annotations_folder(session) / UNITS
+    ours = _ours(path, fold, record, identity)
+    file = UnitsFile(path, by, fold=fold, checked=ours)
+    new = not fold.opened
+    file = _noted(file, fold, identity, by=by)
+    if new and (spoken := simulated_speech(told_events(record)).units):
+        file.take_in(spoken)
+    return file
+
+
+def open_texts(
+    session: Path, by: str, *, record: Record | None = None, patience_s: float = 0.0
+) -> TextsFile:
+    """Open the text of a session for work; as `open_units`. patience_s: how long it is waited for
+    whoever has it open, in s."""
+    session = session.absolute()
+    check_rater(by, session.parent, nobody=RECOGNISER)
+    record = _finished(session, record)
+    identity = identity_of(record, session)
+    fold = TextsFold(simulated_speech(told_events(record)).texts, anchored_redactions(record))
+    path = annotations_folder(session) / TRANSCRIPT
+    ours = _ours(path, fold, record, identity)
+    may = record.may("transcript")
+    file = TextsFile(path, by, fold=fold, checked=ours, allowed=may, patience_s=patience_s)
+    return _noted(file, fold, identity, by=by)
+
+
+def open_settlements(session: Path, by: str, *, record: Record | None = None) -> SettlementsFile:
+    """Open what is settled between the raters of a session for work; as `open_units`. by: the
+    adjudicator."""
+    session = session.absolute()
+    check_rater(by, session.parent)
+    record = _finished(session, record)
+    identity, fold = identity_of(record, session), SettlementsFold()
+    path = annotations_folder(session) / SETTLEMENTS
+    ours = _ours(path, fold, record, identity)
+    file = SettlementsFile(path, by, fold=fold, checked=ours)
+    return _noted(file, fold, identity, by=by)
+
+
+def _ours(
+    path: Path, fold: Fold, record: Record, identity: SessionIdentity, rater: str = ""
+) -> Callable[[], None]:
+    """What refuses a file, once it is folded, that is of another session or rater."""
+
+    def refuse() -> None:
+        _refuse_foreign(str(path), fold.opened, record, identity.sound)
+        if rater and fold.opened and fold.opened["rater"] != rater:
+            raise AnnotationError(
+                f"{path} says that its marks are those of {fold.opened['rater']}.",
+                todo="Give the file back its name.",
+            )
+        if isinstance(fold, MarksFold) and (lost := lost_locks(path, fold)):
+            raise AnnotationError(
+                f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
+                "older copy was put back, or its end was cut off.",
+                safe="Nothing was changed.",
+                todo="Put back the file as it was locked; `labapp code verify` says what is "
+                "missing.",
+            )
+
+    return refuse
+
+
+def lost_locks(path: Path, fold: MarksFold) -> list[str]:
+    """The rounds that were locked in a rater's file, and are not any more. Raises RecordError."""
+    return sorted(r for r in anchor.locked_rounds(path) if fold.statuses.get(r) != "locked")
+
+
+def _noted(file: File, fold: Fold, identity: SessionIdentity, **facts: Any) -> File:
+    """The file, which says by now who has it open; sound that was deleted since stays named."""
+    stored = identity.to_json()
+    before = fold.opened.get("sound")
+    if isinstance(before, dict):
+        stored["sound"] = before | stored["sound"]
+    try:
+        file.note_opened(stored | facts)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _finished(session: Path, record: Record | None) -> Record:
+    record = record or open_record(session)
+    if record.kind != "session":
+        raise AnnotationError(
+            Message("coding_bundle", session=str(session)), todo=Message("coding_bundle_todo")
+        )
+    if record.running:
+        raise AnnotationError(
+            Message("coding_recorded", session=str(record.name)),
+            todo=Message("coding_recorded_todo"),
+        )
+    if record.withdrawn:
+        raise AnnotationError(
+            Message("coding_withdrawn", session=str(record.name)),
+            todo=Message("coding_withdrawn_todo"),
+        )
+    return record
+
+
+def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str]) -> None:
+    """Fold a file of a session's annotations, where there is one."""
+    if not tree.has(name):
+        return
+    place = f"{ANNOTATIONS} of {record.name}: {name}"
+    present = checked(parse(tree.read(name, LARGEST)), place)
+    if present.torn:
+        remarks.append(f"{place}: {present.torn}")
+    fold_lines(fold, present.lines, place)
+    _refuse_foreign(place, fold.opened, record)
+
+
+def _refuse_foreign(
+    place: str, opened: Mapping[str, Any], record: Record, sound: Mapping[str, str] | None = None
+) -> None:
+    if opened and (why := difference(opened, record, sound)):
+        raise AnnotationError(
+            f"{place} is not of the session {record.name}: {why}.",
+            safe="It was only read; nothing was changed.",
+            todo="Its times mean nothing here. Put the file beside the session that it was made "
+            "with; `labapp sessions verify` says whether the session itself was changed.",
+        )
+
+
+def _placed(rater: RaterMarks, units: UnitsFold) -> RaterMarks:
+    """The marks with the times that their units have now."""
+    if not any(mark.unit for mark in rater.marks):
+        return rater
+    marks = []
+    for mark in rater.marks:
+        unit = units.units.get(mark.unit or "")
+        moved = unit is not None and (unit.t0_ns, unit.t1_ns) != (mark.t0_ns, mark.t1_ns)
+        marks.append(replace(mark, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns) if moved and unit else mark)
+    marks.sort(key=lambda mark: (mark.t0_ns, mark.t1_ns, mark.id))
+    return replace(rater, marks=tuple(marks))
+
+
+FLAG, NOTE, DEVIATION = "flag", "note", "deviation"
+PROMPT, QUESTION = "prompt", "question"
+"""Tiers of these marks, and codes of all but flags, whose code is their number."""
+MODERATOR_KINDS = tuple(
+    payload.kind for payload in (FlagAdded, NoteAdded, DeviationNoted, NoteCorrected)
+)
+"""Kinds of events that marks come from, beside all that derive from `Prompt`."""
+
+
+def moderator_marks(events: Iterable[tuple[Event, Payload]]) -> RaterMarks:
+    """Flags, notes, deviations, prompts and questions of a journal, as they read in the end.
+
+    Flags, prompts and questions are points; a note lasts from its first key to its end. What was
+    taken back is left out. The id of a mark is that of its event, its memo what was written.
+    """
+    marks: dict[int, Mark] = {}
+    taken_back: set[int] = set()
+    for event, payload in events:
+        match payload:
+            case FlagAdded():
+                code = str(payload.number)
+                marks[event.seq] = _mark(event, FLAG, code, event.t_ns, payload.meaning)
+            case NoteAdded():
+                marks[event.seq] = _mark(event, NOTE, NOTE, payload.typing_began_ns, payload.text)
+            case DeviationNoted():
+                began = payload.typing_began_ns
+                marks[event.seq] = _mark(event, DEVIATION, DEVIATION, began, payload.text)
+            case GuideQuestion():
+                marks[event.seq] = _mark(event, QUESTION, QUESTION, event.t_ns, payload.text)
+            case Prompt():
+                marks[event.seq] = _mark(event, PROMPT, PROMPT, event.t_ns, payload.text)
+            case NoteCorrected() if (before := marks.get(payload.seq)) is not None:
+                marks[payload.seq] = replace(before, memo=payload.text or before.memo)
+                taken_back.discard(payload.seq)
+                if not payload.text:
+                    taken_back.add(payload.seq)
+            case _:
+                """Nothing that the moderator wrote down."""
+    left = (mark for seq, mark in marks.items() if seq not in taken_back)
+    ordered = sorted(left, key=lambda mark: (mark.t0_ns, mark.t1_ns, mark.id))
+    return RaterMarks(MODERATOR, tuple(ordered), "done", machine=True)
+
+
+def _mark(event: Event, tier: str, code: str, t0_ns: int, memo: str) -> Mark:
+    times = min(t0_ns, event.t_ns), event.t_ns
+    mark = Mark(f"event-{event.seq}", MODERATOR, tier, code, *times, memo=memo, blind=())
+    return replace(mark, utc=event.utc)

@@ -1,0 +1,236 @@
+"""The one text of a session, and what of it is redacted: their file, folded and open for work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from labapp.base.errors import AnnotationError
+from labapp.base.messages import Message
+from labapp.coding.annotations import ledger
+from labapp.coding.annotations.editing import (
+    IMPORTED,
+    EditedFile,
+    Entry,
+    body_of,
+    in_order,
+    new_id,
+    record_from,
+    text_in,
+)
+from labapp.coding.annotations.lines import Line
+from labapp.coding.annotations.marks import TOMBSTONE
+from labapp.coding.annotations.model import Redaction, Text
+from labapp.coding.annotations.places import session_of
+from labapp.record.journal import anchor
+
+OPENED = "texts.opened"
+PUT = "text.put"
+REMOVED = "text.removed"
+REDACTED = "redact.put"
+UNREDACTED = "redact.removed"
+RECOGNISED = "recogniser.used"
+
+
+class TextsFold:
+    """The texts of a session: those of its file, over those that its journal has. anchored:
+    stretches that are redacted whatever the file says; recognisers: programs that wrote texts, by
+    their ids."""
+
+    def __init__(self, texts: Iterable[Text] = (), anchored: Iterable[Redaction] = ()) -> None:
+        self.anchored = tuple(anchored)
+        self.texts = {text.unit: text for text in texts}
+        self.redactions: dict[str, Redaction] = {}
+        self.recognisers: dict[str, Mapping[str, Any]] = {}
+        self.opened: Mapping[str, Any] = {}
+
+    def apply(self, line: Line) -> None:
+        """Take in the next line. Raises ValueError."""
+        if line.kind == PUT:
+            text = record_from(Text, line.body)
+            self.texts[text.unit] = text
+        elif line.kind == REMOVED:
+            self.texts.pop(text_in(line.body, "unit"), None)
+        elif line.kind == REDACTED:
+            redaction = record_from(Redaction, line.body)
+            in_order(redaction.t0_ns, redaction.t1_ns - 1)
+            self.redactions[redaction.id] = redaction
+        elif line.kind == UNREDACTED:
+            self.redactions.pop(text_in(line.body, "id"), None)
+        elif line.kind == RECOGNISED:
+            self.recognisers[text_in(line.body, "id")] = line.body
+        elif line.kind == OPENED:
+            text_in(line.body, "by")
+            self.opened = line.body
+        elif line.kind not in (TOMBSTONE, IMPORTED):
+            raise ValueError("a newer labapp wrote it")
+
+    def ordered_redactions(self) -> tuple[Redaction, ...]:
+        """In order of time."""
+        every = {*self.redactions.values(), *self.anchored}
+        return tuple(sorted(every, key=lambda r: (r.t0_ns, r.t1_ns, r.id)))
+
+
+class TextsFile(EditedFile):
+    """The text of a session, open for work.
+
+    Attributes
+    ----------
+    by : who works on it.
+    allowed : whether the participant agreed that what was said is written down.
+    """
+
+    OPENED = OPENED
+
+    def __init__(
+        self,
+        path: Path,
+        by: str,
+        *,
+        fold: TextsFold,
+        checked: Callable[[], None] | None = None,
+        allowed: bool = True,
+        patience_s: float = 0.0,
+    ) -> None:
+        """As `EditedFile`. allowed: whether the participant agreed that what was said is written
+        down."""
+        self.by = self.who = by
+        self.allowed = allowed
+        self._texts = fold
+        super().__init__(path, fold, checked, patience_s)
+
+    def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
+        if kind in (IMPORTED, RECOGNISED):
+            return ()
+        return (self._as_before(str(body.get("unit"))),) if kind in (PUT, REMOVED) else None
+
+    @property
+    def texts(self) -> dict[str, Text]:
+        """By the ids of their units."""
+        return dict(self._texts.texts)
+
+    @property
+    def redactions(self) -> tuple[Redaction, ...]:
+        """In order of time."""
+        return self._texts.ordered_redactions()
+
+    def put(self, text: Text) -> Text:
+        """Write what was said in a unit, by whoever has the file open. Raises AnnotationError."""
+        return self.put_all((text,))[0]
+
+    def put_all(
+        self, texts: Iterable[Text], source: Mapping[str, Any] | None = None
+    ) -> tuple[Text, ...]:
+        """Write texts as one change. source: the file of another tool that they came from. Raises
+        AnnotationError, also where the participant did not agree that what was said is written
+        down."""
+        if not self.allowed:
+            raise AnnotationError(Message("text_not_agreed"), todo=Message("text_not_agreed_todo"))
+        written = tuple(replace(text, by=self.by) for text in texts)
+        about = [] if source is None else [(IMPORTED, dict(source))]
+        self._do(
+            [*about, *((PUT, body_of(text)) for text in written)],
+            [self._as_before(text.unit) for text in reversed(written)],
+        )
+        return written
+
+    def note_recogniser(self, facts: Mapping[str, Any]) -> None:
+        """Write down which program writes the texts that follow, where that is not said yet.
+
+        Parameters
+        ----------
+        facts : mapping of str to value
+            Its `id`, which no other has, and what else is to be known of it.
+        """
+        if dict(self._texts.recognisers.get(str(facts["id"]), {})) != dict(facts):
+            self._append([(RECOGNISED, facts)])
+
+    def review(self, unit: str, reviewed: bool = True) -> Text:
+        """Say that a person has read a text against the sound. Raises AnnotationError where the
+        unit has none."""
+        text = self._texts.texts.get(unit)
+        if text is None:
+            raise AnnotationError(
+                Message("text_unwritten", unit=repr(unit)), todo=Message("text_unwritten_todo")
+            )
+        return self.put(replace(text, reviewed=reviewed))
+
+    def redact(self, redaction: Redaction) -> None:
+        """Let neither sound nor words of a stretch leave the lab. Raises AnnotationError."""
+        if not 0 <= redaction.t0_ns < redaction.t1_ns:
+            raise AnnotationError(
+                Message("redaction_empty"), todo=Message("end_before_beginning_todo")
+            )
+        before = self._texts.redactions.get(redaction.id)
+        inverse: Entry = (UNREDACTED, {"id": redaction.id})
+        if before is not None:
+            inverse = (REDACTED, body_of(before))
+        self._do([(REDACTED, body_of(redaction))], [inverse])
+
+    def restore_redactions(self) -> None:
+        """Write down again which stretches are redacted, where the file lost it. Raises
+        AnnotationError."""
+        known = self._texts.redactions
+        for redaction in self._texts.anchored:
+            if redaction not in known.values():
+                name = new_id() if redaction.id in known else redaction.id
+                self.redact(replace(redaction, id=name))
+
+    def unredact(self, redaction_id: str) -> None:
+        """Take a redaction back. Raises AnnotationError where there is none of that id."""
+        before = next((r for r in self.redactions if r.id == redaction_id), None)
+        if before is None:
+            raise AnnotationError(Message("redaction_unknown", redaction=repr(redaction_id)))
+        self._do([(UNREDACTED, {"id": redaction_id})], [(REDACTED, body_of(before))])
+
+    def _append(self, entries: list[Entry]) -> list[Line]:
+        """As `EditedFile`; what is redacted is in the anchor before it is in the file, and what is
+        not any more, after."""
+        self._note(entry for entry in entries if entry[0] == REDACTED)
+        lines = super()._append(entries)
+        self._note(entry for entry in entries if entry[0] == UNREDACTED)
+        return lines
+
+    def _note(self, entries: Iterable[Entry]) -> None:
+        session = session_of(self.path)
+        for kind, body in entries:
+            known = tuple(r for r in self._texts.anchored if r.id != str(body["id"]))
+            redaction = {
+                key: body[key] for key in ("id", "t0_ns", "t1_ns", "replacement") if key in body
+            }
+            try:
+                anchor.note_redaction(session, redaction, taken_back=kind == UNREDACTED)
+            except OSError as error:
+                raise ledger.unwritable(self.path, error) from error
+            if kind == REDACTED:
+                known = (*self._texts.anchored, record_from(Redaction, redaction))
+            self._texts.anchored = known
+
+    def _as_before(self, unit: str) -> Entry:
+        before = self._texts.texts.get(unit)
+        return (REMOVED, {"unit": unit}) if before is None else (PUT, body_of(before))
+
+
+def may_be_quoted(text: Text) -> bool:
+    """Whether words may stand for what somebody said: a person wrote them, corrected them, or read
+    them against the sound. This is the one rule for quotes, de-identified bundles, the report and
+    exports; what a model wrote, or a file of another tool brought in, is a draft until then."""
+    return text.reviewed
+
+
+def corrected(text: Text | None, unit: str, words: str, by: str, origin: str = "hand") -> Text:
+    """A text with other words: those that stayed keep the times at which they were said."""
+    from difflib import SequenceMatcher
+
+    if text is None:
+        return Text(unit, words, (), origin, by, reviewed=True)
+    old = [word.text for word in text.words]
+    matcher = SequenceMatcher(a=old, b=words.split(), autojunk=False)
+    saved = tuple(
+        word
+        for block in matcher.get_matching_blocks()
+        for word in text.words[block.a : block.a + block.size]
+    )
+    return Text(unit, words, saved, origin, by, reviewed=True)

@@ -1,0 +1,155 @@
+"""New files of the formats: written whole or not at all, never over another one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import IO
+
+from labapp.base import durable, leftovers
+from labapp.base.errors import ExchangeError
+from labapp.base.messages import Message
+from labapp.base.reading import tables
+from labapp.base.reading.files import too_large
+from labapp.base.reading.values import LINES
+from labapp.record.journal.layout import refuse_inside
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a file that is brought in; of one with sound in it, what is not sound."""
+LARGEST_TEXT = 16 * 1024 * 1024
+"""Bytes of a text: in memory it can take four times as much, and is copied."""
+MS = 1_000_000
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet. Raises ExchangeError."""
+    with new_file(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is not there yet, to be written bit by bit. Raises ExchangeError."""
+    refuse_existing(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with leftovers.on_its_way(_sessions.get(), path) as (draft,):
+            with draft.open("wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            durable.take_name(draft, path)
+    except FileExistsError as error:
+        refuse_existing(path)
+        raise unwritable(path, error) from error  # the folder is a file
+    except durable.NotConfirmedError as error:
+        raise ExchangeError(
+            Message("file_not_confirmed", path=str(path), why=str(error.strerror)),
+            safe=Message("file_whole"),
+            todo=Message("make_room_or_other"),
+        ) from error
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+_sessions: ContextVar[Sequence[Path]] = ContextVar("sessions", default=())
+
+
+@contextmanager
+def registered(sessions: Sequence[Path]) -> Iterator[None]:
+    """Within the block the studies of these session folders know of each new file before it has a
+    byte, see `labapp.base.leftovers`."""
+    token = _sessions.set(sessions)
+    try:
+        yield
+    finally:
+        _sessions.reset(token)
+
+
+def refuse_existing(path: Path) -> None:
+    """Raises ExchangeError where a file is there already, UsageError where it would lie in a
+    session's folder."""
+    refuse_inside(path)
+    if path.exists() or path.is_symlink():
+        raise ExchangeError(
+            Message("file_there", path=str(path)),
+            safe=Message("not_changed"),
+            todo=Message("name_other"),
+        )
+
+
+def unwritable(path: Path, error: OSError) -> ExchangeError:
+    """What is told where a file cannot be written."""
+    return ExchangeError(
+        Message("file_unwritable", path=str(path), why=str(error.strerror or error)),
+        safe="Nothing was changed.",
+        todo=Message("make_room_or_other"),
+    )
+
+
+def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
+    """What is told where a file is not what its name says."""
+    return ExchangeError(
+        Message("file_unreadable", name=name, why=why),
+        safe=Message("nothing_brought_in"),
+        todo=todo or Message("save_anew"),
+    )
+
+
+TOO_MUCH = "Split the file, or leave out what is not needed here, such as tiers of single words."
+"""What to do about a file that holds more than is read."""
+
+
+def decoded(content: bytes, name: str) -> str:
+    """The text of a file in UTF-8 or UTF-16, without its byte order mark. Raises ExchangeError,
+    also for one that is too long."""
+    if len(content) > LARGEST_TEXT:
+        raise unreadable(name, str(too_large(len(content), LARGEST_TEXT)), TOO_MUCH)
+    if max(content.count(b"\n"), content.count(b"\r")) > LINES:
+        raise unreadable(name, f"it has more than {LINES:,} lines", TOO_MUCH)
+    encoding = "utf-8-sig"
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise unreadable(
+            name, f"it is no text in UTF-8 or UTF-16 ({error.reason})", "Save it as UTF-8."
+        ) from error
+
+
+def table_rows(
+    content: bytes,
+    name: str,
+    needed: Sequence[str],
+    known: Sequence[str] = (),
+    *,
+    quotes: bool = True,
+) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
+    """A table with a line of names: of each row its line and its cells by column, and the columns
+    that nobody asked for. See `labapp.base.reading.tables`.
+
+    Raises
+    ------
+    ExchangeError : it is no table, lacks a column of `needed`, or holds too much.
+    """
+    if len(content) > LARGEST_TEXT:
+        raise unreadable(name, str(too_large(len(content), LARGEST_TEXT)), TOO_MUCH)
+    try:
+        table = tables.read(content, padded=True, quotes=quotes)
+        places = table.columns(needed, known)
+        rows = [
+            (line, {column: cells[place] for column, place in places.items()})
+            for line, cells in table.rows
+        ]
+    except tables.TableError as error:
+        raise unreadable(name, error.what, f"{error.todo}.") from error
+    return rows, tuple(column for column in places if column not in {*needed, *known})
+
+
+def ms(t_ns: int) -> int:
+    """A time in whole milliseconds."""
+    return (t_ns + MS // 2) // MS

@@ -1,0 +1,273 @@
+"""A rater's coding of a session as sheets: one a sound file, or one in session time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from labapp.base.clock import NS
+from labapp.base.errors import ExchangeError
+from labapp.base.messages import Message
+from labapp.coding.annotations.assignments import assignments_of
+from labapp.coding.annotations.codebook import Code, Codebook, Kind, Tier, codebooks_of
+from labapp.coding.annotations.final import final_marks
+from labapp.coding.annotations.model import Mark, SessionAnnotations, Unit, Word
+from labapp.coding.annotations.places import FINAL
+from labapp.coding.annotations.store import annotations_of, codebooks_in
+from labapp.coding.annotations.texts import may_be_quoted
+from labapp.coding.exchange.files import MS
+from labapp.coding.exchange.model import Annotation, Media, Sheet, Stamp, Utterance, losses
+from labapp.coding.sound import SessionSound
+from labapp.record.audio.alignment import ClockFit
+from labapp.record.journal.record import Record
+from labapp.record.journal.tree import FolderTree
+
+Base = Literal["files", "joined", "session"]
+"""What times are of: each sound file's own, one sound file of the whole session, or the session."""
+JOINED = ""
+"""In the place of a sound file's name: the one sound file of the whole session."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileClock:
+    """Goes between session time and the time of a file.
+
+    Attributes
+    ----------
+    name : of the sound file; empty for session time.
+    t0_ns, t1_ns : session time that it covers; what begins in it is on its sheet.
+    fit : of the sound file; None where its time is session time.
+    """
+
+    name: str
+    t0_ns: int
+    t1_ns: int
+    fit: ClockFit | None = None
+
+    def to_file(self, t_ns: int) -> int:
+        """The time of the file at a session time: by its frames, as players count them."""
+        if self.fit is None:
+            return t_ns
+        return round((t_ns - self.fit.offset_ns) * self.fit.rate / self.fit.nominal_rate)
+
+    def to_session(self, t_ns: int) -> int:
+        """The session time at a time of the file."""
+        if self.fit is None:
+            return t_ns
+        return self.fit.offset_ns + round(t_ns * self.fit.nominal_rate / self.fit.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """What of a session goes out, in session time.
+
+    Attributes
+    ----------
+    annotations : SessionAnnotations
+        Without what is redacted, and without texts where the participant did not agree to them.
+    codebook : by which they were given; of a rater without one, as a moderator, made of the marks.
+    lost : what of the rater's marks is not among them, in words.
+    """
+
+    annotations: SessionAnnotations
+    marks: tuple[Mark, ...]
+    codebook: Codebook
+    lost: tuple[str, ...] = ()
+
+
+def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
+    """A rater's coding of a session, or the `final` one. codebook: its id, where the rater coded
+    by several. Raises AnnotationError if there is no such rater or codebook, or a file cannot be
+    read."""
+    annotations = annotations_of(record)
+    lost: list[str] = []
+    if rater == FINAL:
+        ids = {sha256: book.id for sha256, book in codebooks_in(record).items()}
+        marks: tuple[Mark, ...] = final_marks(annotations, assignments_of(record), ids)
+    elif rater in annotations.raters:
+        given_by = annotations.raters[rater]
+        round_, every = given_by.round, given_by.marks
+        marks = tuple(mark for mark in every if given_by.machine or mark.round == round_)
+        if others := len(every) - len(marks):
+            lost.append(Message("lost_rounds", n=others, round=round_))
+    else:
+        known = ", ".join([*sorted(annotations.raters), FINAL])
+        raise ExchangeError(
+            Message("no_marks", rater=rater, session=str(record.name)),
+            safe=Message("nothing_written"),
+            todo=Message("there_are", known=known),
+        )
+    versions = codebooks_in(record)
+    used = {versions[mark.codebook].id for mark in marks if mark.codebook in versions}
+    if codebook or used:
+        wanted = _wanted(used, codebook, rater, record)
+        chosen = [m for m in marks if m.codebook in versions and versions[m.codebook].id == wanted]
+        if others := len(marks) - len(chosen):
+            lost.append(Message("lost_codebooks", n=others, codebook=wanted))
+        given = [versions[m.codebook] for m in chosen]
+        book = max(given, key=lambda book: book.version)
+        return Coding(annotations, tuple(chosen), book, tuple(lost))
+    own = (None if marks else _study_codebook(record)) or made_codebook(rater, marks)
+    return Coding(annotations, marks, own, tuple(lost))
+
+
+def _wanted(ids: set[str], codebook: str, rater: str, record: Record) -> str:
+    known = ", ".join(sorted(ids))
+    whose = {"rater": rater, "session": str(record.name)}
+    if codebook and codebook not in ids:
+        raise ExchangeError(
+            Message("marks_other_codebook", codebook=repr(codebook), **whose),
+            safe=Message("nothing_written"),
+            todo=Message("marks_by", known=known) if ids else Message("marks_by_none"),
+        )
+    if not codebook and len(ids) > 1:
+        raise ExchangeError(
+            Message("marks_several", known=known, **whose),
+            safe=Message("nothing_written"),
+            todo=Message("marks_name_codebook"),
+        )
+    return codebook or min(ids)
+
+
+def _study_codebook(record: Record) -> Codebook | None:
+    """The codebook of a study that has one, for a rater who gave no marks yet."""
+    if record.kind != "session":
+        return None
+    books = codebooks_of(Path(record.source).absolute().parent)
+    return books[0] if len(books) == 1 else None
+
+
+def made_codebook(name: str, marks: Iterable[Mark | Annotation]) -> Codebook:
+    """A codebook of the tiers and codes that marks have, where nobody wrote one."""
+    tiers: dict[str, None] = {}
+    codes: dict[str, Code] = {}
+    for mark in marks:
+        tiers.setdefault(mark.tier)
+        point = mark.t0_ns == mark.t1_ns
+        kind: Kind = "point" if point else "span"
+        codes.setdefault(mark.code, Code(mark.code, mark.tier, mark.code, kind=kind))
+    own = tuple(Tier(tier, tier, on="spans") for tier in tiers)
+    return Codebook(name, 1, "", own, tuple(codes.values()))
+
+
+def clocks_of(record: Record, base: Base, sound: SessionSound) -> list[FileClock]:
+    """What times go out in: a clock a sound file, or one of the session."""
+    if base == "files" and sound.spans:
+        return [FileClock(s.file, s.t0_ns, s.t1_ns, sound.fit(s.file)) for s in sound.spans]
+    end = max(sound.end_ns, record.rows[-1].t_ns) + 1
+    return [FileClock("", 0, end)]
+
+
+def sheets_of(
+    record: Record,
+    rater: str,
+    base: Base = "files",
+    codebook: str = "",
+    media: Mapping[str, Path] | None = None,
+) -> list[Sheet]:
+    """The sheets of a rater's coding of a session, or of the `final` one, in order of time; marks
+    that begin where there is no sound are told in the first one's `lost`. media: where each sound
+    file lies, by its name, or by `JOINED`, with silence where it is redacted; those that are left
+    out are not linked. Raises AnnotationError as `coding_of`."""
+    coding = coding_of(record, rater, codebook)
+    sound = SessionSound(record, silences(coding.annotations))
+    try:
+        clocks = clocks_of(record, base, sound)
+        sheets = [sheet_of(record, rater, coding, clock, sound, media) for clock in clocks]
+    finally:
+        sound.close()
+    lost = [*coding.lost]
+    units = coding.annotations.segmentation.units
+    placed: dict[str, Sequence[Mark | Unit]] = {"marks": coding.marks, "units": units}
+    for what, things in placed.items():
+        outside = sum(not any(c.t0_ns <= m.t0_ns < c.t1_ns for c in clocks) for m in things)
+        lost += losses({f"lost_{what}_outside": outside})
+    return [replace(sheets[0], lost=(*lost, *sheets[0].lost)), *sheets[1:]]
+
+
+def silences(annotations: SessionAnnotations) -> list[tuple[int, int]]:
+    """Session times that may be heard by nobody."""
+    # A millisecond wider on either side: rounding lets nothing of it through.
+    return [(r.t0_ns - MS, r.t1_ns + MS) for r in annotations.redactions]
+
+
+def sound_path(record: Record, name: str) -> Path | None:
+    """Where a sound file of a session lies on the disk; None in an archive."""
+    if isinstance(record.tree, FolderTree) and record.tree.has(name):
+        return (record.tree.path / name).absolute()
+    return None
+
+
+def sheet_of(
+    record: Record,
+    rater: str,
+    coding: Coding,
+    clock: FileClock,
+    sound: SessionSound,
+    media: Mapping[str, Path] | None = None,
+) -> Sheet:
+    """What of a coding begins in the time that a clock covers, in its time; see `sheets_of`."""
+    own, lost = _media(clock, sound, media or {}), []
+    end_ns = clock.to_file(clock.t1_ns)
+
+    def times(t0_ns: int, t1_ns: int) -> tuple[int, int]:
+        begin, end = max(0, clock.to_file(t0_ns)), clock.to_file(t1_ns)
+        return begin, max(begin, min(end, end_ns) if clock.fit else end)
+
+    annotations = coding.annotations
+    texts = annotations.texts
+    units = [u for u in annotations.segmentation.units if clock.t0_ns <= u.t0_ns < clock.t1_ns]
+    marks = [m for m in coding.marks if clock.t0_ns <= m.t0_ns < clock.t1_ns]
+    ends = [*(unit.t1_ns for unit in units), *(mark.t1_ns for mark in marks)]
+    cut = sum(end > clock.t1_ns for end in ends) if clock.fit else 0
+    if cut:
+        lost.append(Message("lost_ends", n=cut, file=clock.name))
+    utterances = []
+    for unit in units:
+        text = texts.get(unit.id)
+        words = tuple(
+            Word(*times(word.t0_ns, word.t1_ns), word.text, word.probability)
+            for word in (text.words if text else ())
+        )
+        own_times, said = times(unit.t0_ns, unit.t1_ns), text.text if text else ""
+        utterances.append(Utterance(unit.id, *own_times, unit.speaker, said, words))
+    drafts = (texts[unit.id] for unit in units if unit.id in texts)
+    lost += losses({"lost_unread": sum(bool(t.text) and not may_be_quoted(t) for t in drafts)})
+    given = []
+    for mark in marks:
+        text = texts.get(mark.unit or "")
+        said = text.text if text else ""
+        own_times = times(mark.t0_ns, mark.t1_ns)
+        place = (mark.tier, mark.code, *own_times, mark.unit)
+        given.append(Annotation(mark.id, *place, said, mark.value, mark.memo))
+    blind = not coding.marks or any("names" in mark.blind for mark in coding.marks)
+    facts = {} if blind else {k: str(v) for k, v in record.planned.assignment.items()}
+    stamp = Stamp(str(record.name), rater, sound=clock.name).of(utterances, given)
+    return Sheet(
+        str(record.name),
+        record.participant,
+        rater,
+        tuple(utterances),
+        tuple(given),
+        coding.codebook,
+        own,
+        end_ns,
+        stamp,
+        record.rows[0].utc,
+        facts,
+        tuple(lost),
+    )
+
+
+def _media(clock: FileClock, sound: SessionSound, media: Mapping[str, Path]) -> Media | None:
+    if clock.fit is not None:
+        frames = round((clock.t1_ns - clock.fit.offset_ns) * clock.fit.rate / NS)
+        path = media.get(clock.name)
+        return Media(Path(clock.name).name, path, clock.fit.nominal_rate, frames)
+    joined = media.get(JOINED)
+    if joined is None:
+        return None
+    frames = round((clock.t1_ns - clock.t0_ns) * sound.rate / NS)
+    return Media(joined.name, joined, sound.rate, frames)

@@ -1,0 +1,1 @@
+"""Models and pictures: datasets, training, decoders, classifiers, concepts, stimuli, metrics."""

@@ -1,0 +1,248 @@
+"""Codes, factors, seeds and numbers of rows or draws, checked once for every metric; and the result
+of every metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from labapp.base.errors import MetricError
+from labapp.models.datasets.split import Float64, Int64
+
+LARGEST = 1e100
+"""Values beyond this are refused: their squares, and sums of these, would leave float64."""
+SEEDS = 2**32
+
+
+def check_inputs(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
+    """Both as float64, shapes (n, C) and (n, K).
+
+    A code that takes one value only is allowed: it is a code that knows nothing. A factor that
+    does is not, because there is nothing to know about it and every answer would be made up.
+
+    Raises
+    ------
+    MetricError : other shapes, different lengths, fewer than two rows, no column, values that are
+        no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
+    """
+    return _paired(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
+
+
+def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
+    """As `check_inputs`, for codes of more than one number each (paper 001, section 2).
+
+    Codes of shape (n, C, d), C codes of d numbers, or (n, C), which is d = 1, come back as float64
+    of shape (n, C, d); factors as float64 of shape (n, K).
+
+    Raises
+    ------
+    MetricError : as `check_inputs`.
+    """
+    axes = 3 if np.ndim(codes) == 3 else 2
+    c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))
+    return c.reshape(*c.shape[:2], -1), f
+
+
+def join_vectors(
+    codes: ArrayLike, factors: ArrayLike, train: tuple[ArrayLike, ArrayLike] | None
+) -> tuple[Float64, Float64, int]:
+    """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
+    learn from; and how many rows these are, 0 where there are none.
+
+    Raises
+    ------
+    MetricError : as `check_vectors`, also of `train`; or other columns to learn from than to score.
+    """
+    c, f = check_vectors(codes, factors)
+    if train is None:
+        return c, f, 0
+    learnt, of_learnt = check_vectors(*train)
+    for name, a, b in (("codes", learnt, c), ("factors", of_learnt, f)):
+        if a.shape[1:] != b.shape[1:]:
+            raise _refuse(
+                f"the {name} to learn from have {' x '.join(map(str, a.shape[1:]))} numbers a row "
+                f"and those to score {' x '.join(map(str, b.shape[1:]))}",
+                "Give the same columns of both.",
+            )
+    return np.concatenate([learnt, c]), np.concatenate([of_learnt, f]), len(learnt)
+
+
+def check_labels(labels: ArrayLike, rows: int) -> Float64:
+    """The label of each row in a task, shape (rows,) or (rows, 1), as float64 of shape (rows, 1).
+
+    Raises
+    ------
+    MetricError : another shape or another number of rows, values that are no finite real numbers,
+        or the same label in every row.
+    """
+    column = np.asarray(labels)
+    table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
+    if table.shape != (rows, 1):
+        raise _refuse(
+            f"labels have shape {np.shape(labels)}, and there are {rows} rows of codes",
+            "Give one label an instance, in the same order as the codes.",
+        )
+    if table.min() == table.max():
+        raise _refuse(
+            f"every label is {table[0, 0]:g}; there is no task", "Give rows of several classes."
+        )
+    return table
+
+
+def check_rows(rows: int, least: int) -> None:
+    """Raises MetricError: fewer rows than can be divided into training and test rows."""
+    if rows < least:
+        raise _refuse(
+            f"there are {rows} rows, too few to learn from some and score the others",
+            f"Give at least {least}.",
+        )
+
+
+def check_count(name: str, value: int, least: int) -> None:
+    """Raises MetricError: a number below `least`."""
+    if value < least:
+        raise _refuse(f"{name} is {value}", f"Give at least {least}.")
+
+
+def check_seed(seed: int) -> None:
+    """Raises MetricError: a seed that numpy, torch or scikit-learn would not take."""
+    if not 0 <= seed < SEEDS:
+        raise _refuse(f"the seed is {seed}", "Give a whole number from 0 to 2^32 - 1.")
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The random generator of a seed. Raises MetricError: as `check_seed`."""
+    check_seed(seed)
+    return np.random.default_rng(seed)
+
+
+def _paired(c: Float64, f: Float64) -> tuple[Float64, Float64]:
+    if len(c) != len(f):
+        raise _refuse(
+            f"codes have {len(c)} rows and factors {len(f)}",
+            "Give the same instances in the same order in both.",
+        )
+    if len(c) < 2:
+        raise _refuse(f"codes and factors have {len(c)} rows", "Two are the least that can vary.")
+    for index, column in enumerate(f.T):
+        if column.min() == column.max():
+            raise _refuse(
+                f"factors: column {index} is {column[0]:g} in every row; no code can be scored "
+                "on a factor that does not vary",
+                "Leave that column out.",
+            )
+    return c, f
+
+
+def _table(name: str, values: ArrayLike, axes: int) -> Float64:
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif":
+        raise _refuse(f"{name} are of type {array.dtype}", "Give real numbers.")
+    if array.ndim != axes or 0 in array.shape[1:]:
+        raise _refuse(
+            f"{name} have shape {array.shape}",
+            "Give one row an instance and one column a dimension, shape (n, columns).",
+        )
+    table = array.astype(np.float64)
+    # Written so that NaN, which compares as false, is refused too.
+    bad = ~(np.abs(table) <= LARGEST)
+    if bad.any():
+        place = tuple(np.argwhere(bad)[0])
+        names = zip(("row", "column", "number"), place, strict=False)
+        raise _refuse(
+            f"{name}: {', '.join(f'{axis} {index}' for axis, index in names)} is {table[place]}; "
+            f"values must be finite and at most {LARGEST:g} in size",
+            "Leave the row out or put it right.",
+        )
+    return table
+
+
+def outputs_of(classes: int) -> int:
+    """How many outputs tell so many classes: one logit tells two."""
+    return 1 if classes == 2 else classes
+
+
+def refusal(subject: str, what: str, todo: str) -> MetricError:
+    """The error of a metric: what cannot be done, and why."""
+    return MetricError(f"{subject}: {what}.", safe="Nothing was written.", todo=todo)
+
+
+_refuse = partial(refusal, "The representation cannot be scored")
+
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+
+
+# Without eq: the parts hold arrays, whose == is no truth value.
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """A metric's result.
+
+    Attributes
+    ----------
+    metric : the metric's name on the command line, for example "mig".
+    score : the number that carries the metric's name.
+    parts : numbers and float64 arrays by name. Where they occur, `per_code` has shape (C,),
+        `per_factor` shape (K,), and a matrix shape (C, K): codes downwards, factors across. A NaN
+        stands only where the metric's docstring says that a part is undefined.
+    settings : everything that the score depends on besides the data, as plain values.
+    notes : what these data make it necessary to say beside the score, a sentence each.
+    """
+
+    metric: str
+    score: float
+    parts: Mapping[str, float | Float64]
+    settings: Mapping[str, JSON]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain values for a model card or a file; arrays become lists, an undefined part null.
+        "notes" is there where there are some."""
+        values: dict[str, JSON] = {
+            "metric": self.metric,
+            "score": self.score,
+            "parts": {name: _plain(np.asarray(part).tolist()) for name, part in self.parts.items()},
+            "settings": dict(self.settings),
+        }
+        return {**values, "notes": list(self.notes)} if self.notes else values
+
+
+def _plain(value: float | list[JSON]) -> JSON:
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]  # type: ignore[arg-type]
+    return value if math.isfinite(value) else None
+
+
+LEAST_ROWS = 10
+"""With fewer rows, a fifth of them is a single row, from which nothing can be learnt."""
+
+
+def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
+    """Row numbers, int64, in random order: half of them (rounded down), and the others.
+
+    Raises
+    ------
+    MetricError : fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
+    """
+    check_rows(rows, LEAST_ROWS)
+    order = generator(seed).permutation(rows)
+    return order[: rows // 2], order[rows // 2 :]
+
+
+def z_scores(table: Float64, train: Int64) -> Float64:
+    """Columns less their mean over the training rows, over their SD (of n, not n - 1) there; 0
+    throughout where a column does not vary among the training rows."""
+    low, high = table[train].min(axis=0), table[train].max(axis=0)
+    varies = low < high
+    # First to 0 to 1, because the SD of a column of tiny numbers underflows; a row that is not
+    # learnt from may then lie beyond float64.
+    with np.errstate(over="ignore"):
+        scaled = (table - low) / np.where(varies, high - low, 1.0)
+    scaled = np.where(varies, scaled, 0.0).clip(-LARGEST, LARGEST)
+    spread = np.where(varies, scaled[train].std(axis=0), 1.0)
+    return np.asarray((scaled - scaled[train].mean(axis=0)) / spread)

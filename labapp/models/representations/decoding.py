@@ -1,0 +1,61 @@
+"""Pictures of dial states and their distance from a target, as sessions need them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.models.representations.distance import named, squared_error
+from labapp.models.representations.space import LatentSpace
+
+Array = NDArray[np.float32]
+
+
+class Decoder(Protocol):
+    """What a session needs of a model; for the members see `decoders.LoadedDecoder`."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def space(self) -> LatentSpace: ...
+    @property
+    def latents(self) -> Array | None: ...
+    @property
+    def percentiles(self) -> Mapping[int, Array]: ...
+    @property
+    def from_prior(self) -> bool: ...
+    def decode(self, z: Array) -> Array:
+        """float32 (n, width) -> float32 (n, *shape)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TargetDistance:
+    """How near a picture is to the target: alignment in 0..1, error as sum and mean."""
+
+    alignment: float
+    error_sum: float
+    error_mean: float
+
+
+def decode_one(decoder: Decoder, z: tuple[float, ...]) -> Array:
+    """The picture of one dial state, shape (*shape,), float32."""
+    picture: Array = decoder.decode(decoder.space.encode(z)[None, :])[0]
+    return picture
+
+
+def decode_rows(decoder: Decoder, rows: Sequence[Sequence[tuple[float, ...]]]) -> Array:
+    """The pictures of dial states in rows of equal length, shape (rows, columns, *shape)."""
+    z = np.stack([decoder.space.encode(state) for row in rows for state in row])
+    x = decoder.decode(z)
+    return x.reshape(len(rows), len(rows[0]), *x.shape[1:])
+
+
+def compare(distance: str, x: Array, target: Array) -> TargetDistance:
+    """Alignment and error of a picture against the target."""
+    total, mean = squared_error(x, target)
+    return TargetDistance(1.0 - named(distance)(x, target), total, mean)

@@ -1,0 +1,355 @@
+"""Files that somebody else made, computed first in a process of their own: TorchScript and
+torch.export files, which become ONNX graphs there, and ONNX graphs."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickletools
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.base.errors import ModelError
+from labapp.base.reading import archives, files
+from labapp.models.representations.importing import memory
+from labapp.models.representations.importing.child import (
+    GRAPH_COPIES,
+    GRAPH_MEMORY,
+    MEMORY,
+    SECONDS,
+    receive,
+    send,
+)
+
+Float32 = NDArray[np.float32]
+Format = Literal["torchscript", "torch-export"]
+PATIENCE_S = 60
+"""A process that takes longer until its next answer is ended; on most systems it is ended before,
+after `SECONDS` of computing."""
+_OPENED = {
+    False: "It was opened without files and network.",
+    True: "It was opened as --trust asks: it could read and write files.",
+}
+"""By whether it was trusted."""
+TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.export"}
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A graph, and what the file itself makes of latents.
+
+    Attributes
+    ----------
+    graph : ONNX.
+    decoded : ndarray
+        Of the latents that were given, shape (n, ...), float32.
+    operators : of the file, such as `aten::relu`.
+    torch : the version that opened it.
+    """
+
+    graph: bytes
+    decoded: Float32
+    operators: tuple[str, ...]
+    torch: str
+
+
+def convert(
+    path: Path | str,
+    content: bytes,
+    kind: Format,
+    latents: Float32,
+    *,
+    trusted: bool = False,
+    todo: str = "Check the file and the latents, or export it as ONNX, and give that.",
+) -> Conversion:
+    """Convert a file to ONNX, and compute what it makes of latents itself. Raises ModelError: it
+    cannot be opened apart, or holds what is not converted, with its operators.
+
+    path : for messages.
+    latents : or what else it takes, shape (n, ...).
+    trusted : open it without shutting the process in.
+    todo : what to look at where it fails on them.
+    """
+    refuse_other_kind(path, content, kind)
+    with _child() as child:
+        try:
+            asked: dict[str, Any] = {"format": kind, "trusted": trusted, "seconds": SECONDS}
+            asked["memory"] = memory.most(MEMORY) or MEMORY
+            child.send(json.dumps(asked).encode())
+            about = (trusted, latents.shape[1:], todo)
+            _answer(path, kind, child, *about)
+            child.send(content)
+            child.send(_packed(latents))
+            facts = _answer(path, kind, child, *about)
+            graph = child.receive()
+            batches: list[Float32] = []
+            while sum(map(len, batches)) < len(latents):
+                _answer(path, kind, child, *about)
+                batches.append(np.load(io.BytesIO(child.receive()), allow_pickle=False))
+                if batches[-1].ndim == 0 or not len(batches[-1]):
+                    raise EOFError
+        except (EOFError, BrokenPipeError, ValueError) as error:
+            how = child.ended()
+            if how == _TOO_LONG:
+                raise ModelError(
+                    f"{path} is not imported: it was still computing after {SECONDS} seconds.",
+                    safe=f"{_OPENED[trusted]} The process was ended, and no model was made.",
+                    todo=_FASTER,
+                ) from error
+            raise ModelError(
+                f"{path} could not be converted: the process that opened it ended {how}.",
+                safe=f"{_OPENED[trusted]} No model was made.",
+                todo="Check that the file can be run by the torch that is installed here, and that "
+                f"it needs less than 4 GiB of memory and {SECONDS} seconds.",
+            ) from error
+    return Conversion(
+        graph, np.concatenate(batches), tuple(facts["operators"]), str(facts["torch"])
+    )
+
+
+def refuse_other_kind(path: Path | str, content: bytes, kind: str) -> None:
+    """Raises ModelError for a file of torch that holds something else than this kind of program."""
+    if what := _other_kind(content, kind):
+        raise ModelError(
+            f"{path} is no {TITLES[kind]} file: it holds {what}.",
+            safe="It was only looked at; nothing of it was run. No model was made.",
+            todo=_SAVED_BY[kind],
+        )
+
+
+_SAVED_BY = {
+    "onnx": "Build the decoder in Python, load its weights, and export it as ONNX, with "
+    "torch.onnx.export.",
+    "torchscript": "Build the decoder in Python, load its weights, and save it with "
+    "torch.jit.save(torch.jit.trace(decoder.eval(), latents), FILE); or export it as ONNX.",
+    "torch-export": "Build the decoder in Python, load its weights, and save it with "
+    "torch.export.save(torch.export.export(decoder.eval(), (latents,)), FILE); or export it as "
+    "ONNX.",
+}
+_LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+"""How files of torch.save began before torch 1.6."""
+
+
+def _other_kind(content: bytes, kind: str) -> str:
+    """What a file of torch holds instead of a program of this kind, in words; empty where it may be
+    one. It is only looked at: unpickling it could run anything."""
+    if content.startswith(_LEGACY):
+        return "what torch.save wrote, which is weights or a pickled module"
+    try:
+        with archives.archive(io.BytesIO(content)) as opened:
+            names = {entry.partition("/")[2] for entry in opened.namelist()}
+            top = next((e for e in opened.namelist() if e.partition("/")[2] == "data.pkl"), "")
+            if "constants.pkl" in names:
+                other = "a TorchScript program (--torchscript takes it)"
+                return other if kind != "torchscript" else ""
+            if not top:
+                return ""  # torch.export's, or no file of torch: opening it says so
+            with archives.member(opened, top) as stream:
+                pickled = files.within(stream, files.DOCUMENT)
+            first = next(
+                (arg for code, arg, _ in pickletools.genops(pickled) if code.name == "GLOBAL"), ""
+            )
+    except (OSError, ValueError, KeyError, IndexError, StopIteration):
+        return ""
+    tensors = ("collections OrderedDict", "torch._utils _rebuild_tensor_v2")
+    if str(first) in tensors:
+        return "weights alone (a state_dict, as torch.save writes it), and no decoder to use them"
+    return f"a pickled module ({first}), which only its own Python code can open"
+
+
+_TOO_LONG = "too late"
+_FASTER = (
+    "Leave out loops that may not end, or take a decoder of fewer weights or smaller pictures: in "
+    "a session each picture has to be there in a moment."
+)
+_TRIED: set[tuple[str, tuple[int, ...]]] = set()
+"""Graphs that answered, by the hash of their content and the shape of an input."""
+
+
+def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
+    """Compute an ONNX graph in a process of its own, before this process opens it. Raises
+    ModelError: it takes more memory than it may, or does not answer within `SECONDS`. `name`: for
+    messages. `inputs`: each of them is computed alone, and all together; shape (n, ...)."""
+    key = sha256(content).hexdigest(), inputs.shape[1:]
+    if key in _TRIED:
+        return
+    at_most = GRAPH_MEMORY + GRAPH_COPIES * len(content)
+    safe = "It was computed in a process of its own, which was ended. No model was loaded."
+    with _child() as child:
+        try:
+            asked: dict[str, Any] = {"format": "onnx", "seconds": SECONDS}
+            asked["memory"] = memory.most(at_most) or at_most
+            child.send(json.dumps(asked).encode())
+            child.receive(_SHORT)
+            child.patience_s = SECONDS  # all that it needs is loaded by now
+            child.send(content)
+            child.send(_packed(inputs))
+            answer = {"more": True}
+            while answer.get("more"):
+                answer = json.loads(child.receive(_SHORT))
+        except (EOFError, BrokenPipeError, ValueError) as error:
+            how = child.ended()
+            why = f"the process that computed it ended {how}"
+            if how == _TOO_LONG:
+                why = f"it was still computing after {SECONDS} seconds"
+            raise ModelError(
+                f"The graph of {name} cannot be used: {why}.", safe=safe, todo=_FASTER
+            ) from error
+    if "refused" in answer:
+        what = f"The graph of {name} cannot be used: {memory.told(at_most)}."
+        raise ModelError(what, safe=safe, todo=memory.TODO)
+    _TRIED.add(key)
+
+
+_SHORT = 1 << 20
+"""Bytes of an answer that is no array."""
+
+
+def _packed(array: Float32) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
+
+
+class _Child:
+    """The process, and a clock that ends it when it does not answer."""
+
+    def __init__(self, process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+        self._process, self._errors, self._late = process, errors, False
+        self.patience_s = PATIENCE_S
+
+    def send(self, content: bytes) -> None:
+        """Raises BrokenPipeError where it ended."""
+        assert self._process.stdin is not None
+        with self._clock():
+            send(self._process.stdin, content)
+
+    def receive(self, largest: int = 1 << 32) -> bytes:
+        """Its next frame. Raises EOFError where it ended, ValueError for a longer frame."""
+        assert self._process.stdout is not None
+        with self._clock():
+            return receive(self._process.stdout, largest)
+
+    @contextmanager
+    def _clock(self) -> Iterator[None]:
+        clock = threading.Timer(self.patience_s, self._too_late)
+        clock.daemon = True
+        clock.start()
+        try:
+            yield
+        finally:
+            clock.cancel()
+
+    def _too_late(self) -> None:
+        self._late = True
+        self._process.kill()
+
+    def ended(self) -> str:
+        """How it ended, in words; `_TOO_LONG` where it computed for too long."""
+        try:
+            code = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        if self._late or code == -getattr(signal, "SIGXCPU", 0):
+            return _TOO_LONG
+        self._errors.seek(0)
+        last = self._errors.read()[-400:].decode(errors="replace").strip().rpartition("\n")[2]
+        how = f"by signal {-code}" if code < 0 else f"with code {code}"
+        return f"{how} ({last})" if last else how
+
+
+@contextmanager
+def _child() -> Iterator[_Child]:
+    from labapp.models.representations.importing.child import command
+
+    # -P: a random.py in the folder that somebody works in is not the one that torch needs.
+    program = [sys.executable, "-P", "-m", "labapp.models.representations.importing.child"]
+    # What torch warns of goes to a pipe: from inside nothing can be written to a file.
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            command(program),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as child,
+    ):
+        assert child.stderr is not None
+        reader = threading.Thread(target=_drain, args=(child.stderr, errors), daemon=True)
+        reader.start()
+        try:
+            yield _Child(child, errors)
+        finally:
+            child.kill()
+            reader.join(5)
+
+
+def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
+    while block := stream.read1(65536):  # type: ignore[attr-defined]
+        file.write(block)
+    file.flush()
+
+
+def _answer(
+    path: Path | str,
+    kind: Format,
+    child: _Child,
+    trusted: bool,
+    given: tuple[int, ...],
+    todo: str,
+) -> dict[str, Any]:
+    """What the child says. Raises ModelError where it refuses."""
+    fields: dict[str, Any] = json.loads(child.receive(_SHORT))
+    if (refused := fields.get("refused")) is None:
+        return fields
+    title = TITLES[kind]
+    if refused == "sandbox":
+        raise ModelError(
+            f"{path} is not opened: a {title} file is a program, and it cannot be shut in on this "
+            f"machine: {fields['why']}.",
+            safe="Nothing of it was run.",
+            todo="Export it as ONNX, import it on a Linux machine, or add --trust where you made "
+            "the file yourself.",
+        )
+    if refused == "operators":
+        operators = ", ".join(fields["operators"])
+        why = (
+            " Some of these draw at random: the same input would give something else each time."
+            if fields["draws"]
+            else ""
+        )
+        raise ModelError(
+            f"{path} is not converted: it uses operators that are not among those that only "
+            f"compute: {operators}.{why}",
+            safe=f"{_OPENED[trusted]} No model was made.",
+            todo="Leave them out of what is exported, or export it as ONNX, and give that.",
+        )
+    if refused == "memory":
+        raise ModelError(
+            f"{path} is not imported: {memory.told(MEMORY)}.",
+            safe=f"{_OPENED[trusted]} No model was made.",
+            todo=memory.TODO,
+        )
+    what = {
+        "open": f"is no {title} file that torch can open",
+        "convert": "cannot be converted to ONNX",
+        "run": f"fails on input of the shape ({', '.join(map(str, ('n', *given)))})",
+    }[refused]
+    raise ModelError(
+        f"{path} {what}: {fields['why'].rstrip('.')}.",
+        safe=f"{_OPENED[trusted]} No model was made.",
+        todo=todo,
+    )

@@ -1,0 +1,169 @@
+"""The latents that a decoder is imported with, and the dials that are made of them."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError
+
+from labapp.base.documents import Strict, parse_yaml, refusal
+from labapp.base.errors import ModelError
+from labapp.base.reading import arrays
+from labapp.base.reading import files as reading
+from labapp.models.representations.card import Dial, slider
+from labapp.models.representations.importing.graph import refused
+from labapp.models.representations.space import Continuous, LatentSpace
+from labapp.models.training import files
+
+Float32 = NDArray[np.float32]
+CHECKED = 1000
+"""Latents on which a decoder is tried."""
+FEW = 20
+"""Latents that are needed at least: limits and questions are taken from them."""
+SHOWN = 3
+"""Latents that are listed as examples."""
+_SAFE = "Nothing was written."
+
+
+class Dials(Strict):
+    """The file of `--limits`: the dials in the order of the latents' columns."""
+
+    dials: list[Dial] = Field(
+        min_length=1, max_length=64, description="The dials, in the order of the latents' columns."
+    )
+
+
+def content_of(path: Path) -> bytes:
+    try:
+        return reading.content(path, files.LARGEST)
+    except OSError as error:
+        why = error.strerror or error
+        raise ModelError(f"{path} cannot be read: {why}.", safe=_SAFE, todo="Check it.") from error
+
+
+def read(path: Path) -> Float32:
+    """Raises ModelError with all that is wrong with them."""
+    todo = "Save them with numpy.save: a row an instance, a column a dimension."
+    try:
+        values = arrays.npy(content_of(path))
+    except ValueError as error:
+        raise refused(path, [f"it is no .npy file: {error}."], todo) from error
+    problems = []
+    if values.dtype.kind not in "fiu":
+        problems.append(f"it holds {values.dtype}, not numbers.")
+    elif values.ndim != 2:
+        problems.append(f"its shape is {values.shape}, not (n, dimensions).")
+    else:
+        if len(values) < FEW:
+            problems.append(f"it has {len(values)} rows; limits and questions need at least {FEW}.")
+        if not 1 <= values.shape[1] <= 64:
+            problems.append(f"it has {values.shape[1]} columns; there can be 1 to 64 dials.")
+        broken = ~np.isfinite(values.astype(np.float64))
+        if broken.any():
+            columns = ", ".join(str(at + 1) for at in np.flatnonzero(broken.any(axis=0)))
+            problems.append(
+                f"{int(broken.any(axis=1).sum())} of its {len(values)} rows hold NaN or infinity "
+                f"(in column {columns})."
+            )
+        elif len(values):
+            still = np.flatnonzero(values.min(axis=0) == values.max(axis=0))
+            problems += [
+                f"column {at + 1} has one value only ({values[0, at]:g}): it is no dial."
+                for at in still
+            ]
+    if problems:
+        raise refused(path, problems, todo)
+    return np.ascontiguousarray(values, np.float32)
+
+
+def dials(rows: Float32, latents: Path, limits: Path | None) -> list[Dial]:
+    """Those of the file, or sliders over each column's range, of 200 to 2,000 steps."""
+    if limits is None:
+        made: list[Dial] = []
+        for index, column in enumerate(rows.T, start=1):
+            low, high = float(column.min()), float(column.max())
+            step = 10.0 ** floor(log10((high - low) / 200))
+            made.append(slider(f"z{index}", low, high, step))
+        return made
+    located = parse_yaml(limits, content_of(limits), ModelError)
+    try:
+        dials = Dials.model_validate(located.value).dials
+    except ValidationError as error:
+        raise refusal(limits, located, error, "list of dials", Dials, ModelError) from error
+    if len(dials) != rows.shape[1]:
+        raise ModelError(
+            f"{limits} has {len(dials)} dials, and {latents} has {rows.shape[1]} columns.",
+            safe=_SAFE,
+            todo="Give a dial for each column, in their order.",
+        )
+    return dials
+
+
+def inside(rows: Float32, space: LatentSpace, path: Path) -> tuple[Float32, int]:
+    """The latents within the limits, and how many are not. Raises ModelError for too few."""
+    inside = np.ones(len(rows), bool)
+    for column, dial in zip(rows.T, space.dimensions, strict=True):
+        if isinstance(dial, Continuous):
+            inside &= (column >= dial.low) & (column <= dial.high)
+        else:
+            inside &= np.isin(column, np.arange(dial.k))
+    if inside.sum() < FEW:
+        raise ModelError(
+            f"Of the {len(rows)} latents in {path} only {int(inside.sum())} lie within the limits; "
+            f"at least {FEW} must.",
+            safe=_SAFE,
+            todo="Widen the limits. A choice among k has the whole numbers from 0 to k - 1.",
+        )
+    return np.ascontiguousarray(rows[inside]), int((~inside).sum())
+
+
+def codes(space: LatentSpace) -> str:
+    return (
+        f", which are {space.width} numbers with the choices' codes"
+        if (space.width != len(space))
+        else ""
+    )
+
+
+def sample(rows: Float32) -> Float32:
+    """So many latents, the same for the same rows; each at least once where there are fewer."""
+    rng = np.random.default_rng(0)
+    more = rng.integers(len(rows), size=max(0, CHECKED - len(rows)))
+    places = np.concatenate([rng.permutation(len(rows))[:CHECKED], more])
+    return np.ascontiguousarray(rows[places])
+
+
+def limits_of(dials: list[Dial], latents: Path, limits: Path | None) -> str:
+    """Where each dial goes, and what says so, in a line."""
+    ranges = ", ".join(
+        f"{dial.name} {dial.low:.3g} to {dial.high:.3g}"
+        if dial.type == "continuous"
+        else f"{dial.name} one of {dial.k}"
+        for dial in dials
+    )
+    return f"Dials, as {(limits or latents).name} says: {ranges}."
+
+
+def where(rows: Float32, broken: NDArray[np.bool_], space: LatentSpace) -> str:
+    """Which of these dial states are broken: the dial that tells them apart best, and examples.
+
+    Parameters
+    ----------
+    rows : shape (n, dimensions).
+    broken : shape (n,), of which one at least is.
+    """
+    ours, others = rows[broken], rows[~broken]
+    low, high = ours.min(axis=0), ours.max(axis=0)
+    among = ((others >= low) & (others <= high)).sum(axis=0)
+    at = int(among.argmin())
+    name = space.dimensions[at].name
+    text = f"in all of them {name} lies from {low[at]:.3g} to {high[at]:.3g}"
+    if len(others):
+        text += f", as in {among[at]:,} of the {len(others):,} others"
+    states = "; ".join(
+        "(" + ", ".join(f"{value:.3g}" for value in row) + ")" for row in ours[:SHOWN]
+    )
+    return f"{text}. {'Such as' if len(ours) > SHOWN else 'They are'} {states}"

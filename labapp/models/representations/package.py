@@ -1,0 +1,465 @@
+"""Model packages: folders `<dataset>/<name>/` with a model card, weights and a latent sample.
+
+    model.yaml            the card: what the model is, how it was made, hashes of the other files
+    decoder.safetensors   the weights; none for a closed form
+    decoder.onnx          in their place the whole graph, of an imported model
+    latents.npz           `latents`: encodings of the held-out split, row for row; `percentiles`;
+                          `spread`: standard deviations of the posteriors, where there are any
+
+torch is imported with the first trained decoder, not before: importing this module, listing
+packages and loading a closed form do without it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from labapp.base import leftovers, resources
+from labapp.base.errors import ModelError
+from labapp.models.representations import card as cards
+from labapp.models.representations import document, native_backend, onnx_backend, python_backend
+from labapp.models.representations.card import ModelCard
+from labapp.models.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
+from labapp.models.representations.recipe import (
+    ID_PATTERN,
+    ClosedForm,
+    InTasks,
+    OnnxGraph,
+    PythonFunction,
+    in_tasks,
+)
+from labapp.models.representations.space import Continuous
+from labapp.models.training import files
+
+Float32 = NDArray[np.float32]
+
+TRIED = 32
+"""Latents that a graph of somebody else is tried on before it is opened."""
+PRIOR_SAMPLE = 5_000
+PRIOR_SEED = 0
+"""Size and seed of the sample in `LoadedDecoder.latents` of a model whose states are drawn from a
+prior."""
+KINDS = {
+    cards.CARD: "a decoder with dials",
+    "classifier.yaml": "a classifier, without dials",
+    "concepts.yaml": "a concept model, without dials",
+}
+"""Kinds of packages in words, by the name of the card's file."""
+MAKING = {
+    cards.CARD: "Import one (labapp models import, or import-tfjs a published one) or train one "
+    "(labapp models train)",
+    "classifier.yaml": "Train one (labapp models train)",
+    "concepts.yaml": "Import one (labapp concepts import) or train one (labapp concepts train)",
+}
+"""How one comes to be there, by the same."""
+MANY = 12
+"""Ids that a message lists at most."""
+_SAFE = "No model was loaded."
+
+
+def find(reference: str | Path, root: Path | None = None, *, card: str = cards.CARD) -> Path:
+    """The folder of a package. Raises ModelError: no such package, an id that leads out of its root
+    by a link, or one that names two packages: which one a study means must not depend on an order
+    of folders.
+
+    reference : an id `<dataset>/<name>`, or a folder. A relative path with `..` in it is refused
+        when it comes as text (it may stand in a study file); give a Path or the full path.
+    root : where ids are looked up; by default the shipped models and the user's.
+    card : name of the card's file; classifiers have one of their own.
+    """
+    text = str(reference)
+    if isinstance(reference, str) and re.fullmatch(ID_PATTERN, text):
+        matches = places(text, root, card=card)
+        if len(matches) > 1:
+            raise ModelError(
+                f"The id {text!r} names two models: {' and '.join(map(str, matches))}.",
+                safe=f"{_SAFE} Both are as they were.",
+                todo="Move one of the two out of its models folder, or make it anew under "
+                "another id.",
+            )
+        if matches:
+            return matches[0]
+    folder = Path(reference)
+    if isinstance(reference, str) and not folder.is_absolute() and ".." in folder.parts:
+        raise ModelError(
+            f"{text!r} is not the id of a model: an id is <dataset>/<name>, lower case.",
+            safe=_SAFE,
+            todo="Give the folder's full path if a folder is meant.",
+        )
+    if not (folder / card).is_file():
+        for other in KINDS.keys() - {card}:
+            if (folder / other).is_file() or text in list_packages(root, card=other):
+                raise ModelError(
+                    f"The model {text!r} is {KINDS[other]}; asked for is {KINDS[card]}.",
+                    safe=_SAFE,
+                    todo="Name another model: labapp models list shows what each is.",
+                )
+        where = " and ".join(map(str, _roots(root)))
+        known = list_packages(root, card=card)
+        near = difflib.get_close_matches(text, known, 1)
+        # The user's own first.
+        known.sort(key=lambda name: (resources.models() / name / card).is_file())
+        there = ", ".join(known[:MANY]) or "none"
+        more = f" and {len(known) - MANY} more" if len(known) > MANY else ""
+        raise ModelError(
+            f"There is no model {text!r}: neither an id nor a folder with a {card}."
+            + (f" Did you mean {near[0]!r}?" if near else ""),
+            safe=_SAFE,
+            todo=f"Ids are looked up in {where}. {MAKING[card]} to have it there. "
+            f"Models there now: {there}{more}.",
+        )
+    return folder
+
+
+def places(model: str, root: Path | None = None, *, card: str = cards.CARD) -> list[Path]:
+    """The folders that hold a package under this id: none, one, or two with the same id. Raises
+    ModelError when one of them is a link out of its root."""
+    result = []
+    for parent in _roots(root):
+        folder = parent / model
+        if not (folder / card).is_file():
+            continue
+        if folder.resolve() != parent.resolve() / model:
+            raise ModelError(
+                f"The model {model!r} is a link out of the models folder {parent}.",
+                safe=_SAFE,
+                todo="Give the folder's full path if that model is meant.",
+            )
+        result.append(folder)
+    return result
+
+
+def list_packages(root: Path | None = None, *, card: str = cards.CARD) -> list[str]:
+    """Ids of the packages under `root` (by default the shipped and the user's), sorted."""
+    folders = {
+        path.parent.relative_to(folder).as_posix()
+        for folder in _roots(root)
+        for path in folder.glob(f"*/*/{card}")
+    }
+    return sorted(name for name in folders if re.fullmatch(ID_PATTERN, name))
+
+
+def _roots(root: Path | None) -> tuple[Path, ...]:
+    return resources.model_roots() if root is None else (root,)
+
+
+def tasks_of(model: str) -> InTasks:
+    """What the card of an installed model says of tasks. Raises ModelError."""
+    return in_tasks(cards.read(find(model)))
+
+
+def files_of(model: str) -> list[Path]:
+    """The files of a package that are there; none of a model that is not. The title is none of
+    them: it changes nothing that the model does."""
+    try:
+        folder = find(model)
+    except ModelError:
+        return []
+    names = (cards.CARD, files.WEIGHTS, files.GRAPH, files.LATENTS)
+    return [folder / name for name in names if (folder / name).is_file()]
+
+
+def files_sha256(model: str) -> str:
+    """SHA-256 over the files of a package, their places and contents. A file is read again only
+    when it was written since. Empty where a file cannot be read: loading the model says why."""
+    total = hashlib.sha256()
+    try:
+        for path in files_of(model):
+            state = path.stat()
+            written = (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+            total.update(f"{path}\n{_file_sha256(path, written)}\n".encode())
+    except (ModelError, OSError):
+        return ""
+    return total.hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _file_sha256(path: Path, written: tuple[int, ...]) -> str:
+    return files.digest(files.read_bytes(path))
+
+
+def load_package(
+    path_or_id: str | Path,
+    device: str | None = None,
+    threads: int = 1,
+    *,
+    root: Path | None = None,
+    exact: bool = False,
+    native: bool = False,
+) -> LoadedDecoder:
+    """A decoder, checked and ready.
+
+    Parameters
+    ----------
+    path_or_id : see `find`.
+    device : "cuda", "mps" or "cpu"; by default the first of these that is there. Closed forms
+        are computed on the CPU whatever is asked.
+    threads : CPU threads of torch, set for the *whole process*; 1 is right for the slider path.
+    root : where ids are looked up; see `find`.
+    native : compute on the CPU without importing torch where that can be (`native_backend`): to
+        the same bits, in less memory, and a little slower.
+
+    Raises
+    ------
+    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
+    """
+    folder = find(path_or_id, root)
+    card = cards.read(folder)
+    by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
+    if by_id and card.id != path_or_id:
+        raise ModelError(
+            f"The package {folder} calls itself {card.id!r}, not {path_or_id!r}.",
+            safe=_SAFE,
+            todo="Put the package back under its own id.",
+        )
+    if isinstance(card.made_by.source, ClosedForm):
+        return _closed_form(folder, card, card.made_by.source)
+    if isinstance(card.made_by.source, PythonFunction):
+        sample = _sample(folder, card)
+        pictures = read_arrays(folder, card)["pictures"]
+        trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
+        return _loaded(card, sample, python_backend.build(card, trial, pictures))
+    return _trained(folder, card, device, threads, exact, native)
+
+
+def _loaded(
+    card: ModelCard,
+    sample: tuple[Float32, dict[int, Float32]],
+    forward: Callable[[Float32], Float32],
+    device: str = "cpu",
+    threads: int = 1,
+) -> LoadedDecoder:
+    """sample: latents and their percentiles."""
+    latents, percentiles = sample
+    return LoadedDecoder(
+        id=card.id,
+        space=card.space,
+        card=card,
+        latents=latents,
+        percentiles=percentiles,
+        device=device,
+        threads=threads,
+        forward=forward,
+    )
+
+
+def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDecoder:
+    stray = [
+        name for name in (files.WEIGHTS, files.GRAPH, files.LATENTS) if (folder / name).exists()
+    ]
+    if stray or card.weights_sha256 or card.latents_sha256:
+        raise ModelError(
+            f"{folder} is a closed form: it has no weights and no latents, found "
+            f"{', '.join(stray) or 'their hashes in the card'}.",
+            safe=_SAFE,
+            todo="Take a fresh copy of the package.",
+        )
+    latents = source.sample_prior(PRIOR_SAMPLE, PRIOR_SEED)
+    return _loaded(card, (latents, percentiles_of(latents)), source.decode)
+
+
+def _trained(
+    folder: Path, card: ModelCard, device: str | None, threads: int, exact: bool, native: bool
+) -> LoadedDecoder:
+    if not (card.weights_sha256 and card.latents_sha256):
+        raise ModelError(
+            f"The card in {folder} states no weights_sha256 and latents_sha256: "
+            "its files cannot be told from others.",
+            safe=_SAFE,
+            todo="Take a fresh copy of the package.",
+        )
+    if isinstance(card.made_by.source, OnnxGraph):
+        return _whole(folder, card, card.weights_sha256, device, threads)
+    weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256)
+    sample = _sample(folder, card)
+    if native and (
+        forward := native_backend.build(
+            card.made_by, card.space.width, weights, threads=threads, exact=exact
+        )
+    ):
+        return _loaded(card, sample, forward, "cpu", threads)
+    from labapp.models.representations import torch_backend
+
+    chosen = torch_backend.choose_device(device)
+    forward = torch_backend.build(
+        card.made_by, card.space.width, weights, device=chosen, threads=threads, exact=exact
+    )
+    return _loaded(card, sample, forward, chosen.type, threads)
+
+
+def _whole(
+    folder: Path, card: ModelCard, sha256: str, device: str | None, threads: int
+) -> LoadedDecoder:
+    """A decoder whose graph lies in the package."""
+    onnx_backend.require(card.id)
+    graph = files.read_checked(folder / files.GRAPH, sha256)
+    sample = _sample(folder, card)
+    chosen = onnx_backend.choose_device(device)
+    return _loaded(
+        card,
+        sample,
+        onnx_backend.build(
+            card.made_by,
+            card.space.width,
+            graph,
+            device=chosen,
+            threads=threads,
+            model=card.id,
+            trial=None if _brought(folder) else _trial(card, sample[0]),
+        ),
+        chosen,
+        threads,
+    )
+
+
+def _brought(folder: Path) -> bool:
+    """Whether a package came with labapp: by where it lies, whatever it is called."""
+    return folder.resolve().is_relative_to(resources.models().resolve())
+
+
+def _trial(card: ModelCard, latents: Float32) -> Float32:
+    """Encoded states to try a stranger's graph on: the ends of the dials, and some latents."""
+    dials = card.space.dimensions
+    ends = [
+        [(d.low, d.high)[end] if isinstance(d, Continuous) else (0, d.k - 1)[end] for d in dials]
+        for end in (0, 1)
+    ]
+    rows = np.concatenate([np.array(ends, np.float32), latents[:TRIED]])
+    zero = np.zeros((1, card.space.width), np.float32)
+    return np.concatenate([zero, card.space.encode_rows(rows).astype(np.float32)])
+
+
+def try_graph(model: str) -> None:
+    """See that the graph of an installed model answers, in a process of its own; others have none
+    that could not. Raises ModelError."""
+    folder = find(model)
+    card = cards.read(folder)
+    if not isinstance(card.made_by.source, OnnxGraph) or _brought(folder):
+        return
+    onnx_backend.require(card.id)
+    graph = files.read_checked(folder / files.GRAPH, card.weights_sha256 or "")
+    onnx_backend.try_graph(card.id, graph, _trial(card, _sample(folder, card)[0]))
+
+
+def read_arrays(folder: Path, card: ModelCard) -> dict[str, Float32]:
+    """The arrays of the package's latents.npz. Raises ModelError."""
+    return files.read_arrays(folder / files.LATENTS, card.latents_sha256 or "")
+
+
+def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]:
+    arrays = read_arrays(folder, card)
+    where = folder / files.LATENTS
+
+    def refuse(what: str) -> ModelError:
+        return ModelError(f"{where} {what}.", safe=_SAFE, todo="Take a fresh copy of the package.")
+
+    needed = {"latents", "percentiles"}
+    if card.architecture == cards.PYTHON:
+        needed.add("pictures")
+    if not needed <= arrays.keys() <= {*needed, "spread"}:
+        names = " and ".join(sorted(needed))
+        raise refuse(f"holds {', '.join(sorted(arrays)) or 'nothing'}, not {names}")
+    latents, percentiles = arrays["latents"], arrays["percentiles"]
+    dimensions = card.space.dimensions
+    if latents.ndim != 2 or latents.shape[1] != len(dimensions) or not len(latents):
+        raise refuse(
+            f"has latents of shape {latents.shape}; {len(dimensions)} columns belong there"
+        )
+    if percentiles.shape != (len(PERCENTILES), len(dimensions)):
+        raise refuse(f"has percentiles of shape {percentiles.shape}")
+    if "spread" in arrays and arrays["spread"].shape != latents.shape:
+        raise refuse(f"has spreads of shape {arrays['spread'].shape}")
+    pictures = arrays.get("pictures")
+    if pictures is not None and (
+        pictures.shape[1:] != card.made_by.output_shape or not 0 < len(pictures) <= len(latents)
+    ):
+        raise refuse(f"has pictures of shape {pictures.shape}")
+    for column, dimension in zip(latents.T, dimensions, strict=True):
+        if isinstance(dimension, Continuous):
+            inside = column.min() >= dimension.low and column.max() <= dimension.high
+        else:
+            inside = bool(np.isin(column, np.arange(dimension.k)).all())
+        if not inside:
+            raise refuse(f"has values of {dimension.name!r} beyond the limits of the card")
+    return latents, dict(zip(PERCENTILES, percentiles, strict=True))
+
+
+def write_package(
+    folder: Path,
+    card: ModelCard,
+    weights: Mapping[str, NDArray[np.floating]] | bytes | None,
+    latents: Float32,
+    spread: Float32 | None = None,
+    percentiles: Float32 | None = None,
+    pictures: Float32 | None = None,
+) -> Path:
+    """Write a trained model's package, whole or not at all. weights: by name, or a whole ONNX
+    graph; none of a function in Python, which has `pictures` of the first latents instead.
+
+    The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
+    (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
+
+    Raises
+    ------
+    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    """
+    refuse_existing(folder)
+    if percentiles is None:
+        percentiles = np.stack(list(percentiles_of(latents).values()))
+    arrays = {"latents": latents, "percentiles": percentiles}
+    if spread is not None:
+        arrays["spread"] = spread
+    if pictures is not None:
+        arrays["pictures"] = pictures
+    contents = {files.LATENTS: files.pack_arrays(arrays)}
+    hashes = {"latents_sha256": files.digest(contents[files.LATENTS])}
+    if weights is not None:
+        decoder = files.GRAPH if isinstance(weights, bytes) else files.WEIGHTS
+        contents[decoder] = weights if isinstance(weights, bytes) else files.pack_weights(weights)
+        hashes["weights_sha256"] = files.digest(contents[decoder])
+    card = ModelCard.model_validate(card.to_json() | hashes)
+    return write_whole(folder, contents, cards.CARD, card)
+
+
+def write_whole(
+    folder: Path, contents: Mapping[str, bytes], card_name: str, card: BaseModel
+) -> Path:
+    """Write the files and the card of a package, or nothing. Raises ModelError."""
+    with files.writing(folder), leftovers.drafted(folder) as draft:
+        for name, content in contents.items():
+            (draft / name).write_bytes(content)
+        (draft / card_name).write_text(document.dump(card), encoding="utf-8")
+    return folder
+
+
+def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
+    """Raises ModelError when there is something at `folder`, or when its id is taken.
+
+    In the folders where ids are looked up, two packages must not have the same id.
+    """
+    if folder.exists():
+        raise ModelError(
+            f"{folder} exists; a model package is never overwritten.",
+            safe="The package there was not touched.",
+            todo="Give another output folder, or move the old package away.",
+        )
+    root, model = folder.parent.parent, f"{folder.parent.name}/{folder.name}"
+    roots = resources.model_roots()
+    if root.resolve() in [folder.resolve() for folder in roots] and (
+        taken := places(model, card=card)
+    ):
+        raise ModelError(
+            f"The id {model!r} is taken by the model in {taken[0]}: another model in {root} would "
+            "have the same id.",
+            safe="The model there was not touched, and nothing was written.",
+            todo="Choose another id, or give an output folder of its own.",
+        )

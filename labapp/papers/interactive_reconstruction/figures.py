@@ -1,0 +1,706 @@
+"""The figures of the reconstruction paper (paper 000, Figures 6 to 10, A.11, A.12), for a page and
+as files.
+
+Box plots of the metrics by model, with stars (paper 000, Figures 6 and 8). Change of each metric
+over the questions of a stage (paper 000, Figure 10). Correctness by dimension of the single-
+dimension task (paper 000, Figure 7). Heat maps of the differences between models, with stars (paper
+000, Figures A.11 and A.12). What participants said of each model: workload, understanding,
+difficulty (paper 000, Figure 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.ticker import FuncFormatter, MaxNLocator, StrMethodFormatter
+
+from labapp.analysis.by_task import CHANGE, SUMMED, unit
+from labapp.analysis.columns import Metric
+from labapp.analysis.inference import SMALLEST, Values
+from labapp.base.figure_style import (
+    ACCENT,
+    INK,
+    SECONDARY,
+    colours,
+    figure_width,
+    panels_across,
+    points_of,
+    style,
+)
+from labapp.base.report import drawing, kit
+from labapp.base.report.drawing import ReportFigure, shortened
+from labapp.base.report.page import decimal
+from labapp.papers.interactive_reconstruction.groups import MEAN_ERROR, SCORE_METRICS, SUM_ERROR
+from labapp.papers.interactive_reconstruction.panels import (
+    NAME_IN,
+    Block,
+    Layout,
+    blocks_of,
+    headed_by,
+    laid_out,
+    layout_of,
+    short,
+    subfigures,
+    titled,
+    value_ticks,
+)
+from labapp.papers.interactive_reconstruction.results import STARS, Compared, Found, Group, Pair
+from labapp.papers.interactive_reconstruction.sections import (
+    BOXES,
+    CHANGES,
+    DIMENSIONS,
+    PAIRS,
+    RATINGS,
+)
+from labapp.study.design import SKIPPED, SOLVED
+from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.report.contents import METRICS
+from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+
+RATED = tuple(metric for metric in SCORE_METRICS if metric.column != "post_quiz_difficulty")
+"""The difficulty after the quiz is in the tables only, as in the paper: the first model is easily
+forgotten by then (A.3)."""
+SEQ = tuple(metric for metric in METRICS if metric.column == "seq")
+
+
+def plates(results: Sequence[Found]) -> list[ReportFigure]:
+    """Every figure for which there are values, by study and task; for notebooks too. Their names
+    begin with study and task."""
+    tasks: dict[tuple[str, str], list[Found]] = {}
+    for result in results:
+        tasks.setdefault((result.group.study, result.group.task), []).append(result)
+    return [made for own in tasks.values() for made in by_kind(own).values()]
+
+
+def by_kind(results: Sequence[Found]) -> Mapping[str, ReportFigure]:
+    """The figures of one study and task, by what they are of: BOXES and so on."""
+    drawn = {kind: draw(kind, results) for kind in (BOXES, PAIRS, CHANGES, DIMENSIONS, RATINGS)}
+    return {kind: made for kind, made in drawn.items() if made is not None}
+
+
+def draw(kind: str, results: Sequence[Found]) -> ReportFigure | None:
+    """One figure of one study and task; None where there are no values for it. kind: BOXES, PAIRS,
+    CHANGES, DIMENSIONS or RATINGS."""
+    if not results:
+        return None
+    group = results[0].group
+    reconstructs = group.task == RECONSTRUCTION
+    name = f"{group.study}-{group.task}-{kind}"
+    of = "" if reconstructs else f", {group.task.removeprefix('single-dimension-')}"
+    with mpl.rc_context(style()):
+        if kind == RATINGS:
+            blocks = blocks_of(results, (*RATED, *SEQ)) if blocks_of(results, RATED) else []
+            return ratings(blocks, name, f"Ratings by model{of}") if blocks else None
+        if kind == DIMENSIONS:
+            groups = [] if reconstructs else [result.group for result in results]
+            return dimensions(groups, name, f"Correctness by dial{of}")
+        blocks = blocks_of(results, METRICS if reconstructs else SINGLE_METRICS)
+        if kind == CHANGES:
+            return change(blocks, name, f"{CHANGE}{of}")
+        if kind == BOXES:
+            return boxes(blocks, name, f"Metrics by model{of}") if blocks else None
+        blocks = [each for each in blocks if each.group.follows and len(each.group.models) > 1]
+        return pairs(blocks, name, f"Differences between models{of}") if blocks else None
+
+
+HEIGHT_IN = 1.7
+"""Of an axis without brackets."""
+LEVEL_IN = 0.14
+"""What a bracket takes of it."""
+INSET = 0.1
+"""A bracket ends so far before the middle of its models, so that two may meet at one."""
+
+
+def boxes(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
+    """Every metric by model, a block a data set. blocks: of one study and task."""
+    layout = layout_of(blocks)
+    most = [
+        max(_height(block.group, comparison.pairs) for comparison in block.compared)
+        for block in blocks
+    ]
+    heights = [HEIGHT_IN + LEVEL_IN * count for count in most]
+    figure, panels = laid_out(blocks, heights, layout)
+    for block, own, height in zip(blocks, panels, heights, strict=True):
+        for ax, compared in zip(own, block.compared, strict=True):
+            _panel(ax, block, compared, layout.room, height)
+    headed_by(figure, label, [block.group for block in blocks])
+    return ReportFigure(name, figure, label, _caption(blocks))
+
+
+def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: float) -> None:
+    group, metric = block.group, compared.metric
+    wide = group.values.pivot_table(index="participant", columns="model", values=metric.column)
+    values = wide.reindex(columns=list(group.models)).to_numpy(dtype=np.float64)
+    counts = kit.strips(ax, values, joined=group.within, limits=metric.limits)
+    drawing.names_below(ax, group.models, counts, block.edges, room)
+    kit.grid(ax)
+    known = values[np.isfinite(values)]
+    top = _scale(ax, metric, known, height, _height(group, compared.pairs))
+    _brackets(ax, group, compared.pairs, top, height)
+
+
+def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) -> float:
+    """The axis from the least to the greatest value, none cut off, with brackets above. Returns
+    where the values end, as a share of the axis."""
+    if metric.limits is not None:
+        low, high = metric.limits
+    else:
+        low, high = min(0.0, float(known.min())), float(known.max())
+        high = high if high > low else low + 1.0
+    top = 1.0 - levels * LEVEL_IN / height
+    margin = 0.06 * (high - low)
+    bottom = low - margin if metric.limits is not None or low < 0 else low
+    ax.set_ylim(bottom, bottom + (high + margin - bottom) / top)
+    ax.set_yticks(value_ticks(metric, low, high))
+    ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+    ax.spines["left"].set_bounds(bottom, high + margin)
+    return top
+
+
+def _height(group: Group, pairs: Sequence[Pair]) -> int:
+    """How many brackets stand above each other."""
+    return max((level for *_, level in levels(group.models, pairs)), default=-1) + 1
+
+
+def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int, str, int]]:
+    """Brackets of the pairs with stars: places of both models, stars, level from 0. None lies over
+    another; they may meet at a model."""
+    places = {model: place for place, model in enumerate(models)}
+    wanted = []
+    for pair in pairs:
+        if pair.stars:
+            left, right = sorted((places[pair.model], places[pair.other]))
+            wanted.append((left, right, pair.stars))
+    taken: list[list[tuple[int, int]]] = []
+    result = []
+    for left, right, text in sorted(
+        wanted, key=lambda bracket: (bracket[1] - bracket[0], bracket[0])
+    ):
+        free = (
+            at
+            for at, own in enumerate(taken)
+            if all(right <= start or end <= left for start, end in own)
+        )
+        level = next(free, len(taken))
+        if level == len(taken):
+            taken.append([])
+        taken[level].append((left, right))
+        result.append((left, right, text, level))
+    return result
+
+
+def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height: float) -> None:
+    beside = ax.get_xaxis_transform()
+    for left, right, text, level in levels(group.models, pairs):
+        y = top + (level + 0.35) * LEVEL_IN / height
+        foot = y - 0.035 / height
+        x = (left + INSET, left + INSET, right - INSET, right - INSET)
+        ax.plot(x, (foot, y, y, foot), color=INK, linewidth=0.8, transform=beside, clip_on=False)
+        ax.text(
+            (left + right) / 2,
+            y - 0.01 / height,
+            text,
+            transform=beside,
+            ha="center",
+            va="baseline",
+            fontsize=points_of(8),
+        )
+
+
+def _caption(blocks: Sequence[Block]) -> str:
+    within = any(block.group.within for block in blocks)
+    sentences = [
+        "A point is a participant" + ("; grey lines join a participant's models" * within) + ".",
+        kit.STRIPS_READ,
+        "" if _many(blocks) else "No value is cut off.",
+        stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
+    ]
+    summed = [block for block in blocks if SUM_ERROR in _columns(block)]
+    if summed:
+        sentences.append(SUMMED)
+    if summed and all(repeated(block) for block in summed):
+        sentences.append("As a mean over the pixels it looks the same and is not drawn.")
+    return " ".join(filter(None, sentences))
+
+
+def _columns(block: Block) -> list[str]:
+    return [comparison.metric.column for comparison in block.compared]
+
+
+def repeated(block: Block) -> bool:
+    """Whether the error as a mean over the pixels is known, and left out as the sum's multiple."""
+    known = block.group.values.get(MEAN_ERROR)
+    if known is None or MEAN_ERROR in _columns(block):
+        return False
+    return bool(known.notna().any())
+
+
+def _many(blocks: Sequence[Block]) -> bool:
+    """Whether a strip has more values than are drawn as points."""
+    sizes = [
+        block.group.values.groupby("model")[comparison.metric.column].count().max()
+        for block in blocks
+        for comparison in block.compared
+    ]
+    return max(sizes, default=0) > kit.POINTS_UP_TO
+
+
+def stars_told(pairs: Sequence[Pair]) -> str:
+    """Which p the stars are of; that there are none, where that is so; empty without tests."""
+    tests = list(dict.fromkeys(pair.outcome.test for pair in pairs if pair.outcome.p is not None))
+    if not tests:
+        return "No two models could be tested against each other." if pairs else ""
+    limits = ", ".join(f"{shown} p < {limit:g}" for limit, shown in reversed(STARS))
+    of = " or ".join(tests)
+    if not any(pair.stars for pair in pairs):
+        enough = any(pair.n >= SMALLEST for pair in pairs)
+        why = "" if enough else f", because fewer than {SMALLEST} values say too little"
+        return f"No stars{why} ({of}; {limits})."
+    return (
+        f"Stars: p of {of}, not corrected for the number of tests, as in the paper ({limits}); "
+        f"none with n < {SMALLEST}."
+    )
+
+
+LEFT = (SOLVED, SKIPPED)
+"""Outcomes of questions that ended by Next or Skip: only these have a response time."""
+_STAGE = ["participant", "model", "session", "stage"]
+
+
+def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | None:
+    """A panel a metric, in it the mean change with its standard error by model; None where stages
+    are too short. blocks: of one study and task."""
+    shown = []
+    for block in blocks:
+        models = block.group.models
+        changes_of = {
+            comparison.metric.column: _by_model(
+                changes(block.group, comparison.metric), "change", models
+            )
+            for comparison in block.compared
+        }
+        drawn = [
+            comparison
+            for comparison in block.compared
+            if any(own.size for own in changes_of[comparison.metric.column])
+        ]
+        if drawn:
+            a_question = tuple(
+                replace(c, metric=replace(c.metric, unit=unit(c.metric), limits=None))
+                for c in drawn
+            )
+            shown.append((replace(block, compared=a_question), changes_of))
+    if not shown:
+        return None
+    blocks_shown = [block for block, _ in shown]
+    layout = layout_of(blocks_shown)
+    figure, panels = laid_out(blocks_shown, [1.5] * len(blocks_shown), layout)
+    for (block, changes_of), some in zip(shown, panels, strict=True):
+        for ax, compared in zip(some, block.compared, strict=True):
+            _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
+    headed_by(figure, label, [block.group for block in blocks_shown])
+    caption = (
+        "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
+        "bar: ± standard error. Above the line: more in the last questions."
+    )
+    every = chain.from_iterable(changes_of.values() for _, changes_of in shown)
+    if any(0 < own.size < SMALLEST for some in every for own in some):
+        caption += f" Rings: single participants, where there are fewer than {SMALLEST}."
+    return ReportFigure(name, figure, label, caption)
+
+
+def _by_model(values: pd.DataFrame, column: str, models: Sequence[str]) -> list[Values]:
+    """A column's values of each model, in the order of the models."""
+    return [
+        values.loc[values["model"] == model, column].to_numpy(dtype=np.float64) for model in models
+    ]
+
+
+def _changes_panel(ax: Axes, block: Block, values: Sequence[Values], room: float) -> None:
+    ax.axhline(0, color=INK, linewidth=0.9, zorder=1)
+    for place, own in enumerate(values):
+        if own.size == 0:
+            continue
+        if own.size < SMALLEST:
+            beside = place + kit.jitter(own.size, 0.12)
+            rings = {"color": SECONDARY, "markerfacecolor": "white", "markeredgecolor": SECONDARY}
+            kit.points(ax, beside, own, zorder=2, **rings)
+        if own.size > 1:
+            error = float(own.std(ddof=1)) / np.sqrt(own.size)
+            ax.errorbar(place, own.mean(), yerr=error, color=INK, elinewidth=1.4, zorder=3)
+        kit.diamond(ax, place, float(own.mean()), markersize=6, markerfacecolor=ACCENT)
+    counts = [own.size for own in values]
+    drawing.names_below(ax, block.group.models, counts, block.edges, room)
+    ax.margins(y=0.12)
+    if not any(np.any(own) for own in values):  # no change at all: an axis of its own
+        ax.set_ylim(-1, 1)
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    ax.yaxis.set_major_formatter(FuncFormatter(_signed))
+    ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
+    kit.grid(ax)
+
+
+def _signed(value: float, _: int | None = None) -> str:
+    """A tick's number with its sign and no more decimals than it needs."""
+    decimals = next(n for n in range(5) if n == 4 or abs(value - round(value, n)) < 1e-9)
+    return decimal(value, decimals, sign=True)
+
+
+def changes(group: Group, metric: Metric) -> pd.DataFrame:
+    """Last minus first (n - 1) / 2 of the n questions that count, in the metric's unit, a question:
+    columns participant, model, change; empty for a metric that single questions do not have.
+
+    A participant who had a model in several stages has the mean of them. The same as the columns
+    change_* of the table of stages.
+    """
+    questions = _values(group, metric)
+    if questions is None:
+        return pd.DataFrame({"participant": [], "model": [], "change": []})
+    known = group.trials.assign(value=questions * metric.factor)
+    if group.task != "reconstruction":
+        known = known[known["correct"].notna()]
+    known = known.sort_values("trial", kind="stable")
+    of_stage = known.groupby(_STAGE)["value"]
+    place, n = of_stage.cumcount(), of_stage.transform("size")
+    size = (n - 1) // 2
+    first, last = known[place < size], known[place >= n - size]
+    change = (_level(metric, last) - _level(metric, first)).rename("change").dropna()
+    return change.groupby(["participant", "model"]).mean().reset_index()
+
+
+def _level(metric: Metric, half: pd.DataFrame) -> pd.Series[float]:
+    """Of some questions of each stage; NaN where none of them has a value."""
+    values = half.groupby(_STAGE)["value"]
+    if metric.column.startswith("error_auc"):  # a sum over the stage: a missing one adds nothing
+        return values.sum(min_count=1) / values.size()
+    return values.mean()
+
+
+def _values(group: Group, metric: Metric) -> pd.Series[float] | None:
+    """The metric of each question; None where it has none."""
+    trials = group.trials
+    match metric.column:
+        case "completion_rate":
+            return trials["outcome"].map(group.missing.solved).astype(float)
+        case "correctness_rate":
+            return trials["correct"].astype(float)
+        case "response_time_s" if group.task == "reconstruction":
+            return trials["duration_s"].astype(float).where(trials["outcome"].isin(LEFT))
+        case "response_time_s":
+            return trials["response_s"].astype(float)
+        case "slide_distance" | "error_auc_sum" | "error_auc_mean":
+            return trials[metric.column].astype(float)
+    return None
+
+
+ROW_IN = 0.2
+"""Height of a dial's row."""
+SIDE_IN = 1.0
+"""Above and below the rows of a panel: title, n, numbers and name of the axis."""
+ACROSS = 4
+"""Panels beside each other."""
+CHANCE = 100 / 3
+"""Percent that guessing gets among low, medium and high."""
+LONGEST = 22
+"""Characters of a dial's name that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Of one dial of one model: percent of n questions answered correctly, with its binomial
+    standard error. thirds: its values were low, medium or high, so that guessing gets a third."""
+
+    dimension: int
+    name: str
+    n: int
+    percent: float
+    error: float
+    thirds: bool
+
+
+def shares(trials: pd.DataFrame, model: str) -> list[Share]:
+    """By dial, in their order; trials: rows of the table of trials that count."""
+    own = trials[(trials["model"] == model) & trials["correct"].notna()]
+    result = []
+    for dimension, some in own.groupby("dimension", sort=True):
+        right = some["correct"].to_numpy(dtype=float)
+        share = float(right.mean())
+        result.append(
+            Share(
+                int(str(dimension)),
+                str(some["dimension_name"].iloc[0]),
+                right.size,
+                100 * share,
+                100 * float(np.sqrt(share * (1 - share) / right.size)),
+                bool(some["regime"].notna().all()),
+            )
+        )
+    return result
+
+
+def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure | None:
+    """A row of panels a group, a panel a model, in it a dot a dial; None where no question was
+    answered."""
+    shown = []
+    for group in groups:
+        by_model = [shares(group.trials, model) for model in group.models]
+        if any(by_model):
+            shown.append((group, by_model))
+    if not shown:
+        return None
+    heights = []
+    for group, dials_found in shown:
+        dials = max(len(dial) for dial in dials_found)
+        rows = -(-len(group.models) // panels_across(ACROSS))
+        heights.append((ROW_IN * dials + SIDE_IN) * rows + NAME_IN * (len(shown) > 1))
+    names = [group.name.partition(", ")[2] for group, _ in shown]
+    figure, parts = subfigures(names, heights)
+    for part, (group, dials_found) in zip(parts, shown, strict=True):
+        across = min(len(group.models), panels_across(ACROSS))
+        rows = -(-len(group.models) // across)
+        grid = kit.hide_unused(
+            list(part.subplots(rows, across, squeeze=False).flat), len(group.models)
+        )
+        dials = max(len(dial) for dial in dials_found)
+        room = figure_width() / across - SIDE_IN
+        for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
+            _dimensions_panel(ax, drawing.wrap(model, room), own, dials)
+    headed_by(figure, label, [group for group, _ in shown])
+    caption = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
+    thirds = {share.thirds for _, some in shown for own in some for share in own}
+    if True in thirds:
+        caption += " Dashed: guessing among low, medium and high."
+    if False in thirds:
+        caption += " A discrete dial has as many choices as values, and no line."
+    caption += " Dials that bear the same number in two models have nothing in common."
+    return ReportFigure(name, figure, label, caption)
+
+
+def _dimensions_panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
+    sizes = sorted({share.n for share in own})
+    between = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(map(str, sizes))
+    titled(ax, model, f"n = {between} questions a dial" if own else "no question was answered")
+    places = np.arange(len(own))
+    for place, share in zip(places, own, strict=True):
+        if share.thirds:
+            ax.plot(
+                [CHANCE] * 2, [place - 0.5, place + 0.5], color=INK, linewidth=1.0, ls=(0, (3, 2))
+            )
+    if own:
+        ax.errorbar(
+            [share.percent for share in own],
+            places,
+            xerr=[share.error for share in own],
+            fmt="o",
+            color=INK,
+            markerfacecolor=ACCENT,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            markersize=6,
+            elinewidth=1.4,
+            clip_on=False,
+            zorder=3,
+        )
+    kit.rows(ax, [_dial(share) for share in own])
+    ax.set_ylim(dials - 0.5, -0.5)
+    ax.set_xlim(-1, 101)
+    ax.set_xticks([0, 25, 50, 75, 100])
+    ax.set_xlabel("% correct", fontsize=points_of(8))
+    ax.tick_params(labelsize=points_of(drawing.SMALL))
+
+
+def _dial(share: Share) -> str:
+    """Its number, and its name where that says more."""
+    if share.name == f"z{share.dimension}":
+        return str(share.dimension)
+    short = share.name if len(share.name) <= LONGEST else f"{share.name[: LONGEST - 1]}…"
+    return f"{short}, {share.dimension}"
+
+
+CELL_IN = 0.36
+"""Height of a cell, and the least width of one."""
+GAP_IN = 0.25
+"""Between a heat map and the names of the next one's rows."""
+
+
+def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
+    """A heat map a metric, a block a data set. blocks: of one study and task, of two models at
+    least."""
+    names = max(drawing.width_in(line) for block in blocks for line in _rows(block))
+    layout = layout_of(blocks, beside=names + GAP_IN, least=CELL_IN)
+    heights = [CELL_IN * len(block.group.models) for block in blocks]
+    figure, panels = laid_out(blocks, heights, layout, counted=False)
+    for block, own in zip(blocks, panels, strict=True):
+        for ax, compared in zip(own, block.compared, strict=True):
+            _pairs_panel(ax, block, compared, layout)
+    headed_by(figure, label, [block.group for block in blocks])
+    return ReportFigure(name, figure, label, _pairs_caption(blocks))
+
+
+def _rows(block: Block) -> list[str]:
+    """Names in two lines at most, and not longer than they must be."""
+    names = shortened(block.group.models)
+    for room in np.arange(0.4, 4.0, 0.1):
+        lines = [drawing.wrap(name, float(room)) for name in names]
+        if all(line.count("\n") < 2 and drawing.width_in(line) <= room for line in lines):
+            return lines
+    return list(names)
+
+
+def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str]], bool]:
+    """Row minus column: shape (models, models), NaN on the diagonal; stars; whether some cells were
+    not tested, as those of models that nobody met together."""
+    models = block.group.models
+    values = np.full((len(models), len(models)), np.nan)
+    labels = [["" for _ in models] for _ in models]
+    untested = False
+    for row, model in enumerate(models):
+        for column, other in enumerate(models):
+            if row == column:
+                continue
+            pair = compared.pair(model, other)
+            if pair is not None and pair.difference is not None:
+                values[row, column] = pair.difference if pair.model == model else -pair.difference
+                labels[row][column] = pair.stars
+            else:
+                means = [compared.summaries[m].mean for m in (model, other)]
+                if means[0] is not None and means[1] is not None:
+                    values[row, column] = means[0] - means[1]
+                    untested = True
+    return values, labels, untested
+
+
+def _pairs_panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> None:
+    values, stars, _ = differences(block, compared)
+    known = np.abs(values[np.isfinite(values)])
+    largest = float(known.max()) if known.size and known.max() > 0 else 1.0
+    kit.heat_map(
+        ax,
+        values,
+        LinearSegmentedColormap.from_list("differences", colours().differences),
+        (-largest, largest),
+        lambda value: short(value, compared.metric.decimals, sign=True),
+        lambda row, column: stars[row][column],
+    )
+    ax.set_facecolor("#F4F5F6")
+    # Names on both sides, white lines between cells, dark ones between subgroups.
+    models = block.group.models
+    columns = drawing.names_of(models, layout.room, counted=False)
+    drawing.below(ax, columns.labels, upright=columns.upright)
+    ax.set_yticks(range(len(models)), _rows(block))
+    ax.tick_params(length=0, labelsize=points_of(drawing.SMALL))
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    for at in range(1, len(models)):
+        dark = at in block.edges
+        for line in (ax.axhline, ax.axvline):
+            line(at - 0.5, color=INK if dark else "white", linewidth=1.6 if dark else 1.0)
+
+
+def _pairs_caption(blocks: Sequence[Block]) -> str:
+    pairs = [pair for block in blocks for comparison in block.compared for pair in comparison.pairs]
+    sentences = [
+        (
+            "Mean difference, row minus column, in the metric's unit (k: thousands). "
+            f"{colours().more} and +: the row has more; {colours().less} and −: it has less; the "
+            "deeper, the larger beside others of its panel."
+        ),
+        stars_told(pairs),
+    ]
+    if any(block.edges for block in blocks):
+        sentences.append("Dark lines part models of different numbers of dimensions.")
+    if any(differences(block, comparison)[2] for block in blocks for comparison in block.compared):
+        sentences.append("No test was made of models that no participant met together.")
+    return " ".join(sentences)
+
+
+MARGIN = 0.05
+"""Beyond the values, of a scale's length."""
+BESIDE = 0.13
+"""From a bar's middle to the line of its standard deviation, and the other way to the points."""
+
+
+def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
+    """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
+    task."""
+    layout = layout_of(blocks, most=4)
+    figure, panels = laid_out(blocks, [1.4] * len(blocks), layout)
+    ends = _ends(blocks)
+    for block, own in zip(blocks, panels, strict=True):
+        for ax, compared in zip(own, block.compared, strict=True):
+            _ratings_panel(ax, block, compared, layout.room)
+            ax.set_ylim(*ends[_ratings_scale(compared.metric)])
+    headed_by(figure, label, [block.group for block in blocks])
+    shown = [(block, compared) for block in blocks for compared in block.compared]
+    caption = f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."
+    if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
+        caption += f" Bar and line: mean ± sd (n − 1), from {SMALLEST} values on."
+    if any(compared.metric.column == "performance" for _, compared in shown):
+        caption += " NASA-TLX: 100 is the most demanding, of Performance: failure."
+    return ReportFigure(name, figure, label, caption)
+
+
+def values_of(block: Block, compared: Compared) -> list[Values]:
+    """The ratings of each model, in the order of the models."""
+    column = compared.metric.column
+    values = block.group.values[["model", column]].dropna()
+    return _by_model(values, column, block.group.models)
+
+
+def _ratings_scale(metric: Metric) -> tuple[float, float]:
+    """Least and greatest answer; every rating has them."""
+    assert metric.limits is not None
+    return metric.limits
+
+
+def _ends(blocks: Sequence[Block]) -> dict[tuple[float, float], tuple[float, float]]:
+    """For each scale the limits of its axes, the same in all panels: a standard deviation may lead
+    out of the scale, and is not cut off."""
+    reached: dict[tuple[float, float], list[float]] = {}
+    for block in blocks:
+        for compared in block.compared:
+            low, high = scale = _ratings_scale(compared.metric)
+            ends = reached.setdefault(scale, [low, high])
+            for own in values_of(block, compared):
+                if own.size >= SMALLEST:
+                    sd = float(own.std(ddof=1))
+                    ends += [float(own.mean()) - sd, float(own.mean()) + sd]
+    return {
+        (low, high): (
+            low if min(ends) >= low else min(ends) - MARGIN * (high - low),
+            max(ends) + MARGIN * (high - low),
+        )
+        for (low, high), ends in reached.items()
+    }
+
+
+def _ratings_panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
+    metric = compared.metric
+    low, high = _ratings_scale(metric)
+    values = values_of(block, compared)
+    for place, own in enumerate(values):
+        if own.size == 0:
+            continue
+        middle = float(own.mean())
+        if own.size >= SMALLEST:
+            kit.bar(ax, place, middle, low)
+            sd = float(own.std(ddof=1))
+            ax.errorbar(
+                place + BESIDE, middle, yerr=sd, color=INK, elinewidth=1.4, capsize=3, zorder=4
+            )
+        if own.size <= kit.POINTS_UP_TO:
+            shifts = kit.jitter(own.size, 0.11)
+            kit.points(ax, place - BESIDE + shifts, own, markersize=3.4, clip_on=False, zorder=3)
+        kit.diamond(ax, place + BESIDE, middle)
+    drawing.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
+    ax.set_yticks(value_ticks(metric, low, high))
+    ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
+    kit.grid(ax)

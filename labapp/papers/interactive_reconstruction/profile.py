@@ -1,0 +1,202 @@
+"""The interactive reconstruction paper (paper 000) as a profile: what compares models of its tasks,
+and what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import ComparedModels, Profile, ReportedStudy
+from labapp.base.report.page import Html, count
+from labapp.papers.interactive_reconstruction import results, sections
+from labapp.papers.interactive_reconstruction.groups import (
+    TASKS,
+    comparisons,
+    groups_of,
+    in_order,
+    metrics_of,
+)
+from labapp.papers.interactive_reconstruction.results import (
+    Compared,
+    Found,
+    Printed,
+    published_name,
+)
+from labapp.papers.interactive_reconstruction.sections import Drawings
+from labapp.papers.interactive_reconstruction.statistics import rows
+from labapp.tasks.reconstruction.report.labels.names import PAPER
+
+if TYPE_CHECKING:
+    from labapp.base.report.drawing import ReportFigure
+
+DEFINITIONS = {
+    "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3 of "
+    "Ross et al. 2021.",
+    "First and last questions": (
+        "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
+        "question. Single-dimension: of the questions that were handed in; their dials come in "
+        "random order, so that a change is one over dials too."
+    ),
+    "Models compared": (
+        "As in Ross et al. 2021: repeated-measures ANOVA, of the participants with a value for "
+        "every model, and paired t tests, of those with both models, where participants met "
+        "several models; one-way ANOVA and t tests with pooled variance where each met one (of who "
+        "came again with another, the first counts). Models that no participant meets together are "
+        "compared apart. All p are two-sided; the corrected p is p "
+        "times all these tests of the analysis (Bonferroni), an error as a sum or as a mean over "
+        "the pixels counting once. Ours: partial and generalised eta squared, d_z (mean difference "
+        "/ sd of the differences) and Hedges' g (with the exact correction for small samples), "
+        "with 95 % intervals by noncentral F and t; tests by ranks (Friedman, Kruskal-Wallis, "
+        "Wilcoxon, Mann-Whitney); Shapiro and Wilk's test of residuals and of differences, Brown "
+        "and Forsythe's of variances, Mauchly's of sphericity (chi-square approximation) with "
+        "Greenhouse and Geisser's correction; a linear mixed model with a random intercept of "
+        "participants (restricted maximum likelihood, Wald's test of the models) where a "
+        "participant lacks a model. All of it is in the table statistics."
+    ),
+}
+DONE = (
+    "completion_rate",
+    "correctness_rate",
+    "response_time_s",
+    "slide_distance",
+    "error_auc_sum",
+)
+"""Metrics of what participants do: what a program answers to a questionnaire says nothing of what
+people would, and error AUC as a mean repeats the sum."""
+_DESIGNS = {
+    True: "repeated-measures ANOVA and paired t tests where participants met several models",
+    False: "one-way ANOVA and independent t tests with pooled variance where each met one",
+}
+"""Tests within participants, and between them."""
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """What the models of each group say, and the figures of it."""
+
+    groups: tuple[Found, ...]
+
+    def of_study(self, study: str) -> list[Found]:
+        return [results for results in self.groups if results.group.study == study]
+
+    @cached_property
+    def drawn(self) -> Mapping[tuple[str, str], Mapping[str, ReportFigure]]:
+        """The figures by study and task, and by what they are of; drawn once for the page and the
+        files. matplotlib is loaded here."""
+        from labapp.papers.interactive_reconstruction.figures import by_kind
+
+        groups: dict[tuple[str, str], list[Found]] = {}
+        for entry in self.groups:
+            groups.setdefault((entry.group.study, entry.group.task), []).append(entry)
+        return {key: by_kind(own) for key, own in groups.items()}
+
+
+def findings(counted: Tables) -> tuple[Found, ...]:
+    """What each group among these sessions, which all count, says; p is corrected over the tests of
+    all groups. counted: `Tables.included()`."""
+    compared = [(group, comparisons(group)) for group in groups_of(counted)]
+    n_tests = sum(len(result.tests) for _, some in compared for result in some)
+    return tuple(
+        Found(group, tuple(_corrected(result, n_tests) for result in some), n_tests)
+        for group, some in compared
+    )
+
+
+def _corrected(comparison: Compared, n_tests: int) -> Compared:
+    """With Bonferroni's correction over so many tests."""
+
+    def p(plain: float | None) -> float | None:
+        return None if plain is None else min(1.0, plain * n_tests)
+
+    omnibus = comparison.omnibus
+    return replace(
+        comparison,
+        omnibus=omnibus and replace(omnibus, p_corrected=p(omnibus.outcome.p)),
+        pairs=tuple(replace(pair, p_corrected=p(pair.outcome.p)) for pair in comparison.pairs),
+    )
+
+
+class InteractiveReconstruction(Profile[Comparisons]):
+    tasks = TASKS
+    definitions = DEFINITIONS
+    draws_workload = TASKS
+
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> Comparisons:
+        return Comparisons(findings(counted))
+
+    def compared(self, counted: Tables) -> Sequence[ComparedModels]:
+        groups = []
+        for group in groups_of(counted):
+            if not group.follows:
+                continue
+            metrics = {metric.column: metric for metric in metrics_of(group.task)}
+            done = [name for name in DONE if name in metrics and name in group.values]
+            groups.append(
+                ComparedModels(
+                    group.name,
+                    group.models,
+                    group.within,
+                    group.values,
+                    {name: metrics[name].title for name in done},
+                    sum(len(comparison.tests) for comparison in comparisons(group)),
+                )
+            )
+        return groups
+
+    def in_order(self, models: Sequence[str]) -> Sequence[str]:
+        return in_order(models)
+
+    def statistics(self, findings: Comparisons) -> Iterator[Mapping[str, Any]]:
+        for entry in findings.groups:
+            yield from rows(entry)
+
+    def sections(self, study: ReportedStudy, findings: Comparisons) -> Iterator[Html]:
+        def drawn(task: str) -> Drawings:
+            return Drawings(findings.drawn.get((study.name, task), {}), study.anchor)
+
+        yield from sections.of_study(study.counted, findings.of_study(study.name), drawn)
+
+    def plates(self, counted: Tables, findings: Comparisons) -> Iterator[ReportFigure]:
+        for drawn in findings.drawn.values():
+            yield from drawn.values()
+
+    def methods(self, study: ReportedStudy, findings: Comparisons) -> Iterator[str]:
+        """How models were compared, where a test was made."""
+        own = findings.of_study(study.name)
+        tested = [each for each in own if any(metric.tests for metric in each.compared)]
+        if not tested:
+            return
+        designs = {results.group.within for results in tested}
+        tests = " and ".join(_DESIGNS[within] for within in (True, False) if within in designs)
+        yield (
+            f"Models were compared by {tests}; p is two-sided, and Bonferroni's correction is over "
+            f"the {count(tested[0].n_tests, 'test')} of the whole analysis (threshold "
+            f"{tested[0].threshold:.2g})."
+        )
+
+    def defined(self, counted: Tables, findings: Comparisons) -> Mapping[str, str]:
+        """Its tests where a study follows the paper; what no other study has."""
+        there = {
+            "Difficulty (after the quiz)": any(
+                results.group.values["post_quiz_difficulty"].notna().any()
+                for results in findings.groups
+                if "post_quiz_difficulty" in results.group.values
+            ),
+            "Models compared": any(
+                metric.tests for results in findings.groups for metric in results.compared
+            ),
+        }
+        return {name: text for name, text in DEFINITIONS.items() if there.get(name, True)}
+
+    def printed(self, paper: str, study: str) -> Sequence[Printed]:
+        return results.recruitment(study) if paper == PAPER else ()
+
+    def published_name(self, model: str) -> str:
+        return published_name(model)
+
+
+PROFILE = InteractiveReconstruction()

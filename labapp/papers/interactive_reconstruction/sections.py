@@ -1,0 +1,527 @@
+"""The report's sections on models that are compared: as Tables 2 and A.3 of paper 000.
+
+What the tests of a group assume, and what tests say that assume less (ours).
+
+Numbers of tests as the tables of the report say them. The figures of models that are compared, as
+the report's page has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labapp.analysis.by_task import CHANGE, changes, summary, with_values
+from labapp.analysis.columns import Metric
+from labapp.analysis.inference import Effect, Outcome
+from labapp.analysis.tables import Tables
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import (
+    Html,
+    count,
+    decimal,
+    details,
+    heading,
+    joined,
+    lines,
+    paragraph,
+    table,
+    text,
+    two_lines,
+)
+from labapp.papers.interactive_reconstruction import results as paper
+from labapp.papers.interactive_reconstruction.groups import (
+    DIFFERENCES,
+    RESIDUALS,
+    SPHERICITY,
+    TASKS,
+    VARIANCES,
+    WITHOUT_SPHERICITY,
+)
+from labapp.papers.interactive_reconstruction.results import (
+    Compared,
+    Facts,
+    Found,
+    Pair,
+    Summary,
+    facts,
+    not_published,
+    shown_name,
+)
+from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.report.contents import METRICS
+from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+
+if TYPE_CHECKING:
+    from labapp.base.report.drawing import ReportFigure
+
+
+FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}
+BESIDE = 3
+"""So many pairs are columns; more are rows."""
+NOT_THEIRS = (
+    "“Paper” is what Ross et al. (CHI 2021) print for a study, task and data set like "
+    "these, with other participants and, unless their models were imported, with other models of "
+    "the same name: for orientation, not to be reproduced. Standard deviations there are of the "
+    "population (σ)."
+)
+OF_CARDS = (
+    "MSE, DCI and MIG are from the cards of the models with these ids on this computer: the sum of "
+    "squared errors of a held-out instance, with encodings drawn from the posterior where there is "
+    "one, and disentanglement as the paper's code computes it."
+)
+STARS = (
+    "Stars are of the p that is not corrected, as in the paper: * p < .05, ** < .01, *** < .001, "
+    "**** < .0001; none where n is below 5."
+)
+
+
+def of_study(
+    counted: Tables, results: Sequence[Found], drawn: Callable[[str], Drawings]
+) -> Iterator[Html]:
+    """The models of one study: an overview, then task by task. counted: its rows that count; found:
+    of it; drawn: the figures of a task. A study that does not declare the paper's analysis has its
+    values and figures, and nothing of the paper."""
+    follows = any(result.group.follows for result in results)
+    if follows:
+        yield from overview(results)
+    for task in sorted(set(TASKS) & set(counted.stages["task"])):
+        stages = counted.stages[counted.stages["task"] == task]
+        reconstructs = task == RECONSTRUCTION
+        metrics = with_values(stages, METRICS if reconstructs else SINGLE_METRICS)
+        figures = drawn(task)
+        title = "Metrics by model" if reconstructs else f"Metrics by model, {task}"
+        yield heading(3, title)
+        yield from about_models(stages["model"]) if follows else ()
+        yield from figures.of(BOXES, title)
+        if follows:
+            yield from of_task(task, results)
+        else:
+            yield from _provenance([result for result in results if result.group.task == task])
+            yield summary(stages, metrics)
+        yield from figures.of(PAIRS)
+        yield from figures.of(RATINGS)
+        yield from changes(stages, metrics)
+        yield from figures.of(CHANGES, CHANGE)
+        yield from figures.of(DIMENSIONS)
+
+
+def about_models(models: Iterable[str]) -> Iterator[Html]:
+    """Which models stand for some of the paper's and are not those."""
+    others: dict[str, list[str]] = {}
+    for model in sorted(set(map(str, models))):
+        if why := not_published(model):
+            others.setdefault(why, []).append(model)
+    for why, standing in others.items():
+        yield paragraph(
+            f"{', '.join(standing)}: {why} The published tables (Table 2 and those after it) are "
+            "of other models: where they stand beside ours, they are for orientation.",
+            "note",
+        )
+
+
+def overview(results: Sequence[Found]) -> Iterator[Html]:
+    """Table 2: a row a model of the reconstruction task; found: of one study."""
+    groups = [result for result in results if result.group.task == RECONSTRUCTION]
+    if not groups:
+        return
+    yield heading(3, "Models and interactive reconstruction")
+    yield from _provenance(groups)
+    yield from _theirs(results)
+    metrics = {each.metric.column: each.metric for group in groups for each in group.compared}
+    columns = ("completion_rate", "seq", "error_auc_sum")
+    shown = [metrics[name] for name in columns if name in metrics]
+    rows: list[list[object]] = []
+    beside = False
+    for result in groups:
+        for model in result.group.models:
+            known = facts(model) or Facts()
+            cells: list[object] = [model]
+            for name in FACTS:
+                model_fact = paper.model_fact(result.group.dataset, model, name)
+                value = getattr(known, name)
+                ours = NONE if value is None else decimal(value, 1 if name == "mse" else 2)
+                printed = model_fact.printed if model_fact and paper.has(result.group) else ""
+                cells.append(two_lines(ours, f"paper {printed}") if printed else ours)
+            # A data set whose models lack what those of another have has a gap there.
+            cells += [_mean(result, model, metric.column) or NONE for metric in shown]
+            beside = beside or paper.has(result.group)
+            rows.append(cells)
+    yield table(
+        ["Model", *FACTS.values(), *(two_lines(metric.title, metric.unit) for metric in shown)],
+        rows,
+        numeric=range(1, 1 + len(FACTS) + len(shown)),
+        caption="Mean ± sd (n − 1) over participants; below it the median and n"
+        + ("; the paper's Table 2." if beside else "."),
+    )
+    yield paragraph(OF_CARDS, "quiet")
+
+
+def _mean(result: Found, model: str, name: str) -> Html | None:
+    comparison = next((each for each in result.compared if each.metric.column == name), None)
+    if comparison is None:
+        return None
+    summary, decimals = comparison.summaries[model], comparison.metric.decimals
+    mean = paper.mean(result.group, model, comparison.metric)
+    return _lines(
+        _spread(summary, decimals),
+        "" if summary.median is None else f"median {decimal(summary.median, decimals)}",
+        f"n = {summary.n}",
+        "" if mean is None else f"paper {mean.spread}",
+    )
+
+
+def of_task(task: str, results: Sequence[Found]) -> Iterator[Html]:
+    """The groups of one study that did a task: values, tests and checks."""
+    own = [result for result in results if result.group.task == task]
+    yield from _provenance(own)
+    if all(result.group.task != RECONSTRUCTION for result in results):
+        yield from _theirs(own)  # else the overview of the study has said it
+    for result in own:
+        if len(own) > 1:
+            yield heading(4, result.group.name.partition(", ")[2])
+        yield from _group(result)
+    if own:
+        yield paragraph(_tested(own[0]), "quiet")
+
+
+def _tested(result: Found) -> str:
+    n = result.n_tests
+    if n == 0:
+        return "No analysis of variance and no t test could be made."
+    return (
+        f"{count(n, 'test')} (analyses of variance and t tests) were made over all groups and "
+        f"metrics of this analysis: Bonferroni's threshold is {plain(result.threshold)}, and p "
+        f"corrected is p × {n}. {STARS} Effects with 95 % intervals, tests by ranks, checks and "
+        "mixed models are ours, not the paper's, and are not counted."
+    )
+
+
+def _provenance(results: Sequence[Found]) -> Iterator[Html]:
+    programs = sum(result.group.simulated for result in results)
+    people = sum(result.group.participants for result in results)
+    if programs:
+        of = "All" if programs == people else f"{programs} of {people}"
+        yield paragraph(f"{of} participants here are simulated: programs, not people.", "note")
+
+
+def _theirs(results: Sequence[Found]) -> Iterator[Html]:
+    if any(paper.has(result.group) for result in results):
+        yield paragraph(NOT_THEIRS, "quiet")
+
+
+def _group(result: Found) -> Iterator[Html]:
+    group = result.group
+    design = "within" if group.within else "between"
+    tests = "One-way ANOVA, independent t tests with pooled variance."
+    if group.within:
+        tests = "Repeated-measures ANOVA, paired t tests."
+    about = (
+        f"{count(group.participants, 'participant')}, {count(len(group.models), 'model')} "
+        f"{design} participants."
+    )
+    if len(group.models) > 1:
+        about += f" {tests}"
+    if again := group.first_only:
+        about += f" {count(again, 'participant')} met another model too: the first counts."
+    yield paragraph(about)
+    names = [shown_name(model) for model in group.models]
+    shown = names if len(set(names)) == len(names) else list(group.models)
+    several = any(comparison.omnibus is not None for comparison in result.compared)
+    yield table(
+        ["Metric", *shown, *(["Analysis of variance"] * several)],
+        [
+            [
+                two_lines(comparison.metric.title, comparison.metric.unit),
+                *(_values(result, comparison, model) for model in group.models),
+                *([_omnibus(result, comparison)] * several),
+            ]
+            for comparison in result.compared
+        ],
+        numeric=range(1, 1 + len(names)),
+        caption="Mean ± sd (n − 1) over participants; below them the median, the sd as the paper "
+        "prints it (σ), and n" + ("; the paper's value." if paper.has(group) else "."),
+    )
+    if several:
+        yield _pairs(result, dict(zip(group.models, shown, strict=True)))
+        yield from _contradictions(result)
+        yield checks(result, dict(zip(group.models, shown, strict=True)))
+
+
+def _lines(*texts: str) -> Html:
+    """A cell: its first line, and quieter ones; empty lines are left out."""
+    first, *more = (line for line in texts if line)
+    return two_lines(first, lines(more)) if more else text(first)
+
+
+def _spread(summary: Summary, decimals: int) -> str:
+    if summary.mean is None:
+        return NONE
+    mean = decimal(summary.mean, decimals)
+    if summary.sd is None:
+        return mean
+    return f"{mean} ± {decimal(summary.sd, decimals, like=summary.mean)}"
+
+
+def _values(result: Found, comparison: Compared, model: str) -> Html:
+    summary, decimals = comparison.summaries[model], comparison.metric.decimals
+    if summary.mean is None or summary.median is None or summary.sd_population is None:
+        return text(NONE)
+    mean = paper.mean(result.group, model, comparison.metric)
+    middle = paper.median(result.group, model, comparison.metric)
+    population = decimal(summary.sd_population, decimals, like=summary.mean)
+    printed = mean.spread if mean is not None else ""
+    if middle is not None and middle.spread:
+        printed += f", median {middle.spread}"
+    return _lines(
+        _spread(summary, decimals),
+        f"median {decimal(summary.median, decimals)}, σ {population}",
+        f"n = {summary.n}",
+        f"paper {printed.lstrip(', ')}" if printed else "",
+    )
+
+
+def _omnibus(result: Found, comparison: Compared) -> Html:
+    omnibus = comparison.omnibus
+    if omnibus is None:
+        return text(NONE)
+    listed = ", ".join(row.said for row in paper.omnibus(result.group, comparison.metric))
+    printed = f"paper {listed}" if listed else ""
+    left = f"{omnibus.left_out} without all models left out" if omnibus.left_out else ""
+    if omnibus.outcome.p is None:
+        return _lines(NONE, omnibus.outcome.why, left, printed)
+    general = ""
+    if result.group.within and omnibus.generalised is not None:
+        general = f"generalised η² = {decimal(omnibus.generalised, 2)}"
+    return _lines(
+        f"{statistic(omnibus.outcome)} {omnibus.stars}",
+        _p(omnibus.outcome.p, omnibus.p_corrected),
+        effect(omnibus.effect),
+        general,
+        left,
+        printed,
+    )
+
+
+def _p(p: float | None, corrected: float | None) -> str:
+    if p is None or corrected is None:
+        return ""
+    return f"{p_value(p)}, corrected {plain(corrected)}"
+
+
+def _pairs(result: Found, names: dict[str, str]) -> Html:
+    """Differences between models; pairs are columns where there are few."""
+    pairs = (pair for comparison in result.compared for pair in comparison.pairs)
+    keys = list(dict.fromkeys((pair.model, pair.other) for pair in pairs))
+    titles = [f"{names[key]} − {names[other]}" for key, other in keys]
+    cells = [
+        [_pair(result, comparison, comparison.pair(*key)) for key in keys]
+        for comparison in result.compared
+    ]
+    metrics = [two_lines(each.metric.title, each.metric.unit) for each in result.compared]
+    caption = (
+        "Difference of the means with its 95 % interval, the t test, and the effect with its "
+        f"interval; {'pairs' if result.group.within else 'participants of the two models'}: n."
+    )
+    if len(keys) <= BESIDE:
+        beside = [[name, *own] for name, own in zip(metrics, cells, strict=True)]
+        return table(["Metric", *titles], beside, numeric=range(1, 1 + len(keys)), caption=caption)
+    turned = zip(*cells, strict=True)
+    rows = [[name, *own] for name, own in zip(titles, turned, strict=True)]
+    return table(["Models", *metrics], rows, numeric=range(1, 1 + len(metrics)), caption=caption)
+
+
+def _pair(result: Found, comparison: Compared, pair: Pair | None) -> Html:
+    if pair is None:
+        return text(NONE)
+    shown = paper.pair(result.group, pair.model, pair.other, comparison.metric)
+    printed = f"paper {', '.join(row.said for row in shown)}" if shown else ""
+    n = f"n = {pair.n}" if pair.n_one == pair.n_other else f"n = {pair.n_one}, {pair.n_other}"
+    first = difference(pair.difference, comparison.metric)
+    if pair.outcome.p is None:
+        return _lines(first, f"no test: {pair.outcome.why}", n, printed)
+    ends = ", ".join(difference(end, comparison.metric) for end in (pair.low, pair.high))
+    return _lines(
+        f"{first} {pair.stars}",
+        f"[{ends}]",
+        f"{statistic(pair.outcome)}, {n}",
+        _p(pair.outcome.p, pair.p_corrected),
+        effect(pair.effect),
+        printed,
+    )
+
+
+def _contradictions(result: Found) -> Iterator[Html]:
+    """Where what stands here of the paper is contradicted elsewhere in it, or needs a word."""
+    contradictions: dict[str, dict[str, dict[str, None]]] = {}
+    for comparison in result.compared:
+        for row in _printed(result, comparison):
+            if row.note:
+                models = " − ".join(filter(None, (row.model, row.compared_with)))
+                what = f"{comparison.metric.title} ({row.source})"
+                contradictions.setdefault(row.note, {}).setdefault(what, {})[models] = None
+    if contradictions:
+        notes = []
+        for note, about in contradictions.items():
+            # A metric, of the models if it is one cell that the note is of.
+            cells = [
+                f"{''.join(models)}, {what}" if len(models) == 1 and "" not in models else what
+                for what, models in about.items()
+            ]
+            notes.append(f"{' and '.join(cells)}: {note}")
+        yield paragraph(f"Of the paper's values: {'; '.join(notes)}.", "quiet")
+
+
+def _printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
+    """Everything that the tables have of the paper beside a metric."""
+    group, metric = result.group, comparison.metric
+    for model in group.models:
+        mean = paper.mean(group, model, metric)
+        if mean is not None:
+            yield mean
+    if comparison.omnibus is not None:
+        yield from paper.omnibus(group, metric)
+    for pair in comparison.pairs:
+        yield from paper.pair(group, pair.model, pair.other, metric)
+
+
+TITLES = {
+    RESIDUALS: ("Normal residuals", "Shapiro-Wilk W"),
+    VARIANCES: ("Same variances", "Brown-Forsythe F"),
+    SPHERICITY: ("Sphericity", "Mauchly's W"),
+    WITHOUT_SPHERICITY: ("Without sphericity", "ANOVA, Greenhouse-Geisser"),
+}
+READ = (
+    "A small p of a check says that what a test assumes does not hold. Tests by ranks assume no "
+    "normal distribution; Greenhouse and Geisser's correction no sphericity; the mixed model is "
+    "fitted where a participant lacks a model, with all others' values too."
+)
+
+
+def checks(result: Found, names: dict[str, str]) -> Html:
+    """Folded away; names: of the models as the tables have them."""
+    parts = [paragraph(READ, "quiet"), _over_all(result)]
+    if any(comparison.pairs for comparison in result.compared):
+        parts.append(_pairs_checked(result, names))
+    return details("Assumption checks and tests that assume less (ours)", joined(parts))
+
+
+def _over_all(result: Found) -> Html:
+    made = [name for name in TITLES if any(name in each.checks for each in result.compared)]
+    ranks = "Friedman" if result.group.within else "Kruskal-Wallis"
+    mixed = any(comparison.mixed is not None for comparison in result.compared)
+    rows = []
+    for comparison in result.compared:
+        checked = (comparison.checks.get(name) for name in made)
+        robust = None if comparison.omnibus is None else comparison.omnibus.robust
+        by_model = test(comparison.mixed) if comparison.mixed else "no gaps"
+        tests = ["" if each is None else test(each) for each in (*checked, robust)]
+        rows.append([comparison.metric.title, *tests, *([by_model] * mixed)])
+    titles = [two_lines(*TITLES[name]) for name in made]
+    more = [two_lines("Mixed model", "Wald")] * mixed
+    return table(["Metric", *titles, two_lines("By ranks", ranks), *more], rows)
+
+
+def _pairs_checked(result: Found, names: dict[str, str]) -> Html:
+    ranks = "Wilcoxon" if result.group.within else "Mann-Whitney"
+    rows = [
+        [
+            comparison.metric.title,
+            f"{names[pair.model]} − {names[pair.other]}",
+            *([_normal(comparison, pair)] * result.group.within),
+            test(pair.robust) if pair.robust else "",
+        ]
+        for comparison in result.compared
+        for pair in comparison.pairs
+    ]
+    normal = [two_lines("Normal differences", "Shapiro-Wilk W")] * result.group.within
+    return table(["Metric", "Models", *normal, two_lines("By ranks", ranks)], rows)
+
+
+def _normal(comparison: Compared, pair: Pair) -> str:
+    check = comparison.checks.get(f"{DIFFERENCES}, {pair.model} − {pair.other}")
+    return "" if check is None else test(check)
+
+
+SYMBOLS = {
+    "partial eta squared": "partial η²",
+    "eta squared": "η²",
+    "d_z": "d_z",
+    "Hedges' g": "g",
+}
+LETTERS = {
+    "χ²": ("chi-square",),
+    "F": ("ANOVA", "Forsythe"),
+    "t": (" t",),
+    "W": (" W", "Wilcoxon"),
+    "U": (" U",),
+    "H": (" H",),
+}
+"""Letters of statistics, and how the names of their tests are told, the first that fits."""
+LEAST = 1e-15
+"""Smaller p are of rounding: of three values two of which are equal, Shapiro and Wilk's is 0."""
+
+
+def p_value(p: float | None) -> str:
+    """p = 0.012, or p = 5.3e-08 as the paper writes small ones."""
+    return NONE if p is None else f"p {'<' if p < LEAST else '='} {plain(p)}"
+
+
+def plain(p: float) -> str:
+    """Two digits that count, of `LEAST` at least."""
+    return f"{max(p, LEAST):.2g}"
+
+
+def statistic(outcome: Outcome) -> str:
+    """F(2, 28) = 32.3; empty where there is none."""
+    if outcome.statistic is None:
+        return ""
+    letter = next(
+        symbol for symbol, names in LETTERS.items() if any(name in outcome.test for name in names)
+    )
+    freedom = [f"{value:.4g}" for value in (outcome.df, outcome.df_2) if value is not None]
+    of = f"({', '.join(freedom)})" if freedom and letter != "W" else ""
+    return f"{letter}{of} = {decimal(outcome.statistic, 2)}"
+
+
+def test(outcome: Outcome) -> str:
+    """F(2, 28) = 32.3, p = 5.3e-08; or why there is none."""
+    if outcome.p is None:
+        return f"none: {outcome.why}" if outcome.why else NONE
+    text = f"{statistic(outcome)}, {p_value(outcome.p)}"
+    return f"{text} ({outcome.why})" if outcome.why else text
+
+
+def effect(effect: Effect | None) -> str:
+    """g = −0.55 [−1.10, 0.02]."""
+    if effect is None:
+        return ""
+    text = f"{SYMBOLS[effect.name]} = {decimal(effect.value, 2)}"
+    if effect.low is None or effect.high is None:
+        return text
+    return f"{text} [{decimal(effect.low, 2)}, {decimal(effect.high, 2)}]"
+
+
+def difference(value: float | None, metric: Metric) -> str:
+    return NONE if value is None else decimal(value, metric.decimals, sign=True)
+
+
+BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
+DIMENSIONS, RATINGS = "dimensions", "ratings"
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """The figures of one study and task by what they are of, each to be placed beside the table of
+    its numbers. anchor: prefix of the page's ids."""
+
+    plates: Mapping[str, ReportFigure]
+    anchor: str
+
+    def of(self, kind: str, above: str = "") -> Iterator[Html]:
+        """Nothing where there is no figure. above: the heading that stands above."""
+        if (plate := self.plates.get(kind)) is not None:
+            if plate.label != above:
+                yield heading(4, plate.label)
+            yield plate.html(self.anchor)

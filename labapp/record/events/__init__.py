@@ -1,0 +1,23 @@
+"""The vocabulary: everything that can happen in a session, and everything that can be asked of it.
+
+What only one task has is in that task's folder (`labapp.tasks.*.events` and `.commands`); the
+registry of kinds knows it all the same, those of other packages too.
+
+This package imports no other part of labapp: journals must stay readable whatever else changes.
+"""
+
+from labapp.record.events.event import GENESIS, Event, Source, UnstampedEvent, row_hash
+from labapp.record.events.registry import Payload, describe, is_durable, payload_of, registered
+
+__all__ = [
+    "GENESIS",
+    "Event",
+    "Payload",
+    "Source",
+    "UnstampedEvent",
+    "describe",
+    "is_durable",
+    "payload_of",
+    "registered",
+    "row_hash",
+]

@@ -1,0 +1,473 @@
+"""Kinds that belong to the session as a whole: its plan, parts, pauses, moderator, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+from typing import Any
+
+from labapp.record.events.moderation import Prompt
+from labapp.record.events.registry import MessagePayload, Payload, kind, migration
+from labapp.record.events.types import Index, Nanoseconds, Number, Whole
+
+
+@kind("session.planned", durable=True)
+class SessionPlanned(Payload):
+    """The first event: the study as realised for this participant, every setting spelled out.
+
+    Attributes
+    ----------
+    study, study_version : id and version of the study.
+    study_sha256 : hash over all files of the study.
+    participant, session : their labels.
+    seed : from which everything is drawn.
+    assignment : by variable of the study what this participant got.
+    presentation : how stages look: as_published or improved.
+    language : of the texts, such as en.
+    audio : whether sound is recorded: required, optional or off.
+    plan : the parts of the session in order, each with all its settings.
+    replicates : the published study that it repeats (paper, study, run); empty where it repeats
+        none.
+    declared : what the study says of its design, exclusion, missing data, analysis and hypotheses,
+        as in its file; empty where it says nothing of it.
+    pilot : whether it is a trial run, which is kept apart and never analysed with the others.
+    """
+
+    study: str
+    study_version: Whole
+    study_sha256: str
+    participant: str
+    session: str
+    seed: int
+    assignment: dict[str, Any]
+    presentation: str
+    language: str
+    audio: str
+    plan: tuple[dict[str, Any], ...]
+    replicates: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Any] = field(default_factory=dict)
+    pilot: bool = False
+
+
+@kind("participant.simulated")
+class ParticipantSimulated(Payload):
+    """A program takes part, not a person.
+
+    Attributes
+    ----------
+    strategy : how it solves questions, see labapp.session.simulation.names.
+    share : of its mixture; null where it was not drawn from one.
+    careless : whether it does not try.
+    traits : what makes this participant, see labapp.session.simulation.person.Person.
+    """
+
+    strategy: str
+    share: float | None
+    careless: bool
+    traits: dict[str, float]
+
+
+@kind("segment.started", durable=True)
+class SegmentStarted(Payload):
+    """A run of the program on this session begins.
+
+    Attributes
+    ----------
+    segment : its number, from 1.
+    utc : when it began, by the computer's clock.
+    boot_id : of the computer's start, so that a restart is seen.
+    app_version : the version of labapp.
+    study_sha256 : hash over all files of the study, as in session.planned.
+    gap_from_ns : session time of the last event of the run before; the time from there until
+        session.resumed is a gap. Null in the first run.
+    boot_ns : what the computer's own clock, which nobody can set and which counts sleep, too,
+        would have shown at session time 0. With the same boot_id it says how long a gap was. Null
+        where the session does not run at the speed of that clock, and in older journals.
+    gap_by : what says how long the gap was: `monotonic`, that clock; `wall`, the time of day, which
+        somebody may have set; empty without a gap, and in older journals.
+    """
+
+    segment: Number
+    utc: str
+    boot_id: str
+    app_version: str
+    study_sha256: str
+    gap_from_ns: Nanoseconds | None = None
+    boot_ns: Whole | None = None
+    gap_by: str = ""
+
+
+@kind("program.stalled", durable=True)
+class ProgramStalled(Payload):
+    """Something stood still for more than a second: the computer slept, its disk swapped, or a
+    process was stopped. Written as soon as it goes on.
+
+    Attributes
+    ----------
+    who : `program`, the windows stood still; `computer`, and so did the process that watches them;
+        `recorder`, only the process that records the sound, which no duration leaves out.
+    from_ns : session time at which it was last seen moving.
+    duration_ns : how long it stood still, on the session's clock.
+    asleep_ns : how long the computer slept besides, which the session's clock does not count.
+    left_out : whether durations leave duration_ns out, as the study says (stalls).
+    """
+
+    who: str
+    from_ns: Nanoseconds
+    duration_ns: Nanoseconds
+    asleep_ns: Nanoseconds = 0
+    left_out: bool = False
+
+
+@kind("clock.changed", durable=True)
+class ClockChanged(Payload):
+    """The computer's date and time were set, and not by as much as time had passed. Durations and
+    the order of events do not follow them; utc goes on as before within one start of the computer.
+
+    Attributes
+    ----------
+    by_s : by how many seconds the computer's clock is ahead of where it would have been; negative
+        where it was set back.
+    certain : whether another clock of the computer says so. False after a restart, when nothing
+        but the time of day tells how long the session was interrupted: by_s is then what is
+        missing at least.
+    """
+
+    by_s: float
+    certain: bool = True
+
+
+@kind("segment.ended", durable=True)
+class SegmentEnded(Payload):
+    """A run of the program on this session ends in an orderly way.
+
+    Attributes
+    ----------
+    reason : why it ends.
+    """
+
+    reason: str
+
+
+@kind("session.paused", durable=True)
+class SessionPaused(Payload):
+    """The session stands still until session.resumed; no duration counts this time.
+
+    Attributes
+    ----------
+    reason : why it stands still.
+    """
+
+    reason: str
+
+
+@kind("pause.explained", durable=True)
+class PauseExplained(Payload):
+    """The moderator says why the session is paused; the pause itself began before.
+
+    Attributes
+    ----------
+    reason : why it is paused, in place of the reason of session.paused.
+    """
+
+    reason: str
+
+
+@kind("session.resumed", durable=True)
+class SessionResumed(Payload):
+    """A pause, or the gap after a crash, ends.
+
+    Attributes
+    ----------
+    reason : what had stopped it.
+    """
+
+    reason: str
+
+
+@kind("session.completed", version=2, durable=True)
+class SessionCompleted(Payload):
+    """Every part of the plan was done. From version 2 on, no duration counts what follows."""
+
+
+@kind("session.ended", version=2, durable=True)
+class SessionEnded(Payload):
+    """The session was ended before its plan was done; session.reopened can undo it. From version 2
+    on, no duration counts what follows.
+
+    Attributes
+    ----------
+    reason : why it was ended.
+    withdrawal : empty, or keep or delete where the participant withdrew and said what is to become
+        of the data.
+    debriefed : the participant's window shows the debriefing.
+    """
+
+    reason: str
+    withdrawal: str = ""
+    debriefed: bool = False
+
+
+@migration("session.completed", 1)
+@migration("session.ended", 1)
+def _ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
+    # The fields are the same: the version tells that time went on after the end.
+    return payload
+
+
+@kind("inclusion.decided", durable=True)
+class InclusionDecided(Payload):
+    """Whether the session counts, by the study's rules; written as it ends.
+
+    Attributes
+    ----------
+    included : whether it counts.
+    failed : the rules that it does not meet (completed, practice_correct, min_solved), withdrawn,
+        and the names of the study's own rules of exclusion that it fails.
+    facts : what the first three of these were judged by, see labapp.study.inclusion.Achieved.
+    """
+
+    included: bool
+    failed: tuple[str, ...]
+    facts: dict[str, float]
+
+    def failing(self, rules: Iterable[str]) -> InclusionDecided:
+        """The same where the session fails rules of the study's own."""
+        failed = tuple(dict.fromkeys((*self.failed, *rules)))
+        return InclusionDecided(not failed, failed, self.facts)
+
+
+@kind("payment.computed", durable=True)
+class PaymentComputed(Payload):
+    """What the session earned, in a study that pays; written as it ends, however it ends, unless
+    the participant did not agree to take part.
+
+    Attributes
+    ----------
+    currency : in which the amounts are.
+    base : for taking part.
+    bonus : for answers, above the base.
+    total : base and bonus.
+    solved : questions of reconstruction stages that were solved.
+    correct : questions of single-dimension stages that were answered rightly.
+    photos : photos that were judged.
+    above_chance : photos that were answered rightly beyond what guessing gets right.
+    """
+
+    currency: str
+    base: float
+    bonus: float
+    total: float
+    solved: Index
+    correct: Index
+    photos: Index = 0
+    above_chance: float = 0.0
+
+
+@kind("part.started", durable=True)
+class PartStarted(Payload):
+    """A part of the plan (consent, tutorial, practice, stage, questionnaire, debrief) begins.
+
+    Attributes
+    ----------
+    index : its place in the plan, from 0.
+    """
+
+    index: Index
+
+
+@kind("part.restarted", durable=True)
+class PartRestarted(Payload):
+    """A stage that was interrupted begins again with its first question, as the study says
+    (when_interrupted).
+
+    Attributes
+    ----------
+    index : the stage's place in the plan, from 0.
+    attempt : of the questions from here on; those before keep theirs.
+    """
+
+    index: Index
+    attempt: Number
+
+
+@kind("part.ended", durable=True)
+class PartEnded(Payload):
+    """A part of the plan ends.
+
+    Attributes
+    ----------
+    index : its place in the plan, from 0.
+    outcome : completed, time_expired, skipped or declined.
+    """
+
+    index: Index
+    outcome: str
+
+
+@kind("part.skipped", durable=True)
+class PartSkipped(Payload):
+    """A part of the plan that had not begun is left out: the moderator skipped its stage or
+    continued at a later part, or it asks about a stage that was skipped.
+
+    Attributes
+    ----------
+    index : its place in the plan, from 0.
+    """
+
+    index: Index
+
+
+@kind("page.turned", durable=True)
+class PageTurned(Payload):
+    """A page of a text, tutorial or questionnaire is on the screen.
+
+    Attributes
+    ----------
+    page : which one, from 0.
+    """
+
+    page: Index
+
+
+@kind("note.added", durable=True)
+class NoteAdded(Payload):
+    """A moderator's note.
+
+    Attributes
+    ----------
+    text : what was written.
+    typing_began_ns : session time of its first key.
+    """
+
+    text: str
+    typing_began_ns: Whole
+
+
+@kind("flag.added", durable=True)
+class FlagAdded(Payload):
+    """A moderator's flag, at the time of the key press.
+
+    Attributes
+    ----------
+    number : of its key.
+    meaning : what the study says that the number stands for.
+    """
+
+    number: Whole
+    meaning: str
+
+
+@kind("deviation.noted", durable=True)
+class DeviationNoted(Payload):
+    """Something went otherwise than the study says, as the moderator wrote it down.
+
+    Attributes
+    ----------
+    text : what was written.
+    typing_began_ns : session time of its first key.
+    """
+
+    text: str
+    typing_began_ns: Whole
+
+
+@kind("prompt.given", durable=True)
+class PromptGiven(Prompt):
+    """The moderator recorded having prompted the participant."""
+
+    text: str
+
+
+@kind("alarm.raised", durable=True)
+class AlarmRaised(MessagePayload):
+    """Something needs the moderator.
+
+    Attributes
+    ----------
+    code : what it is, by a name that stays the same in all versions.
+    detail : what it is, in words for people.
+    """
+
+    code: str
+    detail: str
+    message: dict[str, Any] = field(default_factory=dict)
+
+
+@kind("alarm.cleared", durable=True)
+class AlarmCleared(Payload):
+    """The condition of an earlier alarm is over.
+
+    Attributes
+    ----------
+    code : of the alarm.
+    """
+
+    code: str
+
+
+@kind("screen.changed", durable=True)
+class ScreenChanged(Payload):
+    """A screen was removed or added.
+
+    Attributes
+    ----------
+    change : removed or added.
+    screen : its name.
+    screens_left : how many there are now.
+    """
+
+    change: str
+    screen: str
+    screens_left: Index
+
+
+@kind("window.focus")
+class WindowFocus(Payload):
+    """The participant's window lost or gained the keyboard focus.
+
+    Attributes
+    ----------
+    focused : whether it has the focus from here on.
+    """
+
+    focused: bool
+
+
+@kind("decoder.warmed", durable=True)
+class DecoderWarmed(Payload):
+    """A decoder is ready, with its measured time per picture.
+
+    Attributes
+    ----------
+    model : its id.
+    device : on which it decodes, such as cpu.
+    threads : with how many it decodes.
+    n : pictures that were decoded for the measurement.
+    median_ms, p99_ms : median and 99th percentile of the times of one picture, in milliseconds.
+    card_sha256 : hash of the model card, which holds the hashes of the weights; empty where there
+        is no card.
+    backend, backend_version : what computes the decoder, with its version; empty in older journals.
+    """
+
+    model: str
+    device: str
+    threads: Whole
+    n: Whole
+    median_ms: float
+    p99_ms: float
+    card_sha256: str = ""
+    backend: str = ""
+    backend_version: str = ""
+
+
+@kind("environment.recorded", durable=True)
+class EnvironmentRecorded(Payload):
+    """Where this run takes place.
+
+    Attributes
+    ----------
+    environment : versions, machine, screens and their pixel ratio, devices.
+    """
+
+    environment: dict[str, Any]

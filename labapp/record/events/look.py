@@ -1,0 +1,164 @@
+"""What the participant's window shows besides what the tasks decide about: which page of a screen's
+own, how far something is scrolled, what is shown larger, and how large the window is.
+
+So a mirror, and whoever looks at a session later, see the same as the participant did. What they do
+not see: the caret and what is being typed before it is kept, the ring round what has the keyboard,
+the pointer (see `labapp.record.events.pointer`) and what is lit under it, hints at the pointer, how
+far a text field is scrolled, what is tried out on a page that introduces a task, what is ticked of
+a consent before it is given, and the card that asks whether to leave, of which the console tells in
+words of its own. Signatures and typed names are in no event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from labapp.record.events.lifecycle import PageTurned, PartStarted
+from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Index, Whole
+
+
+@kind("window.shown")
+class WindowShown(Payload):
+    """The participant's window came up, or has another size or screen.
+
+    Attributes
+    ----------
+    width, height : of what is inside its frame, in logical pixels.
+    ratio : device pixels to a logical one.
+    screen : the screen's name.
+    screen_width, screen_height : of all of the screen, in logical pixels.
+    layout : how screens are laid out in it, so that a replay shows what was seen: 1 in sessions
+        recorded before pages grew with their window; from 2 on they do, stand a little above the
+        middle, and sliders show that they have no answer yet.
+    grown : by how much everything in it is larger than the system has it; it is part of the ratio.
+        Pictures whose size matters are not.
+    """
+
+    width: Whole
+    height: Whole
+    ratio: float
+    screen: str
+    screen_width: Whole
+    screen_height: Whole
+    layout: Whole = 1
+    grown: float = 1.0
+
+
+@kind("screen.page")
+class ScreenPage(Payload):
+    """A page that no task decides about is on the screen, such as one of the pages before the
+    exercises of a warm-up, or a worked example in a description.
+
+    Attributes
+    ----------
+    page : which one, from 0.
+    reminded : whether what is missing is marked, since the participant wanted to go on without it.
+    """
+
+    page: Index
+    reminded: bool
+
+
+@kind("screen.scrolled", frequent=True)
+class ScreenScrolled(Payload):
+    """What can be scrolled came to rest.
+
+    Attributes
+    ----------
+    area : which one, from 0 in the order of the screen; behind them all of the screen, downwards
+        and then sideways, where its window is too small for it.
+    at : logical pixels that are above the edge, or left of it.
+    """
+
+    area: Whole
+    at: Whole
+
+
+@kind("screen.enlarged", frequent=True)
+class ScreenEnlarged(Payload):
+    """A picture, or a part of it, is shown larger.
+
+    Attributes
+    ----------
+    picture : which one, from 0 in the order of the screen, -1 for none any more, -2 for the one
+        that lies in the place for it.
+    x, y : what is in the middle, as shares of the picture's width and height.
+    scale : logical pixels to one of the picture; 0 where its place says how large it is.
+    """
+
+    picture: Whole
+    x: float
+    y: float
+    scale: float = 0.0
+
+
+SCALED = 2
+"""The first layout whose pages grow with their window."""
+LAYOUT = SCALED
+"""How screens are laid out today."""
+NOTHING = ScreenEnlarged(-1, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is seen besides the state of the part that runs.
+
+    Attributes
+    ----------
+    window
+        None before the window came up.
+    page, reminded, enlarged
+        See the events.
+    scrolled
+        Logical pixels of each area, in the order of the screen; those at its end that are not
+        scrolled are left out.
+    """
+
+    window: WindowShown | None = None
+    page: int = 0
+    reminded: bool = False
+    scrolled: tuple[int, ...] = ()
+    enlarged: ScreenEnlarged = NOTHING
+
+    def __post_init__(self) -> None:
+        areas = self.scrolled
+        while areas and not areas[-1]:
+            areas = areas[:-1]
+        object.__setattr__(self, "scrolled", areas)
+
+    def after(self, payload: Payload) -> Look:
+        """What is seen after an event of the session: a new page or trial begins at its top."""
+        match payload:
+            case WindowShown():
+                return replace(self, window=payload)
+            case ScreenPage():
+                return replace(self, page=payload.page, reminded=payload.reminded)
+            case ScreenScrolled():
+                areas = [self.at(area) for area in range(max(len(self.scrolled), payload.area + 1))]
+                areas[payload.area] = payload.at
+                return replace(self, scrolled=tuple(areas))
+            case ScreenEnlarged():
+                return replace(self, enlarged=payload)
+            case PartStarted():
+                return Look(self.window)
+            case PageTurned():
+                return Look(self.window, self.page)
+        return Look(self.window, self.page) if payload.begins else self
+
+    def toward(self, other: Look) -> Payload | None:
+        """The event that comes first on the way to another look; None where nothing differs."""
+        if other.window is not None and other.window != self.window:
+            return other.window
+        if (other.page, other.reminded) != (self.page, self.reminded):
+            return ScreenPage(other.page, other.reminded)
+        if other.enlarged != self.enlarged:
+            return other.enlarged
+        for area in range(max(len(self.scrolled), len(other.scrolled))):
+            if other.at(area) != self.at(area):
+                return ScreenScrolled(area, other.at(area))
+        return None
+
+    def at(self, area: int) -> int:
+        """How far an area is scrolled."""
+        return self.scrolled[area] if area < len(self.scrolled) else 0

@@ -1,0 +1,330 @@
+"""The registry of event kinds: name, version, durability, and how to read an older version."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Self,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_type_hints,
+)
+
+import msgspec
+
+from labapp.base import discovery
+from labapp.record.events.event import Event, payload_text
+from labapp.record.events.types import hints, loose, problem, tuples, type_text
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Migration = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Payload:
+    """Base of the event payloads. A concrete payload is a class with annotated fields, of which
+    `@kind` makes a frozen `msgspec.Struct`; `labapp.record.events.types` has names for bounded
+    fields.
+
+    Attributes
+    ----------
+    frequent, of_trial, begins : see `kind`.
+    unchecked : of a trial, with nothing in it that `misfit` looks up.
+    written : names of the fields with what a person wrote; no de-identified copy keeps it.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[int]
+    durable: ClassVar[bool]
+    frequent: ClassVar[bool]
+    of_trial: ClassVar[bool]
+    begins: ClassVar[frozenset[str]]
+    unchecked: ClassVar[bool]
+    written: ClassVar[tuple[str, ...]] = ()
+
+    if TYPE_CHECKING:
+        __struct_fields__: ClassVar[tuple[str, ...]]
+
+        def __replace__(self, /, **changes: Any) -> Self:
+            """The same with other values in some of its fields."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The payload as plain JSON values (tuples become lists when written)."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+    def moved_dial(self) -> tuple[int, float] | None:
+        """Which dial the participant moved with it, from 0, and where it stands now; None where it
+        is no movement of a dial. A dial is whatever a task has several of to be set, such as
+        switches. So replays, coding and streams know movements of any task."""
+        return None
+
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        """Why there can be no such event in a part of the plan, such as a dial that it lacks; empty
+        where there can. part: its row in the plan."""
+        return ""
+
+
+class MessagePayload(Payload):
+    """A payload with a text for people.
+
+    Attributes
+    ----------
+    message : code and values of that text (see `labapp.base.messages`), where it is one of the
+        program's
+        own sentences with values in it; left out for any other text.
+    """
+
+    message: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As of any payload; without a message where the text has none."""
+        fields = super().as_dict()
+        if not self.message:
+            del fields["message"]
+        return fields
+
+
+B = TypeVar("B", bound=type[Payload])
+_KINDS: dict[str, type[Payload]] = {}
+_MIGRATIONS: dict[tuple[str, int], Migration] = {}
+
+
+@dataclass_transform(frozen_default=True)
+def kind(
+    name: str,
+    *,
+    version: int = 1,
+    durable: bool = False,
+    frequent: bool = False,
+    of_trial: bool = False,
+    begins: tuple[str, ...] = (),
+) -> Callable[[B], B]:
+    """Class decorator: register a payload under its kind.
+
+    Parameters
+    ----------
+    durable : the writer commits at once and screens wait for it; otherwise the event is committed
+        with the next batch, at most 250 ms later.
+    frequent : journals are full of it. It says how a trial was gone through and nothing of the
+        session around it.
+    of_trial : it is of a trial that was drawn before.
+    begins : a trial is drawn with it, in parts of these kinds.
+    """
+
+    def register(cls: B) -> B:
+        if name in _KINDS:
+            raise ValueError(f"event kind {name!r} is defined twice")
+        payload = _KINDS[name] = _struct(
+            cls,
+            kind=name,
+            version=version,
+            durable=durable,
+            frequent=frequent,
+            of_trial=of_trial,
+            begins=frozenset(begins),
+            unchecked=of_trial and not begins and cls.misfit is Payload.misfit,
+        )
+        return cast(B, payload)
+
+    return register
+
+
+def _struct(cls: type[Payload], **attributes: Any) -> type[Payload]:
+    """The class with its fields as a struct. They are those that a dataclass has: annotations of
+    bases that are neither a kind nor a dataclass only say what kinds have in common."""
+    derived = issubclass(cls, msgspec.Struct)  # from another kind: it has its fields already
+    fields = {} if derived else {field[0]: field for field in _fields(cls)}
+    struct = msgspec.defstruct(
+        cls.__name__,
+        fields.values(),
+        # The struct's methods come before those that a dataclass among the bases has.
+        bases=(cls,) if derived else (msgspec.Struct, cls),
+        namespace={
+            "__qualname__": cls.__qualname__,
+            "__doc__": cls.__doc__,
+            "__dataclass_fields__": _DataclassFields(),
+            **attributes,
+        },
+        module=cls.__module__,
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+    return cast(type[Payload], struct)
+
+
+class _DataclassFields:
+    """Lets the functions of `dataclasses` take payloads: packages of earlier versions may call
+    them."""
+
+    def __get__(self, payload: object, cls: type[Payload]) -> dict[str, dataclasses.Field[Any]]:
+        made = dataclasses.make_dataclass(cls.__name__, hints(cls).items())
+        return cast("type[DataclassInstance]", made).__dataclass_fields__
+
+
+def _fields(cls: type) -> Iterator[tuple[str, Any, Any]]:
+    """Name, type and default of each field, those of dataclasses among the bases first."""
+    for base in reversed(cls.__mro__):
+        own = base.__dict__.get("__dataclass_fields__", {})
+        if own or base is cls:
+            types = get_type_hints(base, include_extras=True) if own else {}
+            for name, hint in inspect.get_annotations(base).items():
+                default = own.get(name) or base.__dict__.get(name, msgspec.NODEFAULT)
+                yield name, types.get(name, hint), _default(default)
+
+
+def _default(default: Any) -> Any:
+    """A default as msgspec takes it, also where `dataclasses.field` says it."""
+    if not isinstance(default, dataclasses.Field):
+        return default
+    if default.default_factory is not dataclasses.MISSING:
+        return msgspec.field(default_factory=default.default_factory)
+    return msgspec.NODEFAULT if default.default is dataclasses.MISSING else default.default
+
+
+def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
+    """Register how a payload of `from_version` becomes one of the next version."""
+
+    def register(function: Migration) -> Migration:
+        _MIGRATIONS[(name, from_version)] = function
+        return function
+
+    return register
+
+
+@cache
+def _load_all() -> None:
+    # The kinds register on import; readers that start from a journal need all of them.
+    from labapp.record.events import (  # noqa: F401
+        keyboard,
+        lifecycle,
+        look,
+        lsl,
+        moderation,
+        pointer,
+        questionnaires,
+        speech,
+        stimuli,
+        trials,
+        undoing,
+        voice,
+    )
+
+    discovery.load_events()
+
+
+def registered() -> dict[str, type[Payload]]:
+    """Every kind by its name, those of other packages too."""
+    _load_all()
+    discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
+    return dict(sorted(_KINDS.items()))
+
+
+def known(name: str) -> type[Payload] | None:
+    """A kind by its name; None where neither labapp nor an installed package has it."""
+    _load_all()
+    if name not in _KINDS:
+        discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
+    return _KINDS.get(name)
+
+
+@cache
+def frequent_kinds() -> frozenset[str]:
+    """The kinds that journals are full of."""
+    return frozenset(name for name, cls in registered().items() if cls.frequent)
+
+
+@cache
+def kinds_of(base: type[Payload]) -> tuple[str, ...]:
+    """The kinds whose payloads derive from a base that says what they have in common."""
+    return tuple(name for name, cls in registered().items() if issubclass(cls, base))
+
+
+def moving_kinds() -> tuple[str, ...]:
+    """The kinds that say of a dial that the participant moved it, see `Payload.moved_dial`."""
+    moves = Payload.moved_dial
+    return tuple(name for name, cls in registered().items() if cls.moved_dial is not moves)
+
+
+def is_durable(name: str) -> bool:
+    """Whether the kind is committed at once."""
+    return _KINDS[name].durable
+
+
+def payload_of(event: Event) -> Payload:
+    """The payload of a stored event, migrated to the current version of its kind.
+
+    Raises ValueError for an unknown kind, a version newer than this program, or wrong fields.
+    """
+    try:
+        return _payload_of(event)
+    except RecursionError as error:
+        raise ValueError(f"event {event.seq} ({event.kind}): nested too deeply") from error
+
+
+def _payload_of(event: Event) -> Payload:
+    cls = _KINDS.get(event.kind) or known(event.kind)
+    if cls is None:
+        raise ValueError(f"event {event.seq}: unknown kind {event.kind!r}")
+    if event.v > cls.version:
+        raise ValueError(
+            f"event {event.seq}: {event.kind} version {event.v} is newer than this program's "
+            f"{cls.version}"
+        )
+    stored: Mapping[str, Any] = event.payload
+    if event.v < cls.version:
+        stored = _migrated(event, cls.version)
+    if names := loose(cls):
+        stored = {**stored, **{name: tuples(stored[name]) for name in names if name in stored}}
+    try:
+        return msgspec.convert(stored, cls)
+    except msgspec.ValidationError as error:
+        mistake = error
+    try:  # an event of this session can hold numbers of numpy, which become numbers as it is stored
+        return msgspec.convert(json.loads(payload_text(stored)), cls)
+    except (msgspec.ValidationError, ValueError, TypeError):
+        why = problem(cls, stored) or mistake
+    raise ValueError(f"event {event.seq} ({event.kind}): {why}") from mistake
+
+
+def _migrated(event: Event, version: int) -> Mapping[str, Any]:
+    payload = dict(event.payload)
+    try:
+        for before in range(event.v, version):
+            payload = _MIGRATIONS[(event.kind, before)](dict(payload))
+    except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise ValueError(
+            f"event {event.seq} ({event.kind}): its fields are not those of version {event.v}"
+        ) from error
+    return payload
+
+
+def describe() -> list[dict[str, Any]]:
+    """The vocabulary as rows for the codebook: kind, version, durable, meaning; and of each field
+    its type (fields) and its meaning (field_meanings)."""
+    from labapp.base import descriptions
+
+    rows = []
+    for name, cls in registered().items():
+        meanings = descriptions.attributes(cls)
+        rows.append(
+            {
+                "kind": name,
+                "version": cls.version,
+                "durable": cls.durable,
+                "meaning": " ".join(descriptions.summary(cls).split()),
+                "fields": {field: type_text(hint) for field, hint in hints(cls).items()},
+                "field_meanings": {
+                    field: meanings.get(field, "") for field in cls.__struct_fields__
+                },
+            }
+        )
+    return rows

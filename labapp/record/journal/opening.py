@@ -1,0 +1,233 @@
+"""Opening what was recorded: a session folder, a bundle, or a bundle in a zip archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labapp.base.errors import RecordError
+from labapp.base.naming import natural
+from labapp.base.reading import archives, files
+from labapp.base.reading.values import json_value
+from labapp.record.journal import layout
+from labapp.record.journal.decisions import Decision, Move
+from labapp.record.journal.lock import held
+from labapp.record.journal.outline import brief_kinds
+from labapp.record.journal.read import read_rows
+from labapp.record.journal.record import Record
+from labapp.record.journal.sessions import sessions_in
+from labapp.record.journal.tree import FolderTree, Tree, ZipTree
+from labapp.record.journal.withdrawn import Withdrawal, withdrawals
+
+LARGEST_JOURNAL = 256 * files.MIB
+"""Bytes of a journal in a bundle, packed; that of an hour has one or two MiB."""
+
+
+def open_record(path: Path) -> Record:
+    """The one session at `path`: a session folder, or a bundle that holds exactly one.
+
+    Raises RecordError; for a bundle of several sessions use `open_records`.
+    """
+    records = open_records(path)
+    if len(records) != 1:
+        names = ", ".join(str(record.name) for record in records)
+        raise RecordError(
+            f"{path} holds {len(records)} sessions ({names}), not one.",
+            todo="Use a command that takes bundles of several sessions.",
+        )
+    return records[0]
+
+
+def open_records(path: Path) -> list[Record]:
+    """Every session at `path`, in the order of their names. Raises RecordError."""
+    return list(iter_records(path))
+
+
+def iter_records(path: Path) -> Iterator[Record]:
+    """As `open_records`, with one session in memory at a time."""
+    return (place.open() for place in session_places(path))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    """Where one session lies. prefix: its folder in the bundle at `path`; empty where `path` is a
+    session folder."""
+
+    path: Path
+    prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        """For messages: of the session folder or of the bundle."""
+        return self.path.name
+
+    def open(self) -> Record:
+        """The session. Raises RecordError when it cannot be read."""
+        if not self.prefix:
+            return _open_folder(self.path)
+        tree = bundle_tree(self.path)
+        if tree is None:
+            raise RecordError(
+                f"{self.path} is no bundle (any more).", todo="Check that it is still there."
+            )
+        return bundled_record(tree.below(self.prefix), f"{self.path}: {self.prefix}")
+
+
+def session_places(path: Path) -> list[SessionPlace]:
+    """Where the sessions at `path` lie, in the order of their names; nothing of them is read yet.
+
+    Raises RecordError for a bundle without a session.
+    """
+    tree = bundle_tree(path)
+    if tree is None:
+        return [SessionPlace(path)]
+    prefixes = session_prefixes(tree)
+    if not prefixes:
+        raise RecordError(
+            f"The bundle {path} holds no session.", todo="Export it again, or take another copy."
+        )
+    return [SessionPlace(path, prefix) for prefix in prefixes]
+
+
+def brief_record(path: Path) -> Record:
+    """A session folder with the rows of its outline alone: whose it is, and how it ended."""
+    return _open_folder(path, brief_kinds())
+
+
+def _open_folder(path: Path, kinds: Sequence[str] | None = None) -> Record:
+    name = layout.FolderName.parse(path.resolve().name) or layout.FolderName.parse(path.name)
+    if name is None or not files.is_folder(path):
+        what = "is neither a session folder nor a bundle"
+        what = what if files.exists(path) else "does not exist"
+        raise RecordError(
+            f"{path} {what}.",
+            todo="Give a session folder (sub-…_ses-…_…), or a bundle made by `labapp export`.",
+        )
+    running = held(path)
+    rows = read_rows(path, kinds)
+    return Record("session", str(path), name, FolderTree(path), rows, running)
+
+
+def is_session(path: Path) -> bool:
+    """Whether `path` looks like a session folder."""
+    return (
+        files.is_file(path / layout.JOURNAL)
+        and layout.FolderName.parse(path.resolve().name) is not None
+    )
+
+
+def _was_session(path: Path) -> bool:
+    """Whether a folder is called like a session: one without a journal is told when it is opened,
+    and not passed over. One that holds the annotations of a session is known by what is in it, for
+    a study may be called `annotations`, too."""
+    if not files.is_folder(path) or layout.FolderName.parse(path.name) is None:
+        return False
+    return path.parent.name != layout.ANNOTATIONS or not all(
+        child.name in layout.ANNOTATION_FILES or child.name.startswith(".")
+        for child in path.iterdir()
+    )
+
+
+def places(path: Path) -> list[Path]:
+    """The sessions and bundles at a path: itself, or those in a folder of sessions (a study under
+    the data root, the data root itself), or of bundles; itself where there is nothing else to try.
+    """
+    if not files.is_folder(path) or is_session(path) or bundle_tree(path) is not None:
+        return [path]
+    inside = [
+        folder
+        for pattern in ("*", "*/*")
+        for folder in sorted(path.glob(pattern), key=natural)
+        if is_session(folder) or _was_session(folder)
+    ]
+    return inside or [child for child in sorted(path.iterdir()) if _is_bundle(child)] or [path]
+
+
+def _is_bundle(path: Path) -> bool:
+    return (files.is_folder(path) or path.suffix == ".zip") and bundle_tree(path) is not None
+
+
+def bundle_tree(path: Path) -> Tree | None:
+    """The root of the bundle at `path`, or None when there is no bundle."""
+    if files.is_folder(path):
+        return FolderTree(path) if files.is_folder(path / layout.SOURCEDATA) else None
+    if not files.is_file(path):
+        return None
+    try:
+        with archives.archive(path) as archive:
+            archives.refuse_entries(archive)
+            names = archive.namelist()
+    except (OSError, ValueError) as error:
+        raise RecordError(
+            f"{path} is not a bundle: it is not a whole zip archive as labapp makes it ({error}).",
+            safe="Nothing of it was unpacked.",
+            todo="Give the folder of a session, a study or a bundle, or a bundle's .zip file.",
+        ) from error
+    roots = {name.split(layout.SOURCEDATA)[0] for name in names if f"{layout.SOURCEDATA}/" in name}
+    return ZipTree(path, min(roots, key=len)) if roots else None
+
+
+def session_prefixes(tree: Tree) -> list[str]:
+    """Folders of the sessions in a bundle, for example `sourcedata/labapp/sub-P01/ses-1`."""
+    return tree.folders(f"{layout.SOURCEDATA}/sub-*/*")
+
+
+def bundled_record(tree: Tree, source: str) -> Record:
+    """One session of a bundle; tree: its folder under sourcedata. Raises RecordError."""
+    facts = session_facts(tree, source)
+    name = layout.FolderName.parse(str(facts["folder"]))
+    if name is None:
+        raise _not_ours(source, "names no session folder")
+    from labapp.record.journal.arrow import rows_of
+
+    content = tree.read(layout.JOURNAL_PARQUET, LARGEST_JOURNAL)
+    rows = rows_of(content, f"{source}/{layout.JOURNAL_PARQUET}")
+    left = str(facts.get("withdrawn", ""))
+    return Record(
+        "bundle",
+        source,
+        name,
+        tree,
+        rows,
+        bundled_withdrawal=left,
+        bundled_decision=Decision.of(facts.get("decision")),
+        bundled_move=Move.of(facts.get("move")),
+        deidentified=bool(facts.get("deidentified")),
+        dates_moved=facts.get("dates") == layout.DATES_MOVED,
+    )
+
+
+def session_facts(tree: Tree, source: str) -> dict[str, object]:
+    """session.json of a bundled session. Raises RecordError when it is not one of ours."""
+    try:
+        facts = json_value(tree.read(layout.SESSION))
+        version = facts["bundle_version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise _not_ours(source, f"is damaged ({error})") from error
+    if version != layout.BUNDLE_VERSION or "folder" not in facts:
+        raise _not_ours(
+            source, f"has version {version}; this program reads {layout.BUNDLE_VERSION}"
+        )
+    return dict(facts)
+
+
+def _not_ours(source: str, why: str) -> RecordError:
+    return RecordError(
+        f"{layout.SESSION} of {source} {why}.",
+        safe="It was only read; nothing was changed.",
+        todo="Update labapp, or export the session again.",
+    )
+
+
+def withdrawn_beside(sessions: Iterable[Path]) -> dict[Path, list[Withdrawal]]:
+    """By folder of a study who withdrew from it, of each of which everything else that it holds was
+    given. sessions: the folders that were."""
+    given = {path.resolve() for path in sessions}
+    result: dict[Path, list[Withdrawal]] = {}
+    for folder in {path.parent for path in given}:
+        withdrew = withdrawals(folder)
+        whole = (path for path in sessions_in(folder) if is_session(path))
+        if all(path in given or path.name in withdrew for path in whole):
+            result[folder] = list(withdrew.values())
+    return result

@@ -1,0 +1,660 @@
+"""The files that one session gives to a bundle: those that are made of its journal, and its own.
+
+The cards of a session's models are those of this installation, only if they are the session's. The
+pictures kept with a session are checked to be those that were shown, each named by its hash, and
+the manifests beside its study those it was planned with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Protocol
+
+from labapp.analysis.deviations import clock_words, stalled_words
+from labapp.analysis.notes import Trail
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.session_totals import breaks_of
+from labapp.base.clock import NS
+from labapp.base.errors import ModelError, RecordError
+from labapp.coding.annotations.bundling import bundled_annotations
+from labapp.coding.annotations.video_files import (
+    LIST,
+    VIDEOS,
+    PlacedVideo,
+    bundled_list,
+    video_tree,
+)
+from labapp.models.explanations import card as classifier_card
+from labapp.models.representations import card, package
+from labapp.models.training.files import read_bytes
+from labapp.record.audio.alignment import fit_segment
+from labapp.record.events import Event, Payload
+from labapp.record.events.durations import Pauses
+from labapp.record.events.event import payload_text
+from labapp.record.events.lifecycle import (
+    ClockChanged,
+    DecoderWarmed,
+    DeviationNoted,
+    NoteAdded,
+    PartEnded,
+    PartStarted,
+    PauseExplained,
+    ProgramStalled,
+    SegmentEnded,
+    SegmentStarted,
+    SessionPaused,
+    SessionPlanned,
+    SessionResumed,
+)
+from labapp.record.events.lsl import LslClock
+from labapp.record.events.moderation import NoteCorrected
+from labapp.record.events.speech import SpeechSimulated
+from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted
+from labapp.record.journal.arrow import parquet_bytes
+from labapp.record.journal.layout import (
+    ANNOTATIONS,
+    AUDIO,
+    BUNDLE_VERSION,
+    CLOCK_FIT,
+    DATES_MOVED,
+    ENVIRONMENT,
+    JOURNAL_PARQUET,
+    MANIFEST,
+    SESSION,
+    SOURCEDATA,
+    STIMULI,
+    STUDY,
+)
+from labapp.record.journal.outline import AudioFile
+from labapp.record.journal.record import Record
+from labapp.record.journal.rows import payloads
+from labapp.session.bids.folder import BundleFolder, Table, hash_stream, json_text
+from labapp.session.bids.redaction import moved_name, redact, redact_environment
+from labapp.session.bids.tasks import (
+    COMMON,
+    SEQ,
+    WORKING,
+    OpenRow,
+    task_timeline,
+    tasks_of,
+    trial_columns,
+)
+from labapp.session.runner import days_of
+from labapp.study.instruments import Instrument
+from labapp.study.loading import decoded
+from labapp.study.plugins import registry
+from labapp.study.plugins.bids import SESSION_LABEL, Cells, Column, TaskRows, seconds
+
+
+class Target(Protocol):
+    """What takes the files of a bundle: the folder that it grows in, or a comparison with one."""
+
+    @property
+    def files(self) -> Collection[str]:
+        """The names of the files so far."""
+        ...
+
+    def add_text(self, name: str, text: str) -> None: ...
+
+    def add_stream(self, name: str, source: IO[bytes]) -> None: ...
+
+
+def deidentified(record: Record, instruments: Mapping[str, Instrument], private: Path) -> Record:
+    """The record with its journal reduced, its dates moved and its rows chained anew.
+
+    instruments: the session's, by id; private: where the lab keeps by how many days the dates of a
+    participant are moved. Raises BundleError, DataFolderError.
+    """
+    days = 0 if record.dates_moved else days_of(private, record.study, record.participant)
+    return replace(
+        record,
+        rows=redact(record.rows, instruments, days),
+        name=moved_name(record.name, days),
+        deidentified=True,
+        dates_moved=True,
+    )
+
+
+def has_sound(record: Record) -> bool:
+    """Whether a session has sound to give: a bundle may have left it out."""
+    there = record.kind == "session" or any(map(record.tree.has, _sounds(record)))
+    return bool(record.audio) and there
+
+
+def _sounds(record: Record) -> set[str]:
+    return {sound.file for sound in record.audio if sound.file.startswith(f"{AUDIO}/")}
+
+
+def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> None:
+    """The files that are made of a session's journal: its BIDS tables with the pictures that they
+    name, and where its sound lies in time; `audio`: whether the bundle has its sound.
+
+    version: of labapp, where the session does not say one.
+    """
+    events = list(record.payloads())
+    stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
+    versions = dict.fromkeys(segment.app_version for segment in record.segments)
+    about = {
+        "StimulusPresentation": {
+            "SoftwareName": "labapp",
+            "SoftwareVersion": ", ".join(versions) or version,
+        }
+    }
+    told = registry.instructing()
+    shown: list[str] = []
+    for part in registry.known_parts(record.planned.plan):
+        if part.measures:
+            break
+        if part.part in told:
+            shown += [f"{STUDY}/{name}" for name in part.documents()]
+    texts = (decoded(record.tree.read(name)) for name in shown if record.tree.has(name))
+    instructions = "\n\n".join(texts)
+    tasks = tasks_of(record)
+    records = SessionRecords.of(events, str(record.name))
+    recorded, factors = records.rows(), records.factors
+    for files in tasks:
+        described = {"TaskName": files.name, "TaskDescription": files.description}
+        if instructions:
+            described["Instructions"] = instructions
+        task = files.rows(files, record)
+        _add_pictures(bundle, record, task)
+        rows = [
+            row | task.question(row) for row in recorded[files.table] if row["stage"] in task.plan
+        ]
+        columns = trial_columns(files, (factors.declared,))
+        trials = Table(columns, [row | task.question(row) for row in rows])
+        _add_table(bundle, f"{stem}-{files.label}_beh", trials, described)
+        timeline = task_timeline(events, task, factors)
+        _add_table(bundle, f"{stem}-{files.label}_events", timeline, described | about)
+    words = "The course of the session around its tasks, with the moderator's events."
+    course = {"TaskName": SESSION_LABEL, "TaskDescription": words}
+    _add_table(bundle, f"{stem}-{SESSION_LABEL}_events", session_timeline(events), course | about)
+    if audio:
+        place = f"{SOURCEDATA}/{record.name.bids}"
+        bundle.add_text(f"{place}/{CLOCK_FIT}", json_text(clock_fits(record)))
+
+
+def _add_pictures(bundle: Target, record: Record, task: TaskRows) -> None:
+    """The pictures that a task's tables name, each once a bundle."""
+    for name, file in task.pictures().items():
+        if f"{STIMULI}/{name}" not in bundle.files:
+            with record.tree.open(file) as source:
+                bundle.add_stream(f"{STIMULI}/{name}", source)
+
+
+def _add_table(bundle: Target, name: str, table: Table, facts: Mapping[str, Any]) -> None:
+    bundle.add_text(f"{name}.tsv", table.text())
+    bundle.add_text(f"{name}.json", table.sidecar(**facts))
+
+
+def add_sourcedata(
+    bundle: BundleFolder, record: Record, *, audio: bool, videos: Sequence[PlacedVideo] = ()
+) -> None:
+    """The session itself: journal, study, environment, pictures, annotations; audio: with its
+    sound; videos: those that go with it."""
+    place = f"{SOURCEDATA}/{record.name.bids}"
+    redacted = record.redacted
+    # Only what the journal names (of the study its hash, which was compared before): nothing that
+    # somebody put into the session's folder can slip out.
+    named = kept_pictures(record) | (_sounds(record) if audio else set())
+    for name in record.tree.names():
+        if name.startswith(f"{STUDY}/") or name in named:
+            with record.tree.open(name) as source:
+                bundle.add_stream(f"{place}/{name}", source)
+    environment = record.environment
+    if redacted:
+        environment = [{"segment": e.get("segment"), **redact_environment(e)} for e in environment]
+    bundle.add_text(f"{place}/{ENVIRONMENT}", json_text(environment))
+    bundle.add_bytes(f"{place}/{JOURNAL_PARQUET}", parquet_bytes(record.rows))
+    annotations = bundled_annotations(record)
+    if videos:
+        annotations[LIST] = bundled_list(videos)
+    for name, content in annotations.items():
+        bundle.add_bytes(f"{place}/{ANNOTATIONS}/{name}", content)
+    files = [f"{VIDEOS}/{placed.video.file}" for placed in videos]
+    for placed, name in zip(videos, files, strict=True):
+        with video_tree(record).open(placed.video.file) as source:
+            bundle.add_stream(f"{place}/{ANNOTATIONS}/{name}", source)
+    facts = {
+        "bundle_version": BUNDLE_VERSION,
+        "folder": str(record.name),
+        "study": record.study,
+        "state": record.state,
+        **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
+        **({"decision": record.decision.to_json()} if record.decision else {}),
+        **({"move": record.move.to_json()} if record.move else {}),
+        "deidentified": redacted,
+        **({"dates": DATES_MOVED} if record.dates_moved else {}),
+        "sound": audio,
+        "chain": "made at export" if redacted else "of the recording",
+        "events": len(record.rows),
+        "head": record.rows[-1].hash,
+        **({"annotations": sorted([*annotations, *files])} if annotations else {}),
+        "model_cards": add_model_cards(bundle, record),
+    }
+    bundle.add_text(f"{place}/{SESSION}", json_text(facts))
+
+
+def clock_fits(record: Record) -> list[dict[str, Any]]:
+    """A fit for each sound file, for audio/clock.json.
+
+    offset_s: session time of frame 0; session time of a frame = offset_s + frame / fitted_rate.
+    residual_ms: median absolute distance of the time marks from the line.
+    """
+    kinds = (AudioStarted.kind, AudioBlock.kind, AudioGap.kind)
+    events = [row.event() for row in record.rows if row.kind in kinds]
+    return [_fit(sound, events) for sound in record.audio]
+
+
+def _fit(sound: AudioFile, events: Sequence[Event]) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "file": sound.file,
+        "segment": sound.segment,
+        "frames": sound.frames,
+        "lost_frames": sound.lost_frames,
+        "nominal_rate": sound.nominal_rate,
+    }
+    try:
+        fit = fit_segment(events, sound.file)
+    except RecordError as error:
+        return entry | {"fitted_rate": None, "reason": error.what}
+    return entry | {
+        "fitted_rate": round(fit.rate, 6),
+        "offset_s": round(fit.offset_ns / 1e9, 9),
+        "residual_ms": round(fit.residual_ms, 6),
+        "anchors": fit.n_anchors,
+        "used_nominal": fit.used_nominal,
+        "reason": fit.reason,
+    }
+
+
+ABSENT = "not installed here at export"
+OTHER = "the model installed at export is another version"
+
+
+def add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
+    """Add the cards of the plan's models; what is said of each, by its id.
+
+    A session knows the hashes of its decoders' cards; where it has none, equal dials must do. Of
+    explained classifiers it knows the hash of the weights.
+    """
+    hashes = stated_hashes(record)
+    states = {
+        model: (card.CARD, *_decoder_now(model, dimensions, hashes.get(model)))
+        for model, dimensions in decoders_of(record).items()
+    }
+    for model, weights in classifiers_of(record).items():
+        states[model] = (classifier_card.CARD, *_classifier_now(model, weights))
+    for model, (file, _, content) in states.items():
+        name = f"{SOURCEDATA}/models/{model}/{file}"
+        if content is not None and name not in bundle.files:
+            bundle.add_bytes(name, content)
+    return {model: state for model, (_, state, _) in states.items()}
+
+
+def _decoder_now(
+    model: str, dimensions: list[dict[str, Any]], stated: str | None
+) -> tuple[str, bytes | None]:
+    """What is said of a decoder's card, and its content if it is the session's; stated: its
+    hash."""
+    state = ABSENT
+    try:
+        for folder in package.places(model):
+            content = read_bytes(folder / card.CARD)
+            if _dials(folder, content) != dimensions:
+                state = "the model installed at export has other dials"
+            elif stated and sha256(content).hexdigest() != stated:
+                state = OTHER
+            else:
+                return "included", content
+    except ModelError:
+        pass
+    return state, None
+
+
+@lru_cache(maxsize=64)
+def _dials(folder: Path, content: bytes) -> list[dict[str, Any]]:
+    """Of the card in a folder, read once while its content is this: sessions of a study have the
+    same models. Raises ModelError."""
+    return card.read(folder).space.to_json()
+
+
+def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
+    """The same of a classifier; stated: the hash of its weights."""
+    state = ABSENT
+    try:
+        for folder in package.places(model, card=classifier_card.CARD):
+            state = OTHER
+            if classifier_card.read(folder).weights_sha256 == stated:
+                return "included", read_bytes(folder / classifier_card.CARD)
+    except ModelError:
+        pass
+    return state, None
+
+
+def stated_hashes(record: Record) -> dict[str, str]:
+    """The hash of each decoder's card, as the session noted it; empty where there was no card."""
+    rows = [row for row in record.rows if row.kind == DecoderWarmed.kind]
+    return {
+        payload.model: payload.card_sha256
+        for _, payload in payloads(rows)
+        if isinstance(payload, DecoderWarmed)
+    }
+
+
+def decoders_of(record: Record) -> dict[str, list[dict[str, Any]]]:
+    """The dimensions of each decoder of the plan."""
+    parts = registry.known_parts(record.planned.plan)
+    return {model: list(dials) for part in parts for model, dials in part.dials()}
+
+
+def classifiers_of(record: Record) -> dict[str, str | None]:
+    """The hash of the weights of each classifier that the plan explains."""
+    parts = registry.known_parts(record.planned.plan)
+    return {model: sha256 for part in parts for model, sha256 in part.classifiers()}
+
+
+_MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
+
+
+def kept_pictures(record: Record) -> set[str]:
+    """The files of the pictures that the journal says were kept, in the session's folder."""
+    files: set[str] = set()
+    for _, payload in payloads([row for row in record.rows if row.kind == StimuliStored.kind]):
+        assert isinstance(payload, StimuliStored)
+        files |= {f"{STIMULI}/{name}" for name in payload.files.values()}
+    return files
+
+
+def check_stimuli(record: Record) -> tuple[int, list[str]]:
+    """How many pictures were checked, and what is wrong, by the file's name in the folder.
+
+    A file has to be there for every picture that the journal says was kept, and to have the
+    SHA-256 it is named by; a file that the journal does not name does not belong there. Hidden
+    files in a session's folder are told of by `facts_check.check_folder`.
+    """
+    stored = kept_pictures(record)
+    there = {
+        name
+        for name in record.tree.names()
+        if name.startswith(f"{STIMULI}/")
+        and (record.kind == "bundle" or not PurePosixPath(name).name.startswith("."))
+    }
+    problems = [f"{name}: missing" for name in sorted(stored - there)]
+    problems += [f"{name}: the journal does not name it" for name in sorted(there - stored)]
+    for name in sorted(stored & there):
+        with record.tree.open(name) as stream:
+            right = hash_stream(stream).sha256 == PurePosixPath(name).stem
+        if not right:
+            problems.append(f"{name}: not the picture that was shown (SHA-256)")
+    return len(stored & there), problems
+
+
+def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
+    """The files of the study itself, and what is wrong with the manifests of stimulus sets that lie
+    beside them as `stimuli/ID/manifest.json`; they are no part of the study's hash."""
+    files = record.study_files()
+    copied = {name: files.pop(name) for name in tuple(files) if _MANIFEST.fullmatch(name)}
+    if not files:  # there is no copy of the study, which its hash tells
+        return files, []
+    wanted = {
+        f"{STIMULI}/{stimuli.name}/{MANIFEST}": stimuli.sha256
+        for part in registry.known_parts(record.planned.plan)
+        for stimuli in part.stimulus_sets()
+    }
+    problems = [f"{name}: missing" for name in sorted(wanted.keys() - copied)]
+    problems += [f"{name}: the plan does not name it" for name in sorted(copied.keys() - wanted)]
+    problems += [
+        f"{name}: not the one the session was planned with (SHA-256)"
+        for name in sorted(wanted.keys() & copied)
+        if sha256(copied[name]).hexdigest() != wanted[name]
+    ]
+    return files, problems
+
+
+KILLED = "killed"
+"""Outcome of a run that came to no orderly end."""
+
+SESSION_TYPES = {
+    "segment": "A run of the program on this session.",
+    "part": "A part of the plan: consent, tutorial, practice, stage, questionnaire, break, "
+    "interview, debrief.",
+    "part.restarted": "A stage that was interrupted began again with its first question; value is "
+    "the attempt at it.",
+    "part.skipped": "A part was skipped before it began: the moderator skipped its stage or "
+    "continued at a later part, or it asks about a stage that was skipped.",
+    "pause": "The session stood still; text says why.",
+    "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
+    "gap": "From the end of a run that was killed to the moment the session went on.",
+    "program.stalled": "Something stood still for more than a second: value is who (program, "
+    "computer, or recorder, of the sound); text says what became of that time. The duration does "
+    "not count sleep of the computer, which text does.",
+    "clock.changed": "The computer's date and time were set; value is by how many seconds.",
+    "page.turned": "A page of a text or questionnaire is on the screen; value counts from 0.",
+    "note.added": "A moderator's note, from its first key; value is the session time in s at which "
+    "it was kept (Enter).",
+    "deviation.noted": "What went otherwise than the study says, as the moderator wrote it down, "
+    "from its first key; value is the session time in s at which it was kept (Enter).",
+    "note.corrected": "A note, deviation, flag, prompt or question reads text from now on; without "
+    "text it is taken back; value is the seq of what is corrected. Onset is the first key.",
+    "blinding.set": "The console hides (true) or names (false) the representations to the "
+    "moderator.",
+    "flag.added": "A moderator's flag; value is its number, text its meaning.",
+    "prompt.given": "The moderator prompted the participant.",
+    "alarm.raised": "Something needed the moderator; text is its code and detail.",
+    "alarm.cleared": "The alarm with this code was over.",
+    "screen.changed": "A screen was removed or added.",
+    "window.focus": "The participant's window gained (true) or lost (false) the keyboard.",
+    "window.shown": "The participant's window came up, or has another size or screen; text is its "
+    "width and height in logical pixels, value how many of the display's are one of them.",
+    "keyboard.given": "The keyboard changed hands; value is to whom (moderator, participant), text "
+    "why.",
+    "close.requested": "The participant tried to close the window; nothing was closed.",
+    "close.withdrawn": "The participant who tried to close the window went on; working time stood "
+    "still since close.requested, in sessions that have these rows.",
+    "skip.requested": "A question (text: trial) was skipped by the participant, or a part (text: "
+    "part) by the moderator; it could be taken back, and working time stood still.",
+    "skip.taken_back": "The skip was taken back: the question or part went on as it was.",
+    "skip.confirmed": "The skip was not taken back.",
+    "session.reopened": "The end was taken back before the console was closed; value is its seq.",
+    "speech.simulated": "A simulated participant said something; text is its words.",
+    "audio.started": "A sound file was opened; text is its name.",
+    "audio.off": "The session is recorded without sound; text says why.",
+    "audio.state": "The level says: heard, silent, zeros or clipping.",
+    "audio.gap": "Sound was lost and filled with silence; value is the number of frames.",
+    "audio.device_lost": "The microphone was gone.",
+    "audio.device_back": "The microphone was back.",
+    "audio.stopped": "A sound file was closed; text is its name.",
+    "lsl.opened": "The events are sent over the Lab Streaming Layer; text is the source_id by "
+    "which a recording of the streams is known as this session's.",
+    "lsl.clock": "One moment on both clocks; value is the onset on that of the Lab Streaming "
+    "Layer, in s.",
+    "lsl.off": "The events were to be sent over the Lab Streaming Layer, and are not; text says "
+    "why.",
+    "session.completed": "Every part of the plan was done.",
+    "session.ended": "The session was ended early; text says why, value what a participant who "
+    "withdrew wants done with the data: keep or delete.",
+}
+WITHOUT_ROW = frozenset(
+    {
+        *("session.planned", "environment.recorded", "participant.simulated", "decoder.warmed"),
+        *("inclusion.decided", "payment.computed", "stimuli.kept", "audio.block", "pointer.moved"),
+        *("session.paused", "pause.explained", "session.resumed"),
+        *("segment.ended", "part.ended"),
+        *("screen.page", "screen.scrolled", "screen.enlarged"),
+    }
+)
+"""The kinds of labapp's own that other rows or other files of a bundle tell of, and those that only
+say how a screen was looked at. Any other that nobody has a row for has one, with its fields."""
+
+
+def session_columns(others: dict[str, str] | None = None) -> tuple[Column, ...]:
+    """The columns of the session's events.tsv; others: types of rows that only this session has."""
+    types = list(SESSION_TYPES.items())
+    for row in registry.course_rows().values():
+        names = [name for name, _ in types]
+        place = names.index(row.behind) + 1 if row.behind in names else len(types)
+        types.insert(place, (row.kind, row.meaning))
+    return (
+        *COMMON,
+        Column("trial_type", "What happened.", levels=dict(types) | (others or {})),
+        Column("stage", "Id of the plan's part it belongs to."),
+        WORKING,
+        Column("outcome", "How the part or run ended; n/a where no end was recorded."),
+        Column("source", "Who caused it: participant, moderator, system or simulated."),
+        Column("value", "A number or answer, see trial_type."),
+        Column("text", "Words, on one line, see trial_type."),
+        SEQ,
+    )
+
+
+def session_timeline(events: Iterable[tuple[Event, Payload]]) -> Table:
+    """The rows of the session, by their onset. events: of the whole session, with payloads."""
+    fold = _Fold()
+    placed: dict[str | None, frozenset[str]] = {}
+    none: frozenset[str] = frozenset()
+    for event, payload in events:
+        if isinstance(payload, SessionPlanned):
+            of_kind = {
+                part: files.placed for files in registry.task_files() for part in files.parts
+            }
+            placed = {str(row["id"]): of_kind.get(row["part"], none) for row in payload.plan}
+        # Most of a journal is movements and pictures, of which the files of their task tell.
+        if event.kind not in placed.get(event.part_id, none):
+            fold.take(event, payload)
+    rows = sorted(fold.rows, key=lambda row: (row["at"], row["seq"]))
+    return Table(session_columns(fold.others), rows)
+
+
+class _Fold:
+    def __init__(self) -> None:
+        self.rows: list[Cells] = []
+        self.others: dict[str, str] = {}
+        self._of_tasks = registry.course_rows()
+        self._pauses = Pauses()
+        self._trail = Trail()
+        self._open: dict[str, OpenRow] = {}
+        self._breaks: frozenset[str] = frozenset()
+        self._running: str | None = None
+
+    def take(self, event: Event, payload: Payload) -> None:
+        was_paused = self._pauses.paused
+        self._trail.apply(event, payload)
+        self._pauses = self._pauses.apply(event)
+        match payload:
+            case SegmentStarted():
+                gap_from = payload.gap_from_ns
+                if gap_from is not None:
+                    self._close("segment", gap_from, KILLED)
+                    if not was_paused:
+                        self._begin("pause", "gap", event, gap_from)
+                self._begin("segment", "segment", event, event.t_ns)
+            case SegmentEnded():
+                self._close("segment", event.t_ns, payload.reason)
+            case SessionPlanned():
+                self._breaks = breaks_of(payload)
+            case SessionPaused() if not was_paused:
+                kind = "break" if self._running in self._breaks else "pause"
+                self._begin("pause", kind, event, event.t_ns, text=payload.reason)
+            case PauseExplained():
+                if (pause := self._open.get("pause")) is not None:
+                    pause.cells["text"] = payload.reason
+            case SessionResumed():
+                self._close("pause", event.t_ns, None)
+            case PartStarted():
+                self._running = event.part_id
+                self._begin("part", "part", event, event.t_ns)
+            case PartEnded():
+                self._close("part", event.t_ns, payload.outcome)
+            case NoteAdded() | DeviationNoted() | NoteCorrected():
+                # Written while somebody talked: it belongs to the moment it was begun in.
+                began_ns = payload.typing_began_ns
+                row = self._add(event.kind, event, began_ns, duration="0", **_words(event))
+                row["stage"] = self._trail.at(began_ns)[0]
+            case ProgramStalled():
+                lasts = seconds(payload.duration_ns)
+                words = {"value": payload.who, "text": stalled_words(payload)}
+                self._add(event.kind, event, payload.from_ns, duration=lasts, **words)
+            case ClockChanged():
+                by = seconds(round(payload.by_s * NS))
+                words = {"value": by, "text": clock_words(payload)}
+                self._add(event.kind, event, event.t_ns, duration="0", **words)
+            case SpeechSimulated():
+                lasts = seconds(payload.t1_ns - payload.t0_ns)
+                self._add(event.kind, event, payload.t0_ns, duration=lasts, text=payload.text)
+            case LslClock():
+                value = repr(payload.lsl_s)
+                self._add(event.kind, event, payload.session_ns, duration="0", value=value)
+            case _ if event.kind in self._of_tasks:
+                cells = self._of_tasks[event.kind].cells(payload)
+                self._add(event.kind, event, event.t_ns, duration="0", **cells)
+            case _ if event.kind in SESSION_TYPES:
+                self._add(event.kind, event, event.t_ns, duration="0", **_words(event))
+            case _ if event.kind not in WITHOUT_ROW:
+                meaning = " ".join((type(payload).__doc__ or "").split())
+                self.others[event.kind] = f"{meaning} Text is its fields as JSON."
+                fields = payload_text(event.payload)
+                self._add(event.kind, event, event.t_ns, duration="0", text=fields)
+
+    def _add(self, trial_type: str, event: Event, t_ns: int, **cells: Any) -> Cells:
+        row = {
+            "at": t_ns,
+            "onset": seconds(t_ns),
+            "trial_type": trial_type,
+            "stage": event.part_id,
+            "source": event.source,
+            "seq": event.seq,
+            **cells,
+        }
+        self.rows.append(row)
+        return row
+
+    def _begin(self, slot: str, trial_type: str, event: Event, t_ns: int, **cells: Any) -> None:
+        row = self._add(trial_type, event, t_ns, **cells)
+        self._open[slot] = OpenRow(row, t_ns, self._pauses.working_ns(t_ns))
+
+    def _close(self, slot: str, t_ns: int, outcome: str | None) -> None:
+        if (lasting := self._open.pop(slot, None)) is not None:
+            lasting.close(t_ns, self._pauses.working_ns(t_ns), outcome)
+
+
+def _words(event: Event) -> Cells:
+    payload = event.payload
+    match event.kind:
+        case "page.turned":
+            return {"value": payload["page"]}
+        case "note.added" | "deviation.noted":
+            return {"value": seconds(event.t_ns), "text": payload["text"]}
+        case "note.corrected":
+            return {"value": payload["seq"], "text": payload["text"] or None}
+        case "blinding.set":
+            return {"value": payload["blind"]}
+        case "session.ended":
+            return {"value": payload.get("withdrawal") or None, "text": payload["reason"]}
+        case "part.restarted":
+            return {"value": payload["attempt"]}
+        case "flag.added":
+            return {"value": payload["number"], "text": payload["meaning"]}
+        case "alarm.raised":
+            return {"text": f"{payload['code']}: {payload['detail']}"}
+        case "screen.changed":
+            return {"value": payload["screens_left"], "text": payload["change"]}
+        case "window.focus":
+            return {"value": payload["focused"]}
+        case "window.shown":
+            size = f"{payload['width']} x {payload['height']}"
+            return {"value": payload["ratio"], "text": size}
+        case "keyboard.given":
+            return {"value": payload["to"], "text": payload["why"]}
+        case "audio.gap":
+            return {"value": payload["frames"], "text": payload["cause"]}
+        case "session.reopened":
+            return {"value": payload["seq"]}
+    named = ("text", "reason", "code", "state", "file", "how", "device", "what", "source_id")
+    return {"text": next((payload[name] for name in named if name in payload), None)}

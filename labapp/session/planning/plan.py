@@ -1,0 +1,282 @@
+"""`labapp plan`: a study's threshold, time to skip, number of participants and length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from labapp.analysis.calibration import Suggestion
+from labapp.analysis.design.sources import LeftOut
+from labapp.analysis.task_report import reports
+from labapp.base.errors import UsageError
+from labapp.models.representations.card import dataset_of
+from labapp.session.gate import gate
+from labapp.session.planning import thresholds, waiting
+from labapp.session.planning.power import (
+    GroupPower,
+    Scenario,
+    group_powers,
+    planned_groups,
+    scenarios,
+)
+from labapp.session.planning.slopes import REPLICATIONS, SlopePower, slope_powers
+from labapp.session.planning.thresholds import (
+    Pairs,
+    People,
+    Threshold,
+    forget,
+    out_of_reach,
+    simulate_people,
+)
+from labapp.session.planning.waiting import Completion, Length, Waiting
+from labapp.session.simulation.fitting import check_fits, usual_shares
+from labapp.session.simulation.simulation_job import workers
+from labapp.study import loading
+from labapp.study.allocation import rule_of
+from labapp.study.flow import items_of
+from labapp.study.loading import LoadedStudy
+from labapp.study.overview import prior_of, space_of
+
+PARTICIPANTS = 12
+PER_CELL = 6
+"""Participants of each strategy by default: so many, or so many for each drawn condition."""
+PART = 3
+"""The threshold is taken from so many times fewer, but at least from `LEAST`."""
+LEAST = 4
+
+Progress = Callable[[float, str], None]
+"""Called with the share that is done (0-1) and what is being done."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is recommended for a study, and everything that it rests on.
+
+    Attributes
+    ----------
+    participants : simulated of each strategy.
+    shares : of the strategies in the mixture.
+    open : those for whom the target was out of reach.
+    people : those who took part in the study as it is.
+    not_planned : outcomes that are analysed and not planned, and why.
+    slopes, slopes_s : power over drawn models, and the seconds that it took.
+    """
+
+    loaded: LoadedStudy
+    seed: int
+    participants: int
+    shares: Mapping[str, float]
+    open: People
+    people: People
+    pairs: Sequence[Pairs]
+    calibrated: Sequence[Suggestion]
+    thresholds: Sequence[Threshold]
+    waiting: Sequence[Waiting]
+    lengths: Sequence[Length]
+    completions: Sequence[Completion]
+    powers: Sequence[GroupPower]
+    not_planned: Sequence[LeftOut]
+    scenarios: Sequence[Scenario]
+    slopes: Sequence[SlopePower] = ()
+    slopes_s: float = 0.0
+
+    @property
+    def counted(self) -> float:
+        """Share of the simulated sessions that count, each strategy by its share of the mixture."""
+        sessions = self.people.tables.participants
+        weights = self.people.weights(list(sessions["participant"]))
+        return float(weights @ sessions["included"].to_numpy(np.float64))
+
+    @property
+    def open_participants(self) -> int:
+        """Of each strategy, for whom the target was out of reach."""
+        return len(self.open.strategies) // len(self.shares)
+
+
+def _check_strategies(shares: Mapping[str, float], loaded: LoadedStudy) -> None:
+    """Raises UsageError for a strategy that cannot do the study, with those that can."""
+    cannot: list[UsageError] = []
+    able = []
+    for strategy in shares:
+        try:
+            check_fits(strategy, loaded.study)
+        except UsageError as error:
+            cannot.append(error)
+        else:
+            able.append(strategy)
+    if cannot:
+        todo = f"Name those that can: --strategies {','.join(able)}." if able else cannot[0].todo
+        raise UsageError(cannot[0].what, safe="Nothing was simulated.", todo=todo) from cannot[0]
+
+
+def plan(
+    study: str,
+    *,
+    shares: Mapping[str, float] | None = None,
+    participants: int | None = None,
+    calibration: Sequence[Path] = (),
+    seed: int | None = None,
+    number: int | None = None,
+    dask: str | None = None,
+    sessions_folder: Path | None = None,
+    progress: Progress = lambda share, what: None,
+) -> Plan:
+    """Simulate the study's participants and say what follows.
+
+    Parameters
+    ----------
+    shares : strategy -> share of the mixture; None for those usual in the study.
+    participants : of each strategy.
+    calibration : sessions and bundles of calibrations, from which epsilon and T are then taken.
+    number, dask : see `simulation.workers`.
+    sessions_folder : data root for the sessions of the study as it is; None keeps none.
+
+    Raises
+    ------
+    UsageError : where there is nothing to plan, and as `gate`, `load_package`,
+        `analysis.load` and `workers` do.
+    """
+    loaded = gate(study)
+    check_plannable(loaded)
+    shares = usual_shares(loaded.study) if shares is None else shares
+    _check_strategies(shares, loaded)
+    calibrated = _calibrated(calibration, loaded)
+    used = loaded.study.seed if seed is None else seed
+    of_each = participants or default_participants(loaded)
+    some = min(of_each, max(LEAST, of_each // PART))
+    done = 0
+
+    def simulated() -> None:
+        nonlocal done
+        done += 1
+        progress(0.05 + 0.75 * done / sessions, f"simulated {done} of {sessions} sessions")
+
+    def fitting(done: int, of: int) -> None:
+        progress(
+            0.8 + 0.05 * done / of,
+            f"drew and fitted studies, {done * REPLICATIONS} of {of * REPLICATIONS}",
+        )
+
+    if dask is not None:
+        progress(0.0, f"asking the Dask cluster at {dask}")
+    safe = f"Finished sessions are in {sessions_folder}; the same command goes on there."
+    safe = "No plan was made." if sessions_folder is None else safe
+    with workers(number, dask, safe=safe) as pool:
+        every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
+        apart = bool(every)
+        sessions = (of_each + some * apart) * len(shares)
+        progress(0.05, f"simulating {sessions} sessions")
+        people = simulate_people(loaded, shares, of_each, seed, pool, simulated, sessions_folder)
+        unreached = (
+            simulate_people(out_of_reach(loaded), shares, some, seed, pool, simulated)
+            if apart
+            else people
+        )
+        compared = [
+            slope for report in reports() for slope in report.slopes(people.tables.included())
+        ]
+        slopes, seconds = slope_powers(compared, people, used, pool, fitting)
+    progress(0.85, "computing power")
+    groups, not_planned = planned_groups(people)
+    powers = group_powers(groups, people, used)
+    progress(0.95, "trying other mixtures")
+    others = scenarios(people, powers, used)
+    forget()
+    progress(1.0, "done")
+    return Plan(
+        loaded,
+        used,
+        of_each,
+        people.shares,
+        unreached,
+        people,
+        every,
+        calibrated,
+        thresholds.thresholds(every, unreached.questions, calibrated),
+        waiting.waiting(every, people, calibrated),
+        waiting.lengths(people),
+        waiting.completions(people),
+        powers,
+        not_planned,
+        others,
+        slopes,
+        seconds,
+    )
+
+
+def check_plannable(loaded: LoadedStudy) -> None:
+    """Raises UsageError for a study that asks nothing about dials of representations."""
+    if not _about_dials(loaded):
+        shipped = (path.stem for path in loading.shipped())
+        able = [study for study in shipped if _about_dials(loading.load(study))]
+        raise UsageError(
+            f"{loaded.study.id} cannot be planned: simulated participants stand in for people only "
+            "in questions about dials that can be answered rightly or wrongly, and where concepts "
+            "of a model are set; it has none. "
+            "Their answers about explanations and masked pictures, and their marks in a "
+            "calibration, are set beforehand.",
+            safe="Nothing was simulated.",
+            todo="The declared contrasts of any study are planned by --contrasts. By simulation "
+            f"these can be: {', '.join(able)}. Sessions of a calibration are given with "
+            "--calibration to the plan of the study that they are for.",
+        )
+
+
+def default_participants(loaded: LoadedStudy) -> int:
+    """Participants of each strategy, where nobody says how many."""
+    rule = rule_of(loaded.study)
+    if rule is None:
+        return PARTICIPANTS
+    return max(PARTICIPANTS, -(-PER_CELL * len(rule.cells) // rule.draws))
+
+
+def _about_dials(loaded: LoadedStudy) -> bool:
+    every = (item.task_stages() for item in items_of(loaded.study.flow))
+    return any(stages is not None and stages.plannable for stages in every)
+
+
+def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
+    """What calibrations suggest for the study's data sets. Raises UsageError if they are of none of
+    these: the plan would not rest on people then, and whoever gave them would think it does."""
+    if not paths:
+        return []
+    from labapp.analysis import load
+
+    counted = load(list(paths)).included()
+    suggested = [known for report in reports() for known in report.suggested(counted)]
+    if not suggested:
+        raise UsageError(
+            "The sessions given with --calibration hold no question of a calibration.",
+            safe="Nothing was simulated.",
+            todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
+        )
+    targets = thresholds.targets_of(loaded, space_of, prior_of)
+    datasets = sorted({dataset_of(model) for model in targets})
+    own = [suggestion for suggestion in suggested if suggestion.dataset in datasets]
+    if not own:
+        others = ", ".join(suggestion.dataset for suggestion in suggested)
+        raise UsageError(
+            f"The sessions given with --calibration are of {others}; {loaded.study.id} asks about "
+            f"the dials of {', '.join(datasets) or 'nothing'}.",
+            safe="Nothing was simulated.",
+            todo="Give calibrations with models of the same data set, or leave --calibration out: "
+            "threshold and T are then taken from simulated participants.",
+        )
+    return own
+
+
+def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
+    from labapp.analysis.task_report import in_order
+    from labapp.models.representations.package import load_package
+
+    targets = thresholds.targets_of(loaded, space_of, prior_of)
+    result = []
+    for done, model in enumerate(in_order(targets)):
+        progress(done / len(targets), f"drawing pairs of {model}")
+        result.append(
+            thresholds.pairs_of(targets[model], load_package(model, "cpu", threads=1), seed)
+        )
+    return result

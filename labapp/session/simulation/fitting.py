@@ -1,0 +1,62 @@
+"""Whether a strategy of simulated participants can do a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labapp.base.errors import UsageError
+from labapp.coding.annotations.simulated import USUAL
+from labapp.session.simulation.names import ORACLE
+from labapp.session.simulation.strategies import SHARES, members
+from labapp.study.flow import items_of_tasks
+from labapp.study.plugins import registry
+from labapp.study.plugins.task_type import TaskType
+from labapp.study.schema import Study
+
+
+def check_fits(strategy: str, study: Study) -> None:
+    """Refuse a strategy that cannot do a part of the study, or a mixture with such a one.
+
+    Raises UsageError, also for a name that no task knows.
+    """
+    tasks = dict.fromkeys(registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
+    tasks = {task: None for task in tasks if task.strategies}
+    able = [name for name in every_strategy() if all(name in task.strategies for task in tasks)]
+    for member in members(strategy):
+        if member not in every_strategy():
+            raise _refused(f"No task knows a strategy {member!r} of simulated participants.", able)
+        for task in tasks:
+            if member not in task.strategies:
+                raise _refused(
+                    f"A simulated participant of the strategy {member!r} cannot do the study "
+                    f"{study.id!r}: its task {task.name!r} does not know it.",
+                    able,
+                )
+
+
+def usual_shares(study: Study) -> Mapping[str, float]:
+    """The usual shares of the strategies in a study: those of the first task that has some of its
+    own, else `labapp.session.simulation.strategies.SHARES`."""
+    tasks = (registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
+    return next((task.mixture for task in tasks if task.mixture), SHARES)
+
+
+def codebooks_of_tasks(study: Study) -> tuple[str, ...]:
+    """The shipped codebooks with the codes of what simulated participants say in a study."""
+    tasks = (registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
+    return tuple(dict.fromkeys(task.codebook for task in tasks if task.strategies)) or (USUAL,)
+
+
+def every_strategy() -> dict[str, str]:
+    """How participants go about it, by the names of the strategies of all tasks; the shipped tasks'
+    first."""
+    tasks: tuple[TaskType[Any], ...] = registry.task_types()
+    return {name: words for task in reversed(tasks) for name, words in task.strategies.items()}
+
+
+def _refused(what: str, able: list[str]) -> UsageError:
+    offered = ", ".join(sorted(name for name in able if name != ORACLE))
+    return UsageError(
+        what, safe="No session was begun.", todo=f"Take a strategy that can: {offered or 'none'}."
+    )

@@ -1,0 +1,125 @@
+"""How a simulated participant turns dials: aimed movements, climbing by the alignment, fiddling.
+
+Each way is a generator of moves that is told what is seen after each, and ends with what is seen
+last. Strides are as far apart as a hand of that speed moves between two pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from labapp.session.simulation.person import AIM_SD, Person
+from labapp.session.simulation.view import Acts, Move, View
+
+OVERSHOOT = 2
+"""Strides that go the wrong way before a hand that is dragging stops: about a quarter of a second,
+the time a person takes to react to what is seen (reaction times of 200 to 300 ms)."""
+
+RISES = 0.0005
+"""Half a step of the alignment shown."""
+
+Solving = Generator[Move, View, object]
+
+
+@dataclass
+class MotorModel:
+    """Moves the dials for one participant, and counts how.
+
+    by_plan : movements aimed at a place that was thought of. by_number : climbs by the alignment.
+    by_chance : movements to any place.
+    """
+
+    person: Person
+    rng: np.random.Generator
+    by_plan: int = 0
+    by_number: int = 0
+    by_chance: int = 0
+
+    @property
+    def planned(self) -> float:
+        """How far it went by a plan, 0..1; going by the number is half a plan."""
+        done = self.by_plan + self.by_number + self.by_chance
+        return (self.by_plan + self.by_number / 2) / done if done else 0.5
+
+    def aimed(self, view: View, dial: int, goal: float) -> float:
+        """Where a movement with that goal ends: near it."""
+        self.by_plan += 1
+        dimension = view.dials[dial]
+        if dimension.options:
+            return goal
+        return dimension.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
+
+    def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
+        """Straight to a value, a button at once; most: the largest number of strides."""
+        dimension, at = view.dials[dial], view.z[dial]
+        strides = (
+            1
+            if dimension.options
+            else ceil(abs(goal - at) / (self.person.stride * dimension.width))
+        )
+        strides = strides if most is None else min(strides, most)
+        for k in range(1, strides + 1):
+            view = yield Move(dial, at + (goal - at) * k / strides, pause=k == 1)
+        return view
+
+    def climb(self, view: View, dial: int, stride: float) -> Acts:
+        """To a local maximum of the alignment along one dial: past it, and back.
+
+        stride: slider widths from look to look. Any way first; the other where that brought
+        nothing. Of radio buttons each is tried.
+        """
+        self.by_number += 1
+        dimension = view.dials[dial]
+        if dimension.options:
+            return (yield from self._buttons(view, dial))
+        start = best = view.z[dial]
+        highest = view.alignment
+        ways = (1.0, -1.0) if self.rng.random() < 0.5 else (-1.0, 1.0)
+        for way in ways:
+            if view.z[dial] != start:
+                view = yield from self.drag(view, dial, start)
+            falls, turned = 0, True
+            while falls < OVERSHOOT:
+                goal = dimension.inside(
+                    view.z[dial] + way * max(stride * dimension.width, dimension.step)
+                )
+                if goal == view.z[dial]:
+                    break
+                before = view.alignment
+                view = yield Move(dial, goal, pause=turned)
+                turned = False
+                if view.alignment > highest + RISES:
+                    best, highest, falls = view.z[dial], view.alignment, 0
+                elif view.alignment < before - RISES or view.alignment < highest - RISES:
+                    falls += 1
+            if best != start:
+                break
+        return (yield from self.drag(view, dial, best))
+
+    def _buttons(self, view: View, dial: int) -> Acts:
+        best, highest = view.z[dial], view.alignment
+        others = [k for k in range(view.dials[dial].options) if k != best]
+        for k in self.rng.permutation(others):
+            view = yield Move(dial, float(k), pause=True)
+            if view.alignment > highest + RISES:
+                best, highest = view.z[dial], view.alignment
+        if view.z[dial] != best:
+            view = yield Move(dial, best, pause=True)
+        return view
+
+    def anywhere(self, view: View, dial: int) -> float:
+        """Any place of a dial."""
+        self.by_chance += 1
+        dimension = view.dials[dial]
+        if dimension.options:
+            return float(self.rng.integers(dimension.options))
+        return float(self.rng.uniform(dimension.low, dimension.high))
+
+    def shake(self, view: View) -> Acts:
+        """Turn any dial to any place, to begin again from there."""
+        dial = int(self.rng.integers(len(view.dials)))
+        return (yield from self.drag(view, dial, self.anywhere(view, dial)))

@@ -1,0 +1,51 @@
+"""Names of the shipped strategies, apart so that neither the command line nor a task need import
+numpy to name one. A task says which its parts can be done with (`TaskType.strategies`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+MIXTURE = "mixture"
+"""Each participant has a strategy drawn by stated shares, see
+`labapp.session.simulation.strategies`."""
+ORACLE = "knowing"
+"""Is told the answer (`OracleStrategy`): for the demonstration and tests, and not offered as a
+participant."""
+
+TURNS_DIALS: Mapping[str, str] = MappingProxyType(
+    {
+        "understanding": "tries each dial, and from then on turns it where it leads",
+        "partial": "knows what some dials do",
+        "ascent": "goes by the number of the alignment alone",
+        "random": "turns dials at random",
+        ORACLE: "is told the answer",
+    }
+)
+"""How dials of representations are turned and what is asked about them is answered."""
+READS_EXPLANATIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "understanding": "sees what the explanation shows",
+        "explanation": "believes whatever is explained most",
+        "random": "guesses",
+    }
+)
+"""How questions about explanations are answered."""
+REPAIRS_CONCEPTS: Mapping[str, str] = MappingProxyType(
+    {
+        "oracle": "sets all concepts that the model has wrong, and nothing else",
+        "careful": "sets what it sees, the surest first, until the answer is right",
+        "stubborn": "sets what it sees as wrong, then confirms all else, whatever the answer",
+        "misled": "takes a change back after which the answer is not the expected one",
+        "learner": "is careful, and remembers what a change did to other concepts",
+        "random": "sets any concepts",
+        ORACLE: "is told what is true",
+    }
+)
+"""How a model that believes in concepts is corrected in them."""
+
+STRATEGY_NAMES = (
+    *("understanding", "partial", "ascent", "random", "explanation"),
+    *("oracle", "careful", "stubborn", "misled", "learner", MIXTURE),
+)
+"""Those of the shipped tasks, as the command line's help lists them."""

@@ -1,0 +1,168 @@
+"""What a simulated participant notices of a picture: where things are, how large, and their form.
+
+People do not compare pictures pixel by pixel. A percept is a list of properties, each in units of
+the noise with which it is seen, so that a difference of 1 is just about noticed and properties can
+be weighed against each other (d', signal detection theory). The same properties are taken of every
+picture, whatever made it. Sources of the noises: where two pictures beside each other are compared,
+lengths and areas differ noticeably from about 5 % on (Weber fractions), places from about 2 % of
+the picture; forms are compared roughly, cell by cell. Fixed before any study was simulated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.session.simulation.view import Array
+
+Float64 = NDArray[np.float64]
+
+PLACE, SIZE, TINT, FORM = 0, 1, 2, 3
+"""Kinds of properties: where something is, how large, how bright, and its form."""
+KINDS = (PLACE, SIZE, TINT, FORM)
+
+PLACE_SD = 0.02
+"""Shares of the picture's side."""
+SIZE_SD = 0.05
+"""Natural logarithm of the extent."""
+TINT_SD = 0.04
+"""Brightness from 0 to 1."""
+TILT_SD = 0.05
+"""Of the direction in which something is stretched, from -1 to 1 (0.05: about 3 degrees of a thin
+stroke)."""
+CELL_SD = 0.1
+"""Brightness of a cell of the form, and heights of a curve in tenths of what is shown."""
+
+LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+"""What red, green and blue weigh in the lightness of a colour (ITU-R BT.601)."""
+CELLS = 6
+"""A form is seen as so many cells in each direction, laid around the thing itself."""
+REACH = 2.2
+"""How far those cells reach from its middle, in standard deviations of its extent."""
+PARTS = 16
+"""A curve's form is seen at so many places."""
+FAINT = 0.02
+"""Contrast below which nothing is seen."""
+
+ACROSS, DOWN, EXTENT, GROUND, LIGHT, INK, STRETCH, SLANT = range(8)
+"""Places of an image's properties; its cells come after them."""
+HEIGHT, SLOPE, WAVES_HEIGHT, WAVES_CLOSENESS = range(4)
+"""Likewise of a curve's; its course comes after them."""
+
+IMAGE_KINDS = np.array([PLACE] * 2 + [SIZE] + [TINT] * 3 + [FORM] * (2 + CELLS * CELLS))
+CURVE_KINDS = np.array([PLACE] * 2 + [SIZE] + [FORM] * (1 + PARTS))
+
+COLOUR_KINDS = np.concatenate((IMAGE_KINDS, [TINT] * 4))
+"""Of a picture in colour: those of its lightness, and behind them how reddish and how bluish the
+thing and the ground are."""
+
+
+def kinds_of(picture: Array) -> NDArray[np.int64]:
+    """The kind of each property of a picture of this shape, int64."""
+    return (CURVE_KINDS, IMAGE_KINDS, COLOUR_KINDS)[picture.squeeze().ndim - 1]
+
+
+def properties(picture: Array) -> Float64:
+    """What is to be noticed of a picture, without noise, in units of it: float64, shape (n,).
+
+    picture: shape (points,) for a curve, (rows, columns) for an image, (rows, columns, 3) for one
+    in colour, with further axes of length 1; in units of the screen (see `view`).
+    """
+    seen = picture.squeeze()
+    if seen.ndim == 1:
+        return _curve(seen)
+    return _image(seen) if seen.ndim == 2 else _coloured(seen)
+
+
+def _coloured(x: Array) -> Float64:
+    """An image of its lightness, and two tints each of the thing and of the ground: how much redder
+    than green, and how much bluer than light, they are."""
+    light = x @ LUMA
+    contrast = _apart(light)[1]
+    tints = np.stack((x[..., 0] - x[..., 1], x[..., 2] - light), axis=-1).astype(np.float64)
+    thing = contrast > FAINT
+    rest = tints[~thing]
+    of_ground = rest.mean(axis=0) if len(rest) else tints.mean(axis=(0, 1))
+    of_thing = tints[thing].mean(axis=0) if thing.any() else of_ground
+    return np.concatenate((_image(light), of_thing / TINT_SD, of_ground / TINT_SD))
+
+
+def _apart(x: Array) -> tuple[float, Array]:
+    """The ground, and by how much each pixel differs from it."""
+    border = np.concatenate((x[0], x[-1], x[:, 0], x[:, -1]))
+    ground = float(np.sort(border)[border.size // 2])
+    return ground, np.abs(x - ground)
+
+
+def _image(x: Array) -> Float64:
+    """A thing on a ground: the ground is what the border shows, the thing what differs from it."""
+    rows, columns = x.shape
+    ground, contrast = _apart(x)
+    at = np.flatnonzero(contrast > FAINT)
+    weight = contrast.ravel()[at].astype(np.float64)
+    total = float(weight.sum())
+    if total < 1.0:  # less than one pixel: nothing is there
+        empty = np.zeros(len(IMAGE_KINDS))
+        empty[3] = ground / TINT_SD
+        return empty
+    y, x_at = np.divmod(at, columns)
+    across, down = x_at / columns - 0.5, y / rows - 0.5
+    middle_x, middle_y = weight @ across / total, weight @ down / total
+    across, down = across - middle_x, down - middle_y
+    wide, high = weight @ across**2 / total, weight @ down**2 / total
+    slanted = weight @ (across * down) / total
+    extent = wide + high + 1e-6
+    sd = np.sqrt(extent / 2)
+    brightness = float(weight @ x.ravel()[at]) / total
+    cell = REACH * 2 * sd / CELLS
+    column = np.floor(across / cell + CELLS / 2).astype(np.int64)
+    row = np.floor(down / cell + CELLS / 2).astype(np.int64)
+    inside = (column >= 0) & (column < CELLS) & (row >= 0) & (row < CELLS)
+    cells = np.bincount(
+        row[inside] * CELLS + column[inside], weight[inside], minlength=CELLS * CELLS
+    ) / max(cell * cell * rows * columns, 1.0)
+    return np.concatenate(
+        (
+            (middle_x / PLACE_SD, middle_y / PLACE_SD, 0.5 * np.log(extent) / SIZE_SD),
+            (ground / TINT_SD, brightness / TINT_SD, total / (rows * columns) / TINT_SD),
+            ((wide - high) / extent / TILT_SD, 2 * slanted / extent / TILT_SD),
+            cells / CELL_SD,
+        )
+    )
+
+
+def _curve(y: Array) -> Float64:
+    """A line with waves on it: its height and slope, how high the waves are, how close together,
+    and their course."""
+    n = y.size
+    t = np.linspace(-0.5, 0.5, n)
+    height = float(y.mean())
+    slope = float(t @ y / (t @ t))
+    rest = y - height - slope * t
+    amplitude = float(np.sqrt(np.mean(rest * rest)))
+    turns = float(np.abs(np.diff(rest)).mean() * n / (np.abs(rest).mean() + FAINT))
+    course = rest[: n - n % PARTS].reshape(PARTS, -1).mean(axis=1)
+    return np.concatenate(
+        (
+            (height / PLACE_SD, slope / PLACE_SD, np.log(amplitude + FAINT) / SIZE_SD / 2),
+            (np.log1p(turns) / SIZE_SD / 2,),
+            course / (CELL_SD / 2),
+        )
+    )
+
+
+@dataclass
+class Eye:
+    """Sees properties with noise of its own. noise: sd of a single glance, in their units."""
+
+    rng: np.random.Generator
+    noise: float = 1.0
+
+    def look(self, picture: Array, glances: int = 1) -> Float64:
+        """Properties as seen at one glance, or at several on end, which see better."""
+        exact = properties(picture)
+        sd = self.noise / np.sqrt(glances)
+        seen: Float64 = exact + self.rng.normal(0.0, sd, exact.size)
+        return seen

@@ -1,0 +1,110 @@
+"""What a simulated participant sees of a reconstruction question, and what it can do about it.
+
+A `View` holds what is on a participant's screen and nothing else: neither the dials of the target,
+nor the name of the model, nor those of its dials. What differs between models can reach a strategy
+by their pictures alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.models.representations.space import (
+    PUBLISHED_CHART,
+    Chart,
+    Continuous,
+    Display,
+    LatentSpace,
+)
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """A dial as it stands on the screen: from low to high in steps, or so many radio buttons
+    (options, 0 for a slider; their values are 0 … options - 1)."""
+
+    low: float
+    high: float
+    step: float
+    options: int = 0
+
+    @property
+    def width(self) -> float:
+        """Of the whole slider, in its own unit."""
+        return self.high - self.low
+
+    def inside(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+
+def dials_of(space: LatentSpace) -> tuple[Dial, ...]:
+    """The dials of a latent space, without its names."""
+    return tuple(
+        Dial(dimension.low, dimension.high, dimension.step)
+        if isinstance(dimension, Continuous)
+        else Dial(0.0, dimension.k - 1.0, 1.0, dimension.k)
+        for dimension in space.dimensions
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The screen at one moment.
+
+    picture, target: float32, of the model's shape, in units of the screen: brightness from 0 to 1,
+    or heights of the chart. alignment: as shown beside the target's `goal`, both 0..1 and in steps
+    of 0.001 (per cent with one decimal). seconds: since the question began, without pauses.
+    may_skip: Skip is on the screen.
+    """
+
+    picture: Array
+    target: Array
+    alignment: float
+    goal: float
+    z: tuple[float, ...]
+    dials: tuple[Dial, ...]
+    seconds: float = 0.0
+    may_skip: bool = False
+
+
+def on_screen(picture: Array, display: Display, chart: Chart | None = None) -> Array:
+    """A decoded picture as it is painted: black or white, or at its height on the chart."""
+    if display == "binary_image":
+        return (picture >= 0.5).astype(np.float32)
+    if display == "series":
+        low, high = chart or PUBLISHED_CHART
+        scaled: Array = np.clip((picture - low) / (high - low), 0.0, 1.0)
+        return scaled
+    return picture
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Set a dial to a value. pause: stop for a moment first, to look or to turn round."""
+
+    dial: int
+    value: float
+    pause: bool = False
+
+
+Acts = Generator[Move, View, View]
+"""One move after another; each is answered by what is seen then, and so is the end."""
+
+
+class Strategy(Protocol):
+    """How one participant goes about the questions of one stage; made afresh for each stage."""
+
+    def solve(self, view: View) -> Generator[Move, View, object]:
+        """Move after move; it ends where this participant does not know what else to try."""
+        ...
+
+    def understands(self, view: View) -> float:
+        """How well this participant thinks it understands the dials, 0..1."""
+        ...

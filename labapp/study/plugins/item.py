@@ -1,0 +1,102 @@
+"""What a study file may say of its course: the base of every item of its `flow`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
+
+from pydantic import ConfigDict, Field
+
+from labapp.base.documents import Strict
+from labapp.study.plugins.stages import TaskStages
+
+if TYPE_CHECKING:
+    from labapp.study.consent import ConsentForm
+    from labapp.study.schema import Recording
+
+Value = str | int | float | bool
+"""What a variable of a study's assignment can be."""
+
+
+EarlyDebrief = Literal["begun", "always", "never"]
+"""Whether a debriefing is shown at an early end: once a task has begun, always, or never."""
+
+
+class Item(Strict):
+    """One item of a flow; its kind is the key that only this class has.
+
+    Attributes
+    ----------
+    only_if : variables of the study's assignment or design with the value, or the list of values,
+        for which the item is shown: `{hint: "with"}`.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    key: ClassVar[str]
+    """The key in a study file that tells what kind of item it is."""
+    consents: ClassVar[bool] = False
+    """Whether the participant is asked for consent here."""
+    talks: ClassVar[bool] = False
+    """Whether the participant is recorded talking with the moderator."""
+    first_only: ClassVar[bool] = False
+    """Whether it stands at the beginning of the flow, once, and nowhere else."""
+    last_only: ClassVar[bool] = False
+    """Whether it stands at the end of the flow, once, and nowhere else."""
+
+    only_if: dict[str, tuple[Value, ...] | Value] = Field(default_factory=dict)
+
+    def texts(self) -> tuple[str, ...]:
+        """Names of the texts it shows, with `{language}` and variables in them."""
+        return ()
+
+    def instruments(self) -> tuple[str, ...]:
+        """Ids of the questionnaires it asks."""
+        return ()
+
+    def stimulus_sets(self) -> tuple[str, ...]:
+        """Ids or folders of the stimulus sets it names, with variables in them."""
+        return ()
+
+    def consent_form(self) -> ConsentForm | None:
+        """The consent form that it shows; None where it shows none."""
+        return None
+
+    def shown_early(self) -> EarlyDebrief:
+        """When its text is shown at an early end of the session."""
+        return "never"
+
+    def inside(self) -> tuple[Item, ...]:
+        """The items that it consists of and that are gone through once for every drawn cell, or
+        level of a factor; none of an item that is of a task type."""
+        return ()
+
+    def goes_through(self) -> str | None:
+        """The drawn variable whose cells, or the factor whose levels, it goes through; None where
+        it goes through none."""
+        return None
+
+    def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:
+        """The same item with other stages, if it has any; changed: what becomes of them."""
+        return self
+
+    def task_stages(self) -> TaskStages | None:
+        """The stages of a task that it is, if it is any."""
+        return None
+
+    def problems(self, study: FlowOf) -> Iterator[str]:
+        """What is wrong with it in this study, each as what would be allowed."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class FlowOf:
+    """What an item may know of the study it stands in. items: of the flow, those inside `each` too;
+    language, recording: None where the study says something impossible of them; whole: whether
+    these are all its items, and none was left out for a mistake in it."""
+
+    items: tuple[Item, ...]
+    language: str | None
+    recording: Recording | None
+    whole: bool = True

@@ -1,5 +1,0 @@
-"""How every model of labapp is trained: one loop, one kind of checkpoint, one kind of weight file.
-
-What is learned, and how, is defined with the models: in `labapp.representations` for models with
-dials, in `labapp.explanations` for classifiers. This room imports neither.
-"""

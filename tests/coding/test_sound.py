@@ -1,0 +1,275 @@
+"""A session's sound lies at its session time, whatever became of its files."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from labapp.base.clock import NS
+from labapp.coding.sound import SessionSound
+from labapp.record.audio import recorded_sound
+from labapp.record.audio.capture import HEADER_BYTES, wav_header
+from labapp.record.journal.opening import open_record
+from labapp.session.bids.export import export
+from tests.helpers.journals import golden_session
+from tests.helpers.recorded_sounds import RATE, Take, name_of, sounding_session
+
+
+def noise(seconds: float, seed: int = 0, rate: int = RATE) -> NDArray[np.int16]:
+    """Every sample different from its neighbours, and none zero."""
+    rng = np.random.default_rng(seed)
+    return np.where((s := rng.integers(-9000, 9000, round(seconds * rate))) == 0, 1, s).astype("i2")
+
+
+def sound_of(folder: Path) -> SessionSound:
+    return SessionSound(open_record(folder))
+
+
+def ns(seconds: float) -> int:
+    return round(seconds * NS)
+
+
+def test_a_sample_is_read_at_its_time(tmp_path: Path) -> None:
+    take = Take(noise(10), start_s=2.5)
+    sound = sound_of(sounding_session(tmp_path, take, end_s=20))
+    assert sound.rate == RATE
+    assert (sound.begin_ns, sound.end_ns) == (0, ns(20))
+    assert [(s.t0_ns, s.t1_ns, s.file) for s in sound.spans] == [(ns(2.5), ns(12.5), name_of(1))]
+    assert sound.gaps == ((0, ns(2.5), "not_recorded"), (ns(12.5), ns(20), "not_recorded"))
+    assert sound.problems == ()
+    assert np.array_equal(sound.read(ns(2.5), 10 * RATE), take.samples)
+    read = sound.read(ns(1.5), 3 * RATE)
+    assert not read[:RATE].any()
+    assert np.array_equal(read[RATE:], take.samples[: 2 * RATE])
+    assert not sound.read(ns(-5), RATE).any()
+    assert not sound.read(ns(500), RATE).any()
+    assert sound.read(ns(12), 0).size == 0
+    assert sound.file_position(ns(2.5)) == (name_of(1), 0)
+    assert sound.file_position(ns(7.5)) == (name_of(1), 5 * RATE)
+    assert sound.file_position(ns(12.5)) is None
+    assert sound.file_position(ns(2.4)) is None
+    sound.close()
+    assert not sound.read(ns(5), RATE).any()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(-200, 200), st.integers(0, 90 * RATE), st.integers(1, 3000))
+def test_a_clock_that_runs_differently(
+    tmp_path_factory: pytest.TempPathFactory, ppm: float, frame: int, frames: int
+) -> None:
+    """Every sample that is read was captured within half a sample of its session time."""
+    ramp = np.arange(90 * RATE, dtype=np.int64)
+    take = Take((ramp % 30_000).astype(np.int16), start_s=1.25, ppm=ppm)
+    sound = sound_of(sounding_session(tmp_path_factory.mktemp("s"), take, end_s=100))
+    at_ns = ns(take.heard_s(frame))
+    read = sound.read(at_ns, frames).astype(np.int64)
+    there = np.arange(frames) * 1e9 / sound.rate + at_ns
+    exact = (there / 1e9 - take.start_s) * take.true_rate
+    inside = (exact > 0) & (exact < take.samples.size - 1)
+    off = (read - exact + 15_000) % 30_000 - 15_000
+    assert np.abs(off[inside]).max(initial=0.0) <= 0.51
+    assert sound.fit(name_of(1)).rate == pytest.approx(take.true_rate, rel=2e-6)
+
+
+def test_long_sound_does_not_drift(tmp_path: Path) -> None:
+    """90 minutes at 100 ppm, a click every half minute: each within a frame of its time."""
+    rate, ppm = 1000, 100.0
+    take = Take(np.zeros(90 * 60 * rate, np.int16), start_s=0.5, rate=rate, ppm=ppm)
+    clicks = np.arange(5 * rate, take.samples.size, 30 * rate)
+    for beside in (-1, 0, 1):
+        take.samples[clicks + beside] = 20_000
+    sound = sound_of(sounding_session(tmp_path, take, end_s=5500))
+    heard = np.flatnonzero(sound.read(0, round(sound.end_ns * rate / NS)))
+    # Two or three samples of each are left: one in 10,000 is left out.
+    times_s = np.array([np.mean(c) for c in np.split(heard, _breaks(heard))]) / rate
+    expected_s = np.array([take.heard_s(int(click)) for click in clicks])
+    assert times_s.size == clicks.size
+    assert np.abs(times_s - expected_s).max() < 1 / rate
+
+
+def _breaks(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.flatnonzero(np.diff(places) > 10) + 1
+
+
+def test_several_files_and_their_gaps(tmp_path: Path) -> None:
+    first = Take(noise(8, 1), start_s=1, gaps=((2 * RATE, RATE),))
+    first.samples[2 * RATE : 3 * RATE] = 0
+    again = Take(noise(5, 2, 16_000), start_s=12, rate=16_000)
+    sound = sound_of(sounding_session(tmp_path, first, again, end_s=20))
+    assert sound.rate == 16_000
+    assert [span.file for span in sound.spans] == [name_of(1), name_of(2)]
+    assert sound.gaps == (
+        (0, ns(1), "not_recorded"),
+        (ns(3), ns(4), "overflow"),
+        (ns(9), ns(12), "not_recorded"),
+        (ns(17), ns(20), "not_recorded"),
+    )
+    assert np.array_equal(sound.read(ns(12), 5 * 16_000), again.samples)
+    # Of the slower file every second sample is its own.
+    assert np.array_equal(sound.read(ns(1), 2 * 16_000)[::2], first.samples[: 2 * RATE])
+    assert not sound.read(ns(3), 15_999).any()
+
+
+def test_files_that_overlap_are_heard_once(tmp_path: Path) -> None:
+    one, two = Take(noise(5, 1), start_s=1), Take(noise(5, 2), start_s=4)
+    sound = sound_of(sounding_session(tmp_path, one, two, end_s=10))
+    assert [(s.t0_ns, s.t1_ns) for s in sound.spans] == [(ns(1), ns(4)), (ns(4), ns(9))]
+    expected = np.concatenate((one.samples[: 3 * RATE], two.samples))
+    assert np.array_equal(sound.read(ns(1), 8 * RATE), expected)
+
+
+@pytest.mark.parametrize(
+    ("damage", "cause", "words"),
+    [
+        ("missing", "missing", "is not there"),
+        ("folder", "unreadable", "cannot be read: "),
+        ("text", "unreadable", "it is no WAV file"),
+        ("stereo", "unreadable", "it has 2 channels of 16 bits"),
+        ("half", "cut_off", "ends 5.0 s too early"),
+        ("headless", "", ""),
+        ("longer", "", "goes on for 2.0 s after its end"),
+        ("resampled", "other_file", "it has 16000 Hz, not 8000"),
+        ("empty", "cut_off", "ends 10.0 s too early"),
+        ("odd", "cut_off", "ends 0.0 s too early"),
+        ("rate only", "", ""),
+    ],
+)
+def test_a_file_that_is_not_as_it_was(tmp_path: Path, damage: str, cause: str, words: str) -> None:
+    take, other = Take(noise(10, 1), start_s=1), Take(noise(4, 2), start_s=12)
+    folder = sounding_session(tmp_path, take, other, end_s=20)
+    path = folder / name_of(1)
+    content = path.read_bytes()
+    match damage:
+        case "missing":
+            path.unlink()
+        case "folder":
+            path.unlink()
+            path.mkdir()
+        case "text":
+            path.write_text("no sound at all " * 100)
+        case "stereo":
+            path.write_bytes(content[:22] + b"\2" + content[23:])
+        case "half":
+            path.write_bytes(content[: HEADER_BYTES + 5 * RATE * 2])
+        case "headless":
+            path.write_bytes(bytes(HEADER_BYTES) + content[HEADER_BYTES:])
+        case "longer":
+            path.write_bytes(content + noise(2, 3).tobytes())
+        case "resampled":
+            path.write_bytes(wav_header(16_000, 320_000) + noise(10, 5, 16_000).tobytes())
+        case "empty":
+            path.write_bytes(b"")
+        case "odd":
+            path.write_bytes(content[:-1])
+        case "rate only":
+            path.write_bytes(wav_header(16_000, 160_000) + content[HEADER_BYTES:])
+    sound = sound_of(folder)
+    causes = {gap[2] for gap in sound.gaps} - {"not_recorded"}
+    # A frame that is missing is less than what is listed as a gap.
+    assert causes == ({cause} if cause and damage != "odd" else set())
+    assert words in (sound.problems[0] if sound.problems else "")
+    assert bool(words) == bool(sound.problems)
+    assert np.array_equal(sound.read(ns(12), 4 * RATE), other.samples)
+    heard = sound.read(ns(1), 11 * RATE)
+    whole = {"half": 5 * RATE, "odd": 10 * RATE - 1, "longer": 10 * RATE}
+    whole |= {"headless": 10 * RATE, "rate only": 10 * RATE}
+    assert np.array_equal(heard[: whole.get(damage, 0)], take.samples[: whole.get(damage, 0)])
+    assert not heard[whole.get(damage, 0) :].any()
+
+
+def test_a_killed_run_is_heard_to_the_last_frame_of_its_file(tmp_path: Path) -> None:
+    take = Take(noise(10, 1), start_s=1, stopped=False)
+    folder = sounding_session(tmp_path, take, end_s=11)
+    more = noise(2, 3)
+    with (folder / name_of(1)).open("ab") as file:
+        file.write(more.tobytes())
+    sound = sound_of(folder)
+    assert (sound.problems, sound.end_ns) == ((), ns(13))
+    assert np.array_equal(sound.read(ns(11), 2 * RATE), more)
+
+
+def test_what_is_silenced_is_zeros_and_nothing_else(tmp_path: Path) -> None:
+    take = Take(noise(10), start_s=1)
+    record = open_record(sounding_session(tmp_path, take, end_s=20))
+    sound = SessionSound(record, silenced=[(ns(3), ns(4)), (ns(6.00001), ns(6.00002))])
+    heard = sound.read(ns(1), 10 * RATE)
+    assert not heard[2 * RATE : 3 * RATE].any()
+    zeros = np.flatnonzero(heard == 0)
+    assert set(zeros) == {*range(2 * RATE, 3 * RATE), 5 * RATE}
+
+
+def test_the_same_sound_from_bundles(tmp_path: Path) -> None:
+    folder = golden_session(tmp_path / "data")
+    whole = sound_of(folder)
+    bundle = export([folder], tmp_path / "bundle", private=tmp_path / "private")
+    archive = tmp_path / "bundle.zip"
+    export([folder], archive, zip=True, private=tmp_path / "private")
+    for place in (bundle, archive):
+        sound = sound_of(place)
+        assert (sound.spans, sound.gaps, sound.problems) == (whole.spans, whole.gaps, ())
+        assert np.array_equal(sound.read(0, 124_000), whole.read(0, 124_000))
+        sound.close()
+    assert len(whole.spans) == 2
+    assert [gap[2] for gap in whole.gaps].count("overflow") == 1
+
+
+def test_a_bundle_without_sound(tmp_path: Path) -> None:
+    folder = golden_session(tmp_path / "data")
+    bundle = tmp_path / "bundle"
+    export([folder], bundle, deidentify=True, private=tmp_path / "private")
+    sound = sound_of(bundle)
+    assert sound.spans == ()
+    assert {gap[2] for gap in sound.gaps} == {"not_recorded", "missing", "overflow"} - {"overflow"}
+    assert all("is not there" in problem for problem in sound.problems)
+    assert not sound.read(0, 1000).any()
+
+
+def test_a_session_without_sound(tmp_path: Path) -> None:
+    sound = sound_of(sounding_session(tmp_path, end_s=30))
+    assert (sound.spans, sound.problems) == ((), ())
+    assert sound.gaps == ((0, ns(30), "not_recorded"),)
+    assert sound.read(0, 100).size == 100
+    assert sound.file_position(ns(3)) is None
+
+
+def test_a_moved_folder_while_it_is_open(tmp_path: Path) -> None:
+    take = Take(noise(3), start_s=1)
+    folder = sounding_session(tmp_path, take, end_s=5)
+    sound = sound_of(folder)
+    shutil.rmtree(folder)
+    assert np.array_equal(sound.read(ns(1), 3 * RATE), take.samples)
+
+
+@pytest.mark.parametrize("damage", ["", "cut", "other", "no list", "wrong"])
+def test_its_place_in_time_is_kept_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    take = Take(noise(90), start_s=1.5, ppm=40, gaps=((RATE, 100),))
+    folder = sounding_session(tmp_path, take, Take(noise(3, 1), start_s=95), end_s=100)
+    first = sound_of(folder)
+    (path,) = (tmp_path / "cache" / "sounds").iterdir()
+    match damage:
+        case "":
+            monkeypatch.setattr(recorded_sound, "fit_clock", None)
+        case "cut":
+            path.write_bytes(path.read_bytes()[:-1])
+        case "other":
+            recorded_sound.put(path, b'{"format": 0, "files": []}')
+        case "no list":
+            recorded_sound.put(path, b"[]")
+        case "wrong":
+            recorded_sound.put(path, b'{"format": 1, "files": [{"name": 5}]}')
+    again = sound_of(folder)
+    assert (again.spans, again.gaps, again.rate) == (first.spans, first.gaps, first.rate)
+    assert again.fit(name_of(1)) == first.fit(name_of(1))
+    assert np.array_equal(again.read(ns(50), 999), first.read(ns(50), 999))
+    if damage:
+        third = sound_of(folder)
+        assert third.spans == first.spans

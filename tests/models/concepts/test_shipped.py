@@ -1,0 +1,114 @@
+"""The shipped concept models and their stimulus sets: what they say of themselves is so."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from labapp.base import resources
+from labapp.models.concepts import card as cards
+from labapp.models.concepts import package, recipe
+from labapp.models.concepts.data import Data
+from labapp.models.concepts.measuring import interventions
+from labapp.models.concepts.sizes import Size
+from labapp.models.datasets.concepts.rows import ConceptRows, part
+from labapp.models.stimuli import answer_files, importing, library
+from labapp.models.stimuli.manifest import Manifest
+
+SHIPPED = package.list_packages(resources.models())
+SETS = [
+    row["id"]
+    for row in library.list_sets()
+    if (library.shipped_folder() / row["id"] / "answers.npy").is_file()
+]
+
+
+@lru_cache(maxsize=4)
+def rows_of(data: Data, size: Size) -> ConceptRows:
+    """The test rows of a task: several models have the same."""
+    return data.load(size).split.test
+
+
+def manifest_of(name: str) -> Manifest:
+    return library.load(name).manifest
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_model_is_that_of_its_recipe_and_as_good_as_its_card_says(name: str) -> None:
+    folder = package.find(name, resources.models())
+    card = cards.read(folder)
+    assert isinstance(card, cards.ConceptCard)
+    assert card.recipe.digest == recipe.shipped()[name].digest
+    model = package.load(name, root=resources.models())
+    test = rows_of(card.recipe.data, card.recipe.measures)
+    every = np.sort(np.random.default_rng(0).permutation(len(test))[:100])
+    stored = package.codes(folder, card)
+    np.testing.assert_allclose(model.codes(part(test, every)), stored["codes"][every], atol=1e-3)
+    if card.learner in ("cbm", "cbm-logits"):  # their codes are all that the predictor reads
+        logits = model.predict_from(stored["codes"].astype(np.float64))
+        believed = stored["codes"] >= (0.5 if card.learner == "cbm" else 0)
+        right = (believed == stored["concepts"]).mean()
+        assert right == pytest.approx(card.test.concepts, abs=1e-3)
+    else:
+        assert card.test.concepts is None
+        logits = None if card.test.task is None else model.task_logits(test)
+    if logits is not None:
+        task = (logits.argmax(axis=1) == stored["labels"]).mean()
+        assert task == pytest.approx(card.test.task, abs=1e-3)
+    assert (logits is None) == (card.test.task is None)
+
+
+def test_of_every_kind_of_learner_that_fits_there_is_a_model() -> None:
+    """beta-VAE, which is a VAE but for one number, would not fit the budget of `models`."""
+    learners = {cards.read(package.find(name, resources.models())).learner for name in SHIPPED}
+    kinds = {each.learner.name for each in recipe.shipped().values()}
+    assert learners == kinds - {"beta-vae"}
+    assert len(kinds) == 9
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_has_the_answers_of_its_shipped_model(name: str) -> None:
+    manifest = manifest_of(name)
+    assert manifest.concept_model is not None
+    assert manifest.concept_model.model in SHIPPED
+    model = package.load(manifest.concept_model.model, root=resources.models())
+    assert manifest.concept_model.sha256 == model.card.weights_sha256
+    assert isinstance(model.card, cards.ConceptCard)
+    test = rows_of(model.card.recipe.data, model.card.recipe.measures)
+    photos = manifest.photos[::10]
+    rows = part(test, np.array([int(photo.id[1:]) for photo in photos]))
+    table = interventions(model, rows).answers()
+    stored = answer_files.read(library.shipped_folder() / name, str(manifest.answers))[::10]
+    np.testing.assert_allclose(stored.astype(float), table.astype(float), atol=5e-3)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_is_in_order(name: str) -> None:
+    result = importing.read_checked(library.shipped_folder() / name)
+    assert not result.warnings
+
+
+def test_sets_of_one_task_share_their_natural_pictures() -> None:
+    natural: dict[str, list[set[str]]] = {}
+    for name in SETS:
+        manifest = manifest_of(name)
+        ids = {photo.id for photo in manifest.photos if photo.natural}
+        natural.setdefault(manifest.source, []).append(ids)
+    assert max(map(len, natural.values())) > 1
+    for sets in natural.values():
+        assert all(ids == sets[0] for ids in sets)
+
+
+def test_the_graded_models_are_matched_in_accuracy() -> None:
+    """Twelve of one family, within 2 points of the task and 1.5 of the concepts."""
+    graded = [
+        cards.read(package.find(name, resources.models()))
+        for name in SHIPPED
+        if name.startswith("concepts/shapes-graded-")
+    ]
+    assert len(graded) == 12
+    for key, apart in (("task", 0.02), ("concepts", 0.015)):
+        shares = [getattr(card.test, key) for card in graded]
+        assert max(shares) - min(shares) <= apart

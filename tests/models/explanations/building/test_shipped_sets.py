@@ -1,0 +1,100 @@
+"""The shipped sets are in order, keep the rules, and are what their models say today."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from labapp.models.explanations import package
+from labapp.models.explanations.building import build
+from labapp.models.explanations.building.explainer import ExplanationJob
+from labapp.models.explanations.building.sets import photo_id, photos_of, specs
+from labapp.models.stimuli import importing, library, pictures
+from labapp.models.stimuli.manifest import Manifest, Photo
+from tests.helpers import shipped_stimuli
+
+
+@pytest.fixture(params=sorted(specs()))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_a_shipped_set_is_in_order_and_keeps_the_rules(name: str) -> None:
+    found = importing.read_checked(library.shipped_folder() / name)
+    assert found.warnings == []
+    assert found.manifest is not None
+    shipped_stimuli.holds(found.manifest, specs()[name])
+    folder = library.shipped_folder() / name
+    assert {path.name for path in folder.iterdir()} == {*found.files, "manifest.json"}
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 1_200_000
+
+
+def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
+    shipped, spec = library.load(name), specs()[name]
+    manifest = shipped.manifest
+    model = package.load(spec.model)
+    assert manifest.method.sha256 == model.card.weights_sha256
+    assert manifest.method.accuracy == round(100 * model.card.test.accuracy, 2)
+    explainer = build.explainer_of(spec)
+    assert explainer.prototypes(model) == manifest.prototypes
+    chosen = manifest.photos[0] if spec.wanted.wrong == 0 else first_wrong_one(manifest)
+    rows = build.held_rows(model)
+    _, seed, _, species, number = chosen.photo.split(":")
+    assert int(seed) == rows.seed
+    row = 20 * int(number) + int(species)
+    assert photo_id(row) == chosen.id
+    places = {one.id: place for place, one in enumerate(manifest.classes)}
+    wide = replace(rows, per_species=max(rows.per_species, int(number) + 1))
+    one = photos_of(model, wide).candidate(row, places[chosen.prediction], eligible=True)
+    seen = build.candidates(explainer, model, wide, row, lambda *_: None, last=row + 1)
+    assert seen == [replace(one, eligible=seen[0].eligible)]
+    assert one.visible == pytest.approx(chosen.facts["visible"], abs=1e-3)
+    assert manifest.seed is not None
+    (made,) = explainer.explain(
+        model, wide, [ExplanationJob(chosen.id, one, example=False)], manifest.seed
+    )
+    built = build.photo(
+        ExplanationJob(chosen.id, seen[0], example=False), chosen.set, photos_of(model, wide), made
+    )
+    alike(built, chosen)
+    for ref, content in made.files.items():
+        now = pictures.decode_picture(content, ref).astype(int)
+        assert np.abs(now - pictures.read(shipped.folder, ref)).max() <= 2, ref
+
+
+def test_the_evidence_shown_adds_up_to_most_for_what_is_predicted() -> None:
+    """People are told so. What is shown is cut at the strongest colour, which may cost a photo."""
+    shipped = library.load("birds-bagnet")
+    examples = (shipped.manifest.correct_example, shipped.manifest.incorrect_example)
+    told = []
+    for photo in (*shipped.manifest.photos, *filter(None, examples)):
+        sums = [pictures.read(shipped.folder, ref).mean() for ref in photo.heatmaps]
+        told.append(photo.options[int(np.argmax(sums))] == photo.prediction)
+    assert all(told[-2:])
+    assert np.mean(told) >= 0.97
+
+
+def first_wrong_one(manifest: Manifest) -> Photo:
+    return next(photo for photo in manifest.photos if not photo.correct)
+
+
+def alike(built: Photo, shipped: Photo) -> None:
+    """The same but for the last digits."""
+    one, other = (photo.model_dump() for photo in (built, shipped))
+    for key in ("logits", "strengths"):
+        assert one.pop(key) == pytest.approx(other.pop(key), abs=2e-3)
+    assert one.pop("facts") == pytest.approx(other.pop("facts"), abs=2e-3)
+    for rows, expected in zip(numbers(one), numbers(other), strict=True):
+        assert rows == pytest.approx(expected, abs=2e-3)
+    assert one == other
+
+
+def numbers(photo: dict[str, object]) -> list[list[float]]:
+    """Takes similarities and boxes out of the rows of a photo."""
+    final = photo["final"]
+    rows = [*photo["rows"]]  # type: ignore[misc]
+    if isinstance(final, dict):
+        rows += [final[key] for key in ("first", "absent", "present")]
+    return [[row.pop("similarity"), *row.pop("region")] for row in rows]

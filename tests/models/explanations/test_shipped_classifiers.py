@@ -1,0 +1,105 @@
+"""The shipped classifiers are what their cards say, and good enough and bad enough for studies.
+
+Too good a classifier leaves no errors to show, and an error that nobody could see is no use.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp.base import resources
+from labapp.base.errors import ModelError
+from labapp.models.explanations import card as cards
+from labapp.models.explanations import data, package
+from labapp.models.explanations.card import (
+    HUNDRED,
+    BagnetChecks,
+    ClassTest,
+    CnnChecks,
+    GradcamChecks,
+)
+from labapp.models.explanations.evaluation import hits
+from labapp.models.explanations.photos import load_photos
+
+THERE = ("birds/bagnet", "birds/protopnet", "birds/prototree", "birds/resnet", "faces/cnn")
+"""What must be shipped; all that is shipped is held to the same."""
+
+SHIPPED = package.list_packages(resources.models())
+BIRDS = [name for name in SHIPPED if name.startswith("birds/")]
+FACES = [name for name in SHIPPED if name.startswith("faces/")]
+RECHECKED = 3 * HUNDRED
+
+
+def test_nothing_is_missing() -> None:
+    assert set(THERE) <= set(SHIPPED)
+
+
+def test_the_id_of_a_shipped_classifier_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path))
+    with pytest.raises(ModelError, match="is taken by"):
+        package.refuse_existing(tmp_path / "birds" / "resnet")
+
+
+@pytest.mark.parametrize("model", SHIPPED)
+def test_it_was_made_by_its_recipe(model: str) -> None:
+    made_by = data.read(resources.models() / "recipes" / f"{model.replace('/', '-')}.yaml")
+    assert cards.read(resources.models() / model).recipe == made_by
+
+
+@pytest.mark.parametrize("model", BIRDS)
+def test_it_errs_as_studies_need_it(model: str) -> None:
+    test = cards.read(resources.models() / model).test
+    assert isinstance(test, cards.BirdTest)
+    assert test.pictures >= 2_000
+    assert 0.75 <= test.accuracy <= 0.90
+    assert min(test.recall) > 0.4
+    assert test.usable >= 60
+    assert test.decidable >= 0.6
+
+
+@pytest.mark.parametrize("model", FACES)
+def test_it_takes_faces_for_both_others_and_goes_by_what_does_not_count(model: str) -> None:
+    """Whom it takes for the wrong one, people must see as the right one; see `test_faces`."""
+    card = cards.read(resources.models() / model)
+    assert isinstance(card.test, ClassTest)
+    assert isinstance(card.checks, CnnChecks)
+    assert card.test.pictures >= 600
+    assert 0.75 <= card.test.accuracy <= 0.90
+    for number, row in enumerate(card.test.confusion):
+        assert sum(row) - row[number] >= 10
+        assert row[number] / sum(row) > 0.6
+    assert card.checks.cues is not None
+    for cue in card.checks.cues.values():
+        assert cue.agreeing - cue.misleading > 0.1
+
+
+@pytest.mark.parametrize("model", SHIPPED)
+def test_it_does_what_its_card_says(model: str) -> None:
+    """A part of the pictures, counted as the card counts them: one each hundred may turn."""
+    classifier = package.load(model, root=resources.models())
+    photos = load_photos(classifier.card.recipe.data.load().test, RECHECKED)
+    right = classifier.predicted(photos.pictures) == photos.labels
+    stated = classifier.card.test.hits[: RECHECKED // HUNDRED]
+    assert np.abs(np.subtract(hits(right), stated)).max() <= 1
+
+
+def test_gradcam_points_and_tells_sisters_apart() -> None:
+    checks = cards.read(resources.models() / "birds/resnet").checks
+    assert isinstance(checks, GradcamChecks)
+    assert checks.pointing.on_mark >= 4 * checks.pointing.by_chance
+    assert checks.pointing.on_bird > 0.7
+    assert checks.sisters < 0.6
+
+
+def test_a_bag_of_patches_is_one() -> None:
+    card = cards.read(resources.models() / "birds/bagnet")
+    assert isinstance(card.checks, BagnetChecks)
+    assert card.recipe.method.name == "bagnet"
+    assert card.checks.field == (card.recipe.method.field,) * 2
+    assert card.checks.map_error < 1e-4
+    assert card.checks.pointing.on_mark >= 4 * card.checks.pointing.by_chance

@@ -1,0 +1,386 @@
+"""DCI: the papers' matrices, an independent computation, its edges and its invariances."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.model_selection import train_test_split
+
+from labapp.base.errors import MetricError
+from labapp.models.metrics.dci import concentration, dci, disentanglement
+from labapp.models.metrics.dcimig import dcimig
+from labapp.models.metrics.inputs import Score
+from labapp.models.metrics.regressors import REGRESSORS
+
+Float64 = NDArray[np.float64]
+seeds = st.integers(0, 2**32 - 1)
+directions = st.booleans()
+few = settings(deadline=None, max_examples=4)
+TIES = 0.02
+"""Which of two equal splits a tree takes depends on the order of the inputs and on rounding. Over
+20 seeds that moved an importance by 0.002 at most (0.02 with 120 rows instead of 400)."""
+
+
+def mixed(seed: int, rows: int = 400) -> tuple[Float64, Float64]:
+    """Three codes that each mix two factors and a little noise."""
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(rows, 2))
+    noise = 0.3 * rng.normal(size=(rows, 3))
+    return factors @ np.array([[1.0, 0.5, 0.0], [0.2, 0.5, 1.0]]) + noise, factors
+
+
+def array(score: Score, part: str) -> Float64:
+    return np.asarray(score.parts[part])
+
+
+def reference(inputs: Float64, targets: Float64, seed: int) -> tuple[Float64, Float64, Float64]:
+    """Plain scikit-learn, nothing standardised: importances and R^2."""
+    parts = train_test_split(inputs, targets, test_size=0.1, random_state=seed)
+    columns = []
+    for train, test in zip(parts[2].T, parts[3].T, strict=True):
+        model = GradientBoostingRegressor(random_state=seed).fit(parts[0], train)
+        r2 = (model.score(parts[0], train), model.score(parts[1], test))
+        columns.append((model.feature_importances_, *r2))
+    importance, r2_train, r2_test = (np.array(found) for found in zip(*columns, strict=True))
+    return importance.T, r2_train, r2_test
+
+
+def weighted_one_minus_entropy(importance: Float64) -> float:
+    """As the released code has it, with its 1e-11 and another library's entropy."""
+    rows = 1 - stats.entropy(importance.T + 1e-11, base=importance.shape[1])
+    return float(np.average(rows, weights=importance.sum(axis=1)))
+
+
+def test_fact_2_of_paper_002() -> None:
+    # Eleven codes, each mostly one factor and equally little the others: printed as 0.6.
+    importance = np.full((11, 11), 0.02) + 0.78 * np.eye(11)
+    assert disentanglement(importance) == pytest.approx(0.59927, abs=5e-6)
+
+
+def test_fact_5_of_paper_002() -> None:
+    # One code outweighs an entangled one: printed as 0.957.
+    importance = np.array([[1.0, 0.0], [0.01, 0.09]])
+    assert disentanglement(importance) == pytest.approx(0.95736, abs=5e-6)
+
+
+def test_section_3_3_of_paper_002() -> None:
+    # (x, x^2, y, y^3): every code rests on one factor, so DCI does not mind the redundancy.
+    z = np.random.default_rng(0).uniform(0, 1, (500, 2))
+    found = dci(np.stack([z[:, 0], z[:, 0] ** 2, z[:, 1], z[:, 1] ** 3], axis=1), z)
+    assert found.score > 0.99
+    assert found.parts["completeness"] < 0.95
+
+
+def retold(shares: Float64, seed: int) -> tuple[Float64, Float64]:
+    """2,000 rows of factors of four values. Each code repeats one of the factors, each with a
+    chance (codes, factors), or else is any of the four values."""
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(0, 4, (2_000, shares.shape[1]))
+    codes = []
+    for chances in shares:
+        which = rng.choice(len(chances) + 1, size=2_000, p=[*chances, 1 - chances.sum()])
+        table = np.column_stack([factors, rng.integers(0, 4, 2_000)])
+        codes.append(table[np.arange(2_000), which])
+    return np.column_stack(codes).astype(np.float64), factors.astype(np.float64)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_pair_on_which_dcimig_disagrees(seed: int) -> None:
+    # Paper 002, A.2.2: the first has clean codes beside entangled ones, the second less clean ones
+    # and fewer entangled. Printed, of trained models: DCI 0.38 and 0.42, DCIMIG 0.28 and 0.17.
+    clean = np.eye(2)
+    first = retold(np.vstack([0.57 * clean, np.full((2, 2), 0.42)]), seed)
+    second = retold(np.vstack([0.43 * clean, np.full((1, 2), 0.34)]), seed)
+    dci_scores = [dci(*made, seed=seed).score for made in (first, second)]
+    dcimig_scores = [dcimig(*made).score for made in (first, second)]
+    np.testing.assert_allclose(dci_scores, [0.38, 0.42], atol=0.06)
+    np.testing.assert_allclose(dcimig_scores, [0.28, 0.17], atol=0.03)
+    assert dci_scores[0] < dci_scores[1]
+    assert dcimig_scores[0] > dcimig_scores[1]
+
+
+@pytest.mark.parametrize("regressor", REGRESSORS)
+def test_every_regressor_tells_clean_codes_from_mixed_ones(regressor: str) -> None:
+    z = np.random.default_rng(0).normal(size=(400, 2))
+    turned = z @ np.array([[1.0, 1.0], [1.0, -1.0]])
+    clean, entangled = (dci(codes, z, regressor=regressor) for codes in (z, turned))
+    assert clean.score > 0.97
+    assert clean.parts["completeness"] > 0.97
+    assert clean.parts["informativeness"] > 0.97
+    assert entangled.score < 0.1
+    assert entangled.parts["completeness"] < 0.1
+    assert clean.settings["regressor"] == regressor
+
+
+@pytest.mark.parametrize("regressor", ["random-forest", "lasso"])
+@pytest.mark.parametrize("as_published", [False, True])
+def test_every_regressor_has_the_edges_defined(regressor: str, as_published: bool) -> None:
+    codes, factors = mixed(5, rows=120)
+    score = dci(codes, factors, regressor=regressor, as_published=as_published)
+    assert all(np.isfinite(part).all() for part in score.parts.values())
+    again = dci(codes, factors, regressor=regressor, as_published=as_published)
+    assert again.to_json() == score.to_json()
+    constant = np.hstack([codes, np.full((120, 1), 3.1)])
+    found = dci(constant, factors, regressor=regressor, as_published=as_published)
+    assert (array(found, "importance")[3] == 0).all()
+    assert array(found, "per_code")[3] == 0
+    single = dci(codes, factors[:, :1], regressor=regressor, as_published=as_published)
+    assert array(single, "importance").shape == (3, 1)
+    dci(codes[:20, :1], factors[:20, :1], regressor=regressor, as_published=as_published)
+
+
+@few
+@given(seed=seeds)
+def test_by_lasso_order_sign_and_unit_of_codes_change_nothing(seed: int) -> None:
+    codes, factors = mixed(seed)
+    whole = dci(codes, factors, regressor="lasso")
+    other = dci((codes * [-1, 1e-30, 50])[:, [2, 0, 1]], factors, regressor="lasso")
+    np.testing.assert_allclose(
+        array(other, "importance"), array(whole, "importance")[[2, 0, 1]], atol=1e-3
+    )
+    assert other.score == pytest.approx(whole.score, abs=1e-3)
+
+
+def test_lasso_knows_linear_relations_only() -> None:
+    z = np.random.default_rng(0).uniform(-1, 1, (2_000, 2))
+    assert dci(z**2, z, regressor="lasso").parts["informativeness"] < 0.05
+    assert dci(z**2, np.abs(z), regressor="lasso").parts["informativeness"] > 0.9
+
+
+def test_lasso_that_drops_all_codes_scores_0() -> None:
+    rng = np.random.default_rng(0)
+    codes, factors = np.repeat(rng.normal(size=(10_000, 2)), 2, axis=0), mixed(0, rows=20_000)[1]
+    found = dci(codes, factors, regressor="lasso")
+    assert (array(found, "importance") == 0).all()
+    assert found.score == found.parts["completeness"] == 0
+
+
+def test_concentration_by_hand() -> None:
+    rows = np.array([[0.5, 0.5, 0, 0], [3, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
+    np.testing.assert_allclose(concentration(rows), [0.5, 1, 0, 0], atol=1e-15)
+    np.testing.assert_array_equal(concentration(np.array([[2.0], [0.0]])), [1, 0])
+    assert disentanglement(np.zeros((3, 2))) == 0
+    for columns in range(2, 30):  # rounding does not carry an even row below 0
+        assert 0 <= concentration(np.ones((1, columns)))[0] < 1e-12
+
+
+@few
+@given(seed=st.integers(0, 2**32 - 1))
+def test_against_plain_scikit_learn(seed: int) -> None:
+    codes, factors = mixed(seed)
+    found = dci(codes, factors, seed=seed)
+    importance, r2_train, r2_test = reference(codes, factors, seed)
+    np.testing.assert_allclose(array(found, "importance"), importance, atol=TIES)
+    np.testing.assert_allclose(array(found, "r2_train"), r2_train, atol=TIES)
+    np.testing.assert_allclose(array(found, "r2_test"), r2_test, atol=TIES)
+    exact = array(found, "importance")
+    assert found.score == pytest.approx(weighted_one_minus_entropy(exact), abs=1e-8)
+    # Columns add up to 1, so that the released code's weighted completeness is the plain mean.
+    assert found.parts["completeness"] == pytest.approx(weighted_one_minus_entropy(exact.T))
+    assert found.parts["informativeness"] == pytest.approx(array(found, "r2_test").mean())
+    assert found.parts["informativeness_train"] == pytest.approx(array(found, "r2_train").mean())
+
+
+@few
+@given(seed=st.integers(0, 2**32 - 1))
+def test_as_published_against_plain_scikit_learn_with_the_roles_exchanged(seed: int) -> None:
+    codes, factors = mixed(seed)
+    found = dci(codes, factors, seed=seed, as_published=True)
+    importance, r2_train, r2_test = reference(factors, codes, seed)
+    np.testing.assert_allclose(array(found, "importance").T, importance, atol=TIES)
+    np.testing.assert_allclose(array(found, "r2_train"), r2_train, atol=TIES)
+    np.testing.assert_allclose(array(found, "r2_test"), r2_test, atol=TIES)
+    exact = array(found, "importance").T
+    assert found.score == pytest.approx(weighted_one_minus_entropy(exact), abs=1e-8)
+    assert found.parts["completeness"] == pytest.approx(weighted_one_minus_entropy(exact.T))
+
+
+def test_the_two_readings_part_where_a_code_mixes_factors() -> None:
+    factors = np.random.default_rng(0).normal(size=(400, 2))
+    codes = factors.sum(axis=1, keepdims=True)
+    default, exchanged = dci(codes, factors), dci(codes, factors, as_published=True)
+    assert default.score < 0.05  # the only code is both factors at once
+    assert exchanged.score == 1  # each factor matters to that code alone
+    assert exchanged.parts["completeness"] < 0.05
+    assert default.settings["inputs"] == exchanged.settings["targets"] == "codes"
+
+
+def test_shapes_and_settings() -> None:
+    codes, factors = mixed(3)
+    for as_published, targets in ((False, 2), (True, 3)):
+        found = dci(codes, factors, seed=9, as_published=as_published)
+        shapes = {name: np.shape(part) for name, part in found.parts.items() if np.ndim(part)}
+        assert shapes == {
+            "per_code": (3,),
+            "per_factor": (2,),
+            "importance": (3, 2),
+            "r2_train": (targets,),
+            "r2_test": (targets,),
+        }
+        assert found.score == found.parts["disentanglement"]
+        assert found.settings["seed"] == 9
+        assert found.settings["as_published"] is as_published
+
+
+def test_equal_arguments_give_equal_scores_and_another_seed_another_division() -> None:
+    codes, factors = mixed(4)
+    first, again, other = (dci(codes, factors, seed=seed) for seed in (5, 5, 6))
+    assert first.to_json() == again.to_json()
+    assert first.parts["informativeness"] != other.parts["informativeness"]
+
+
+@few
+@given(seed=seeds, as_published=directions)
+def test_parts_are_shares_and_nothing_is_undefined(seed: int, as_published: bool) -> None:
+    found = dci(*mixed(seed, rows=40), as_published=as_published)
+    for name in ("per_code", "per_factor", "importance", "disentanglement", "completeness"):
+        assert (array(found, name) >= 0).all()
+        assert (array(found, name) <= 1).all()
+    assert all(np.isfinite(part).all() for part in found.parts.values())
+
+
+@few
+@given(seed=seeds, as_published=directions)
+def test_order_of_codes_and_factors_changes_nothing(seed: int, as_published: bool) -> None:
+    codes, factors = mixed(seed)
+    rng = np.random.default_rng(seed)
+    c, f = rng.permutation(3), rng.permutation(2)
+    whole = dci(codes, factors, as_published=as_published)
+    moved = dci(codes[:, c], factors[:, f], as_published=as_published)
+    np.testing.assert_allclose(
+        array(moved, "importance"), array(whole, "importance")[c][:, f], atol=TIES
+    )
+    assert moved.score == pytest.approx(whole.score, abs=TIES)
+
+
+@pytest.mark.parametrize("as_published", [False, True])
+@pytest.mark.parametrize("power", [-300, -9, 60])
+def test_sign_and_unit_of_a_code_change_nothing(power: int, as_published: bool) -> None:
+    # As they stand, scikit-learn's float32 takes the first two for constant and refuses the third.
+    codes, factors = mixed(power % 97)
+    whole = dci(codes, factors, as_published=as_published)
+    other = dci(codes * [-1, 10.0**power, 1], factors, as_published=as_published)
+    assert other.score == pytest.approx(whole.score, abs=TIES)
+    for part in ("r2_train", "r2_test"):
+        np.testing.assert_allclose(array(other, part), array(whole, part), atol=TIES)
+
+
+@few
+@given(seed=seeds)
+def test_increasing_maps_of_a_code_leave_importances(seed: int) -> None:
+    # Trees split between the same rows; only where between two rows a test row falls may change.
+    codes, factors = mixed(seed)
+    whole, mapped = dci(codes, factors), dci(np.exp(codes), factors)
+    np.testing.assert_allclose(array(mapped, "importance"), array(whole, "importance"), atol=TIES)
+    assert mapped.parts["informativeness_train"] == pytest.approx(
+        whole.parts["informativeness_train"], abs=TIES
+    )
+
+
+@few
+@given(seed=seeds)
+def test_a_second_copy_of_a_code_shares_its_importance(seed: int) -> None:
+    codes, factors = mixed(seed)
+    single = array(dci(codes, factors), "importance")
+    double = dci(codes[:, [0, 1, 2, 0]], factors)
+    shared = array(double, "importance")
+    np.testing.assert_allclose(shared[0] + shared[3], single[0], atol=TIES)
+    assert double.parts["completeness"] < 1
+
+
+@few
+@given(seed=seeds)
+def test_a_constant_code_has_no_importance_and_no_weight(seed: int) -> None:
+    codes, factors = mixed(seed)
+    found = dci(np.hstack([codes, np.full((400, 1), 3.1)]), factors)
+    assert (array(found, "importance")[-1] == 0).all()
+    assert array(found, "per_code")[-1] == 0
+    assert found.score == pytest.approx(dci(codes, factors).score, abs=TIES)
+
+
+@few
+@given(seed=seeds)
+def test_as_published_a_constant_code_is_left_out_of_its_r2(seed: int) -> None:
+    codes, factors = mixed(seed)
+    found = dci(np.hstack([codes, np.full((400, 1), 0.1)]), factors, as_published=True)
+    alone = dci(codes, factors, as_published=True)
+    assert (array(found, "importance")[-1] == 0).all()
+    assert np.isnan(array(found, "r2_test")).tolist() == [False, False, False, True]
+    assert found.parts["informativeness"] == alone.parts["informativeness"]
+    np.testing.assert_array_equal(array(found, "importance")[:-1], array(alone, "importance"))
+    assert found.to_json()["parts"]["r2_test"][-1] is None  # type: ignore[index,call-overload]
+
+
+def test_codes_that_know_nothing_score_0() -> None:
+    found = dci(np.ones((400, 3)) * [1, 2, 3], mixed(0)[1])
+    assert found.score == found.parts["completeness"] == 0
+    assert found.parts["informativeness_train"] == pytest.approx(0, abs=1e-12)
+
+
+def test_one_factor_and_one_code() -> None:
+    codes, factors = mixed(7)
+    one_factor = dci(codes, factors[:, :1])
+    assert one_factor.score == 1  # nothing to be mixed with
+    assert 0 < float(array(one_factor, "completeness")) < 1
+    one_code = dci(codes[:, 1:2], factors)
+    assert one_code.parts["completeness"] == 1  # paper 002, 3.3: any single code is complete
+    assert one_code.score < 0.2
+    assert dci(codes[:, :1], factors[:, :1]).score == 1
+
+
+def test_a_factor_whose_rare_value_misses_the_test_rows() -> None:
+    codes, factors = mixed(8)
+    rare = np.zeros((400, 1))
+    rare[int(np.flatnonzero(~held_out(400))[0])] = 1
+    found = dci(codes, np.hstack([factors, rare]))
+    assert np.isnan(array(found, "r2_test")).tolist() == [False, False, True]
+    assert found.parts["informativeness"] == pytest.approx(array(found, "r2_test")[:2].mean())
+    with pytest.raises(MetricError, match="varies among the test rows"):
+        dci(codes, rare)
+
+
+def test_a_factor_whose_rare_value_misses_the_training_rows() -> None:
+    codes, factors = mixed(8)
+    rare = np.zeros((400, 1))
+    rare[int(np.flatnonzero(held_out(400))[0])] = 1
+    found = dci(codes, np.hstack([factors, rare]))
+    assert (array(found, "importance")[:, 2] == 0).all()
+    assert array(found, "per_factor")[2] == 0
+    assert np.isnan(array(found, "r2_train")).tolist() == [False, False, True]
+    # One test row in 40 is 1 and 0 was said of all: 1 - 1 / (40 * 1/40 * 39/40).
+    assert array(found, "r2_test")[2] == pytest.approx(1 - 40 / 39)
+    with pytest.raises(MetricError, match="varies among the training rows"):
+        dci(codes, rare)
+
+
+def held_out(rows: int) -> NDArray[np.bool_]:
+    """Which rows the seed 0 holds out."""
+    test = train_test_split(np.arange(rows), test_size=0.1, random_state=0)[1]
+    return np.isin(np.arange(rows), test)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"regressor": "oracle"}, "regressor is 'oracle'"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": 2**32}, "seed is 4294967296"),
+    ],
+)
+def test_impossible_settings_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(MetricError, match=re.escape(message)):
+        dci(*mixed(0), **arguments)
+
+
+def test_too_few_rows_are_refused() -> None:
+    dci(*mixed(0, rows=20))
+    with pytest.raises(MetricError, match="there are 19 rows"):
+        dci(*mixed(0, rows=19))

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.record.audio.disk import Disk
+from tests.sound import microphone, sound_server
+
+__all__ = ["microphone", "sound_server"]
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left() -> Iterator[None]:
+    """Every thread of the recording ends with it."""
+    yield
+    deadline = time.monotonic() + 5
+    while left := [t.name for t in threading.enumerate() if t.name.startswith("labapp-sound")]:
+        assert time.monotonic() < deadline, f"left running: {left}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    """The disk that sound is written to; `disk.room = 0` fills it."""
+    stand_in = Disk()
+    monkeypatch.setattr("labapp.record.audio.capture.os.write", stand_in.write)
+    return stand_in
