@@ -29,8 +29,8 @@ from labapp.study.plugins.stages import TaskStages
 from labapp.study.plugins.task_type import TaskType
 
 PACKAGE = Path(__file__).resolve().parents[1] / "labapp"
-OWN = ("tasks", "profiles")
-"""Rooms that may: of each task its folder, and the profiles, which compare tasks."""
+OWN = ("tasks", "papers")
+"""Wings that may: of each task its folder, and the papers, which compare tasks."""
 TOLD_APART = (
     PlannedPart, FlowItem, TaskStages, TaskType, PartMachine, PartPictures, Question,
     QuestionsState, Actor, Attempt, TaskRecords, TaskReport, Item,
@@ -39,23 +39,23 @@ TOLD_APART = (
 BASES = {
     ("analysis/sections.py", "Profile"): "profiles stand behind tasks, whichever they are",
     ("analysis/task_report.py", "TaskReport"): "what a package brings is checked",
-    ("plugins/part.py", "TrialsPart"): "the one place that says which parts have trials",
+    ("study/plugins/part.py", "TrialsPart"): "the one place that says which parts have trials",
     ("study/instruments/asking.py", "Item"): "what a package brings is checked",
     ("testing/checking.py", "TaskType"): "what a package brings is checked",
 }
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
 SPLIT_AT_A_STROKE = {
-    "concepts/commands.py": "what a stimulus set is called where nobody says: like its model",
-    "bids/verify.py": "files of a bundle",
-    "journal/tree.py": "files of a bundle",
+    "models/concepts/commands.py": "what a stimulus set is called where nobody says: like its model",
+    "session/bids/verify.py": "files of a bundle",
+    "record/journal/tree.py": "files of a bundle",
     "analysis/answered.py": "files of a bundle",
-    "naming.py": "what no part of a name may be, as a folder",
-    "report/drawing.py": "a line of an axis ends behind the stroke of an id",
-    "representations/distance.py": "a distance and its scale, mse/0.04",
-    "representations/importing/importing.py": "the same; and a data set where none is given, once, "
+    "base/naming.py": "what no part of a name may be, as a folder",
+    "base/report/drawing.py": "a line of an axis ends behind the stroke of an id",
+    "models/representations/distance.py": "a distance and its scale, mse/0.04",
+    "models/representations/importing/importing.py": "the same; and a data set where none is given, once, "
     "for the card of an import",
-    "representations/importing/convert.py": "files of an archive of torch",
-    "representations/tfjs/importing.py": "names of weights",
+    "models/representations/importing/convert.py": "files of an archive of torch",
+    "models/representations/tfjs/importing.py": "names of weights",
     "study/loading.py": "files of assets",
     "ui/language.py": "ids as folders of a path, all of them, which are hidden",
     "ui/replay/coding_window.py": "the last folder of an id is hidden like the id",
@@ -73,13 +73,13 @@ EVERYDAY = frozenset(
 asked for its part, task, kind, item or questionnaire."""
 ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "dataset", "label"})
 NAMED = {
-    "concepts/explained.py": "the name of a loss",
+    "models/concepts/explained.py": "the name of a loss",
     "analysis/questionnaire_sections.py": "the form of an answer: options that were chosen, words",
-    "representations/distance.py": "distances by their names, which are those of data sets",
-    "representations/tfjs/importing.py": "the three data sets of the published files",
+    "models/representations/distance.py": "distances by their names, which are those of data sets",
+    "models/representations/tfjs/importing.py": "the three data sets of the published files",
     "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
     "study/parts.py": "an older plan tells whom a questionnaire asks about by its name",
-    "representations/recipe.py": "what the published studies fix for each data set",
+    "models/representations/recipe.py": "what the published studies fix for each data set",
 }
 """Files that look something up by such a name all the same, and what."""
 WORDS = re.compile(
@@ -87,11 +87,11 @@ WORDS = re.compile(
     r"|\bwarm[-_]?up\b|\bconcept[-_ ]?(repair|grid)\b"
 )
 TOLD = {
-    "bids/folder.py": "names of entities, as BIDS has them",
+    "session/bids/folder.py": "names of entities, as BIDS has them",
     "cli/stimuli.py": "what the stimulus sets are called that can be built",
-    "concepts/explained.py": "the name of a loss",
-    "discovery.py": "the table of what is shipped",
-    "explanations/building/sets.py": "what the stimulus sets are called that can be built",
+    "models/concepts/explained.py": "the name of a loss",
+    "base/discovery.py": "the table of what is shipped",
+    "models/explanations/building/sets.py": "what the stimulus sets are called that can be built",
     "ui/moderator/wording.py": "titles of parts, to be translated",
     "ui/researcher/page.py": "quantities of reports, to be translated",
 }
@@ -100,7 +100,7 @@ TOLD = {
 
 @cache
 def trees() -> Mapping[str, ast.Module]:
-    """By its path the syntax tree of each module outside the folders of tasks and the profiles."""
+    """By its path the syntax tree of each module outside the folders of tasks and the papers."""
     return {
         str(path.relative_to(PACKAGE)): ast.parse(path.read_text("utf-8"))
         for path in sorted(PACKAGE.rglob("*.py"))
@@ -121,7 +121,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[str, str, str]]:
 
 
 def test_nothing_outside_imports_a_task_or_a_profile() -> None:
-    own = re.compile(r"labapp\.(tasks|profiles)(\.|$)")
+    own = re.compile(r"labapp\.(tasks|papers)(\.|$)")
     strange = [
         f"{path}: {module}.{name}"
         for path, tree in trees().items()

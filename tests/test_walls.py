@@ -33,6 +33,7 @@ def modules(folder: str) -> list[str]:
     for path in sorted((PACKAGE / folder).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    assert found, folder
     return found
 
 
@@ -54,16 +55,20 @@ def loaded_after(code: str) -> set[str]:
 SHOWN = re.compile(r"\.((screen|report)(\..*)?|beside)$")
 """Files of a task that are loaded when they are shown: the participant's screen, what stands beside
 the mirror, and the sections of the report."""
+WRITING = re.compile(r"\.session\.(bids|planning)\b")
+"""Rooms that write tables and pages."""
 LIGHT = {
     "labapp.cli.main": ["labapp.cli.main"],
-    "labapp.record.events": modules("events"),
+    "labapp.record.events": modules("record/events"),
     "labapp.study": modules("study"),
     "labapp.tasks": [m for m in modules("tasks") if not SHOWN.search(m)],
-    "labapp.record.journal": [m for m in modules("records") if m != "labapp.record.journal.arrow"],
-    "labapp.session": modules("session"),
-    "labapp.session.simulation": modules("simulation"),
-    "labapp.record.audio": modules("audio"),
-    "labapp.models.stimuli": modules("stimuli"),
+    "labapp.record.journal": [
+        m for m in modules("record/journal") if m != "labapp.record.journal.arrow"
+    ],
+    "labapp.session": [m for m in modules("session") if not WRITING.search(m)],
+    "labapp.session.simulation": modules("session/simulation"),
+    "labapp.record.audio": modules("record/audio"),
+    "labapp.models.stimuli": modules("models/stimuli"),
     "labapp.cli.metrics": ["labapp.cli.metrics", "labapp.models.metrics.registry"],
 }
 

@@ -134,7 +134,8 @@ GOOD = {
     ),
     "labapp.explanations": (
         "from typing import Literal\n"
-        "from labapp.models.explanations.data import ExplanationMethod, MethodChecks, MethodSettings\n"
+        "from labapp.models.explanations.data import "
+        "ExplanationMethod, MethodChecks, MethodSettings\n"
         "class Settings(MethodSettings):\n    name: Literal['ours']\n    width: int = 3\n"
         "class Checks(MethodChecks):\n    method: Literal['ours']\n"
         "IT = ExplanationMethod('ours', Settings, 'labapp.models.explanations.cnn', 'good:Checks', "
@@ -165,7 +166,8 @@ WRONG = {
         "no MethodSettings with `name: Literal['ours']`",
     ),
     "labapp.explanations nothing": (
-        "from labapp.models.explanations.data import ExplanationMethod\nIT = ExplanationMethod('ours')",
+        "from labapp.models.explanations.data import ExplanationMethod\n"
+        "IT = ExplanationMethod('ours')",
         "neither settings to learn, nor sets that it explains, nor scores of pixels",
     ),
     "labapp.instruments": (

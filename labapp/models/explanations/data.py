@@ -350,7 +350,7 @@ class ExplanationMethod:
     label: str = ""
 
 
-HERE = "labapp.explanations"
+HERE = "labapp.models.explanations"
 _ALL = (
     ExplanationMethod(
         "resnet",

@@ -100,7 +100,8 @@ def test_the_server_ending_before_the_first_sound_cannot_hang_us(
 @pytest.mark.sound
 def test_the_child_of_a_killed_parent_ends(microphone: VirtualMicrophone) -> None:
     code = (
-        "from labapp.record.audio.devices import choose; from labapp.record.audio.process import open_input\n"
+        "from labapp.record.audio.devices import choose\n"
+        "from labapp.record.audio.process import open_input\n"
         "import time; print(open_input(choose()).pid, flush=True); time.sleep(60)"
     )
     parent = subprocess.Popen(

@@ -1,0 +1,89 @@
+"""What `labapp` offers to scripts, and the names that modules had until 0.1."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import labapp
+from labapp.base.former_names import FORMER
+from labapp.models.representations import load_package
+from labapp.public import OFFERED
+from tests.helpers.installed import ROOT
+from tests.helpers.journals import golden_session
+
+
+def test_labapp_has_what_it_offers() -> None:
+    assert set(OFFERED) | {"__version__"} == set(labapp.__all__)
+    for name in OFFERED:
+        assert getattr(labapp, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        labapp.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_name_is_the_same_module(former: str) -> None:
+    spec = import_module(FORMER[former]).__spec__
+    sys.modules.pop(former, None)
+    with pytest.warns(DeprecationWarning, match=f"{former} is {FORMER[former]} now"):
+        module = import_module(former)
+    assert module is import_module(FORMER[former])
+    assert module.__spec__ is spec
+
+
+def test_classes_are_the_same_by_both_names() -> None:
+    code = (
+        "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n"
+        "from labapp.events import Payload as before\n"
+        "from labapp.events.registry import Payload as before_too\n"
+        "from labapp.record.events import Payload as now\n"
+        "assert before is before_too is now\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)
+
+
+@pytest.mark.parametrize("kind", [list, np.float64, np.float32])
+def test_a_model_is_asked_for_pictures(kind: type) -> None:
+    dials = load_package("sinelines/gt").space.dimensions
+    states = [[(dial.low + dial.high) / 2 for dial in dials]] * 2  # type: ignore[union-attr]
+    z = states if kind is list else np.asarray(states, dtype=kind)
+    pictures = labapp.decode("sinelines/gt", z)
+    assert pictures.shape[0] == 2
+    assert pictures.dtype == np.float32
+    one = labapp.decode("sinelines/gt", z[0])
+    assert np.array_equal(one, pictures[0])
+
+
+@pytest.mark.parametrize(
+    ("z", "says"),
+    [
+        ([0.0] * 40, "shape"),
+        ([1e6], "and no 1e"),
+        ([float("nan")], "and no nan"),
+    ],
+)
+def test_what_no_dial_has_is_refused(z: list[float], says: str) -> None:
+    n = len(load_package("sinelines/gt").space)
+    wrong = z if len(z) > 1 else z + [0.0] * (n - 1)
+    with pytest.raises(ValueError, match=says):
+        labapp.decode("sinelines/gt", wrong)
+
+
+def test_a_metric_by_its_name() -> None:
+    generator = np.random.default_rng(0)
+    factors = generator.integers(0, 4, (200, 2)).astype(float)
+    score = labapp.metric("mig")(factors, factors, seed=0)
+    assert score.score == pytest.approx(1.0, abs=0.02)
+
+
+def test_tables_a_report_and_a_picture(tmp_path: Path) -> None:
+    session = golden_session(tmp_path)
+    assert len(labapp.load(session).participants) == 1
+    assert labapp.analyze([session], tmp_path / "results").name == "report.html"
+    picture = labapp.still(session, 5.0, tmp_path / "screen.png", size=(1280, 720))
+    assert picture.read_bytes().startswith(b"\x89PNG")
