@@ -85,28 +85,62 @@ def test_every_recipe_is_listed_and_followed() -> None:
     assert sorted(re.findall(r'with follow\("([\w-]+)"\)', tests)) == names
 
 
-def rooms() -> list[str]:
-    """The rooms of the table, from the lowest floor to the highest."""
+def places() -> list[str]:
+    """The wings and rooms of the table, from the lowest floor to the highest."""
     content = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    return re.findall(r"^\| `labapp\.(\w+)` \|", content, re.MULTILINE)
+    return re.findall(r"^\| (?:\*\*)?`labapp\.([\w.]+)`(?:\*\*)? \|", content, re.MULTILINE)
 
 
-def test_every_room_is_in_the_table_once() -> None:
-    folders = [path.parent.name for path in ROOT.glob("labapp/*/__init__.py")]
-    assert sorted(rooms()) == sorted(folders)
+def floors() -> dict[str, int]:
+    """The floor of each wing, and of each room in its wing, by the contracts."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    height = {}
+    for contract in project["tool"]["importlinter"]["contracts"]:
+        if contract["type"] == "layers":
+            (container,) = contract["containers"]
+            for number, floor in enumerate(reversed(contract["layers"])):
+                for name in re.split(r" [|:] ", floor):
+                    height[f"{container}.{name}".removeprefix("labapp.")] = number
+    return height
+
+
+def test_every_wing_and_room_is_in_the_table_once() -> None:
+    wings = [path.parent.name for path in ROOT.glob("labapp/*/__init__.py")]
+    rooms = [
+        name
+        for name in floors()
+        if "." in name and (ROOT / "labapp" / name.replace(".", "/") / "__init__.py").exists()
+    ]
+    assert len(wings) == 12
+    assert sorted(places()) == sorted([*wings, *set(rooms) - {"study.instruments"}])
 
 
 def test_the_table_has_the_order_of_the_floors() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    (floors,) = (
-        contract["layers"]
-        for contract in project["tool"]["importlinter"]["contracts"]
-        if contract["type"] == "layers"
-    )
-    height = {
-        room: number for number, floor in enumerate(reversed(floors)) for room in floor.split(" | ")
-    }
-    assert [height[room] for room in rooms()] == sorted(height[room] for room in rooms())
+    height = floors()
+    keys = [
+        (height[wing], wing, height[f"{wing}.{room}"] if room else -1)
+        for wing, _, room in (name.partition(".") for name in places())
+    ]
+    by_floor = [(floor, room) for floor, _, room in keys]
+    assert [floor for floor, _ in by_floor] == sorted(floor for floor, _ in by_floor)
+    for wing in {wing for _, wing, _ in keys}:
+        heights = [room for _, name, room in keys if name == wing]
+        assert heights == sorted(heights)
+
+
+PLACE = re.compile(r"`([\w/.]+/[\w.]+)`(?:: `([^`]+)`)?")
+
+
+def test_what_one_wants_to_change_is_where_the_table_says() -> None:
+    content = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = content.partition("## Where do I change")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in table.splitlines()[3:] if line.startswith("| ")]
+    assert len(rows) > 20
+    for what, where, tests in rows:
+        assert PLACE.search(where), what
+        assert PLACE.search(tests), what
+        for file, example in PLACE.findall(where + tests):
+            assert example in (ROOT / file).read_text("utf-8"), (what, file, example)
 
 
 @pages()
