@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from labapp.base.errors import ModelError
-from labapp.models.representations import networks, torch_backend
+from labapp.models.representations import cpu_backend, networks, torch_backend
 from labapp.models.representations.card import ModelCard, dials_over
 from labapp.models.representations.decoders import LoadedDecoder, percentiles_of
 from labapp.models.representations.recipe import ARCHITECTURES, TrainedNetwork
@@ -61,14 +61,14 @@ def random_decoder(
         sampling="prior",
         dimensions=dials_over(latents),
     )
-    chosen = torch_backend.choose_device(device)
-    forward = torch_backend.build(
-        made_by,
-        dimensions,
-        torch_backend.weights_of(network),
-        device=chosen,
-        threads=threads,
+    weights = torch_backend.weights_of(network)
+    chosen = torch_backend.choose_device(device or "cpu")
+    forward = (
+        cpu_backend.build(made_by, dimensions, weights, threads=threads)
+        if chosen.type == "cpu"
+        else torch_backend.build(made_by, dimensions, weights, device=chosen, threads=threads)
     )
+    assert forward is not None
     return LoadedDecoder(
         id=card.id,
         space=card.space,

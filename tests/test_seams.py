@@ -45,15 +45,15 @@ BASES = {
 }
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
 SPLIT_AT_A_STROKE = {
-    "models/concepts/commands.py": "what a stimulus set is called where nobody says: like its model",
+    "models/concepts/commands.py": "what a stimulus set is called where nobody says: as its model",
     "session/bids/verify.py": "files of a bundle",
     "record/journal/tree.py": "files of a bundle",
     "analysis/answered.py": "files of a bundle",
     "base/naming.py": "what no part of a name may be, as a folder",
     "base/report/drawing.py": "a line of an axis ends behind the stroke of an id",
     "models/representations/distance.py": "a distance and its scale, mse/0.04",
-    "models/representations/importing/importing.py": "the same; and a data set where none is given, once, "
-    "for the card of an import",
+    "models/representations/importing/importing.py": "the same; and a data set where none is "
+    "given, once, for the card of an import",
     "models/representations/importing/convert.py": "files of an archive of torch",
     "models/representations/tfjs/importing.py": "names of weights",
     "study/loading.py": "files of assets",

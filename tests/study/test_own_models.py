@@ -120,19 +120,3 @@ def test_the_practised_model_may_be_named(own: Path, tmp_path: Path) -> None:
     assert isinstance(second, SingleDimensionPart)
     assert (second.model, second.states, second.sampling) == ("own/model", (), "held_out")
     assert second.answers == ("low", "high", "medium")
-
-
-def test_a_missing_extra_is_told_when_a_study_is_checked(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from importlib import util
-
-    write(own, "own/model", (8, 8), task=TASK)
-    there = util.find_spec
-    monkeypatch.setattr(
-        util, "find_spec", lambda name, *rest: None if name == "onnxruntime" else there(name, *rest)
-    )
-    keys = "task: reconstruction, models: [own/model], trials: 1"
-    with pytest.raises(LabappError, match="ONNX Runtime, which is not installed") as error:
-        check(study(tmp_path, f"{{stages: {{{keys}}}}}"))
-    assert "labapp[onnx]" in str(error.value.todo)

@@ -166,8 +166,7 @@ WRONG = {
         "no MethodSettings with `name: Literal['ours']`",
     ),
     "labapp.explanations nothing": (
-        "from labapp.models.explanations.data import ExplanationMethod\n"
-        "IT = ExplanationMethod('ours')",
+        "from labapp.models.explanations import data\nIT = data.ExplanationMethod('ours')",
         "neither settings to learn, nor sets that it explains, nor scores of pixels",
     ),
     "labapp.instruments": (

@@ -44,11 +44,15 @@ def onnxruntime_version() -> str:
 class Forward:
     """The computation of a decoder: z (n, width), float32 -> x (n, *shape), float32.
 
-    `how` describes its arithmetic: "float32", or which weights are rounded and to what.
+    Attributes
+    ----------
+    how : its arithmetic, in words.
+    engine : the package that computes it.
     """
 
     compute: Callable[[Float32], Float32]
     how: str
+    engine: str
 
     def __call__(self, z: Float32) -> Float32:
         return self.compute(z)
@@ -87,15 +91,15 @@ class LoadedDecoder:
 
     @property
     def backend(self) -> tuple[str, str]:
-        """What computes it, a part of the model (see the card), and the version of that here."""
+        """What computes it, and the version of that here."""
         if isinstance(self.card.made_by.source, ClosedForm):
             return "numpy", metadata.version("numpy")
-        name = self.card.backend
-        if name == "python":
+        if self.card.backend == "python":
             package = (self.card.origin and self.card.origin.package) or {}
             stated = f"{package.get('package')} {package.get('version')}"
-            return name, f"{platform.python_version()}, {stated}"
-        return name, metadata.version("torch") if name == "torch" else onnxruntime_version()
+            return "python", f"{platform.python_version()}, {stated}"
+        engine = self.forward.engine if isinstance(self.forward, Forward) else self.card.backend
+        return engine, metadata.version("torch") if engine == "torch" else onnxruntime_version()
 
     @property
     def at_once(self) -> int:

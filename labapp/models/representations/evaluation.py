@@ -48,7 +48,7 @@ def evaluate(
     ModelError : the package is refused, or states no data to evaluate on.
     DatasetError : the files of its data are not in `data_folder`, or others than it learned from.
     """
-    decoder = package.load_package(model, device, root=root, exact=True)
+    decoder = package.load_package(model, device, root=root)
     card = decoder.card
     data = held_out_data(card, data_folder)
     latents, spread = encodings(decoder, data), None

@@ -1,8 +1,8 @@
 """Decoders whose whole graph lies in the package as ONNX, computed by ONNX Runtime.
 
-onnxruntime is an extra of labapp and imported with the first such decoder, not before. A graph is
-given to it as bytes, weights in other files are not looked for, and operators of other domains than
-ONNX's own are not registered, so that nothing but the graph is run.
+onnxruntime is imported with the first decoder, not before. A graph is given to it as bytes, weights
+in other files are not looked for, and operators of other domains than ONNX's own are not
+registered, so that nothing but the graph is run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession, RunOptions, SessionOptions
 
 Float32 = NDArray[np.float32]
+Run = Callable[[Float32], Float32]
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 NOWHERE = str(Path(__file__) / "weights")
@@ -35,16 +35,6 @@ NOWHERE = str(Path(__file__) / "weights")
 _SAFE = "No model was loaded."
 _FINITE = "Mend the model (a division by 0, a logarithm of 0, an overflow) and export it anew."
 _FRESH = "Take a fresh copy of the model package, or import the model again (labapp models import)."
-
-
-def require(model: str) -> None:
-    """Raises ModelError where the extra that computes this model is not installed."""
-    if util.find_spec("onnxruntime") is None:
-        raise ModelError(
-            f"The model {model} is computed by ONNX Runtime, which is not installed here.",
-            safe=_SAFE,
-            todo='Install labapp with its extra: pip install "labapp[onnx]"',
-        )
 
 
 def choose_device(configured: str | None) -> str:
@@ -81,7 +71,6 @@ def build(
     trial : z that it is tried on in a process of its own before it is opened here, shape (n,
         width); None for a graph that labapp brought with it.
     """
-    require(model)
     if trial is not None:
         try_graph(model, graph, trial)
     session = _session(graph, device, threads, model)
@@ -98,7 +87,7 @@ def build(
         rows = [run(z[row : row + 1]) for row in range(len(z))]
         return np.concatenate(rows) if rows else np.empty((0, *shape), np.float32)
 
-    forward = Forward(one_by_one if batch == [1] else run, "float32, one ONNX graph")
+    forward = Forward(one_by_one if batch == [1] else run, "float32, one ONNX graph", "onnxruntime")
     try:
         first = forward(np.zeros((1, width), dtype=np.float32))
     except ModelError:
@@ -116,12 +105,13 @@ def build(
 
 def graph(
     content: bytes, name: str, given: tuple[int, ...], made: tuple[int, ...], *, todo: str
-) -> Callable[[Float32], Float32]:
+) -> Run:
     """A graph of one input and one output as a function of many instances: float32 (n, *given) ->
-    float32 (n, *made). name: of the model, and todo: what to look at, for messages. Raises
-    ModelError: ONNX Runtime is missing or refuses it, or it takes or makes another shape or type;
-    and whenever it makes values that are not finite."""
-    require(name)
+    float32 (n, *made). name: of the model, and todo: what to look at, for messages.
+
+    Raises ModelError: ONNX Runtime refuses it, or it takes or makes another shape or
+    type; and whenever it makes values that are not finite.
+    """
     examples = np.random.default_rng(0).random((2, *given)).astype(np.float32)
     try_graph(name, content, np.concatenate([np.zeros((1, *given), np.float32), examples]))
     session = _session(content, "cpu", 1, name, todo)

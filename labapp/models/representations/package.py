@@ -26,7 +26,7 @@ from pydantic import BaseModel
 from labapp.base import leftovers, resources
 from labapp.base.errors import ModelError
 from labapp.models.representations import card as cards
-from labapp.models.representations import document, native_backend, onnx_backend, python_backend
+from labapp.models.representations import cpu_backend, document, onnx_backend, python_backend
 from labapp.models.representations.card import ModelCard
 from labapp.models.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.models.representations.recipe import (
@@ -193,20 +193,16 @@ def load_package(
     threads: int = 1,
     *,
     root: Path | None = None,
-    exact: bool = False,
-    native: bool = False,
 ) -> LoadedDecoder:
     """A decoder, checked and ready.
 
     Parameters
     ----------
     path_or_id : see `find`.
-    device : "cuda", "mps" or "cpu"; by default the first of these that is there. Closed forms
-        are computed on the CPU whatever is asked.
-    threads : CPU threads of torch, set for the *whole process*; 1 is right for the slider path.
+    device : "cpu" (the default), "cuda" or "mps". Closed forms are computed on the CPU whatever
+        is asked.
+    threads : CPU threads of a decode; 1 is right for the slider path.
     root : where ids are looked up; see `find`.
-    native : compute on the CPU without importing torch where that can be (`native_backend`): to
-        the same bits, in less memory, and a little slower.
 
     Raises
     ------
@@ -228,7 +224,7 @@ def load_package(
         pictures = read_arrays(folder, card)["pictures"]
         trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
         return _loaded(card, sample, python_backend.build(card, trial, pictures))
-    return _trained(folder, card, device, threads, exact, native)
+    return _trained(folder, card, device, threads)
 
 
 def _loaded(
@@ -267,9 +263,7 @@ def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDec
     return _loaded(card, (latents, percentiles_of(latents)), source.decode)
 
 
-def _trained(
-    folder: Path, card: ModelCard, device: str | None, threads: int, exact: bool, native: bool
-) -> LoadedDecoder:
+def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) -> LoadedDecoder:
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
             f"The card in {folder} states no weights_sha256 and latents_sha256: "
@@ -281,17 +275,15 @@ def _trained(
         return _whole(folder, card, card.weights_sha256, device, threads)
     weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256)
     sample = _sample(folder, card)
-    if native and (
-        forward := native_backend.build(
-            card.made_by, card.space.width, weights, threads=threads, exact=exact
-        )
+    if device in (None, "cpu") and (
+        forward := cpu_backend.build(card.made_by, card.space.width, weights, threads=threads)
     ):
         return _loaded(card, sample, forward, "cpu", threads)
     from labapp.models.representations import torch_backend
 
-    chosen = torch_backend.choose_device(device)
+    chosen = torch_backend.choose_device(device or "cpu")
     forward = torch_backend.build(
-        card.made_by, card.space.width, weights, device=chosen, threads=threads, exact=exact
+        card.made_by, card.space.width, weights, device=chosen, threads=threads
     )
     return _loaded(card, sample, forward, chosen.type, threads)
 
@@ -300,7 +292,6 @@ def _whole(
     folder: Path, card: ModelCard, sha256: str, device: str | None, threads: int
 ) -> LoadedDecoder:
     """A decoder whose graph lies in the package."""
-    onnx_backend.require(card.id)
     graph = files.read_checked(folder / files.GRAPH, sha256)
     sample = _sample(folder, card)
     chosen = onnx_backend.choose_device(device)
@@ -345,7 +336,6 @@ def try_graph(model: str) -> None:
     card = cards.read(folder)
     if not isinstance(card.made_by.source, OnnxGraph) or _brought(folder):
         return
-    onnx_backend.require(card.id)
     graph = files.read_checked(folder / files.GRAPH, card.weights_sha256 or "")
     onnx_backend.try_graph(card.id, graph, _trial(card, _sample(folder, card)[0]))
 

@@ -322,7 +322,7 @@ def build(card: ModelCard, latents: Float32, pictures: Float32) -> Forward:
     apart = float(np.abs(decode(latents) - pictures).max(initial=0.0))
     if not apart <= CLOSE * max(1.0, float(np.abs(pictures).max(initial=0.0))):
         raise _changed(card, f"its pictures differ from those of the import by up to {apart:.2g}")
-    return Forward(decode, "a function in Python")
+    return Forward(decode, "a function in Python", "python")
 
 
 def laid_out(run: Callable[[Float32], Float32], how: Layout) -> Callable[[Float32], Float32]:

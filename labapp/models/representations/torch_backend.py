@@ -1,30 +1,26 @@
-"""Trained decoders in torch; loaded packages import torch through this module alone.
+"""Trained decoders in torch: on a GPU, and on the CPU where `cpu_backend` does not know the layers.
 
-For decoding one z, a second thread costs more than it gains: with two OpenMP threads on a busy
-machine the slowest decodes took 30 to 200 ms in place of 2 ms. `build` therefore sets the
-*process-wide* number of torch's CPU threads, by default to 1.
+Loaded packages import torch through this module alone. For decoding one z, a second thread costs
+more than it gains: with two OpenMP threads on a busy machine the slowest decodes took 30 to 200 ms
+in place of 2 ms. `build` therefore sets the *process-wide* number of torch's CPU threads, by
+default to 1.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from labapp.base.errors import ModelError
-from labapp.models.representations import fast_decode, folding
+from labapp.models.representations.cpu_backend import check_weights, tried
 from labapp.models.representations.decoders import Forward
-from labapp.models.representations.fast_decode import check_weights, tried
-from labapp.models.representations.folding import Layer
-from labapp.models.representations.networks import described
 from labapp.models.representations.recipe import Architecture, TrainedNetwork
 
 Float32 = NDArray[np.float32]
@@ -99,26 +95,24 @@ def build(
     *,
     device: torch.device,
     threads: int,
-    exact: bool = False,
 ) -> Forward:
     """The decoder of `architecture` with these weights, as a fast function of float32 z. Raises
     ModelError: the weights' names or shapes are not the architecture's, or what comes out is not
     finite or not of the architecture's shape.
 
     threads : CPU threads of torch, for the whole process.
-    exact : keep every weight float32, as the numbers on a card are measured. Otherwise a large
-        layer may be read as float16 where that is faster; `Forward.how` says whether it is.
+
+    Raises
+    ------
+    ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
+        finite or not of the architecture's shape.
     """
     torch.set_num_threads(threads)
     network = _network(architecture, width, weights)
-    layers = None
-    if device.type == "cpu" and (modules := described(network)) is not None:
-        layers = folding.fold(modules, weights)
-    if layers is not None:
-        forward = _in_steps(architecture, layers, exact)
-    elif device.type == "cuda":
+    if device.type == "cuda":
         recorded = CudaGraph(network.to(device), width, device)
-        forward = Forward(lambda z: recorded(_tensor(z)).numpy(), "float32, one CUDA graph")
+        how = "float32, one CUDA graph"
+        forward = Forward(lambda z: recorded(_tensor(z)).numpy(), how, "torch")
     else:
         forward = _as_trained(network, device)
     return tried(architecture, width, forward)
@@ -167,24 +161,7 @@ def _as_trained(network: nn.Module, device: torch.device) -> Forward:
             decoded = network(_tensor(z).to(device)).cpu().numpy()
         return np.asarray(decoded, dtype=np.float32)
 
-    return Forward(compute, "float32, layer by layer")
-
-
-def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bool) -> Forward:
-    assert isinstance(architecture.source, TrainedNetwork)
-    sigmoid = architecture.source.likelihood == "bernoulli"
-    steps, how = fast_decode.steps(layers, TorchKernels(), sigmoid=sigmoid, exact=exact)
-    shape = architecture.output_shape
-
-    def compute(z: Float32) -> Float32:
-        with torch.inference_mode():
-            x = _tensor(z)
-            for step in steps:
-                x = step(x)
-            decoded: Float32 = x.reshape(-1, *shape).numpy()
-        return decoded
-
-    return Forward(compute, how)
+    return Forward(compute, "float32, layer by layer", "torch")
 
 
 def _tensor(values: NDArray[np.floating]) -> Tensor:
@@ -230,70 +207,3 @@ class CudaGraph:
 
 def _full_precision() -> AbstractContextManager[None]:
     return torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
-
-
-Step = Callable[[Tensor], Tensor]
-
-
-class TorchKernels:
-    """See `fast_decode.Kernels`."""
-
-    @property
-    def has_half(self) -> bool:
-        return "fbgemm" in torch.backends.quantized.supported_engines
-
-    def dense(self, layer: Layer) -> Step:
-        ordered = layer.channels_last()
-        weight, shift = _tensor(ordered.scaled()), _tensor(ordered.shift)
-        act, unfold = _activation(layer.slope), _unfold(layer)
-        return lambda x: unfold(act(F.linear(x, weight, shift)))
-
-    def half_dense(self, layer: Layer) -> Step:
-        ordered = layer.channels_last()
-        # The scale stays outside: multiplied in, it would take weights off the float16 grid. It is
-        # multiplied and the shift added in two steps, each rounded, as any library rounds them.
-        packed = torch.ops.quantized.linear_prepack_fp16(_tensor(ordered.weight), None)
-        multiply = torch.ops.quantized.linear_dynamic_fp16.default
-        scale = torch.ones(1) if ordered.scale is None else _tensor(ordered.scale)
-        shift = _tensor(ordered.shift)
-        act, unfold = _activation(layer.slope), _unfold(layer)
-        return lambda x: unfold(act(multiply(x, packed).mul_(scale).add_(shift)))
-
-    def deconvolution(self, layer: Layer) -> Step:
-        weight = _tensor(layer.scaled()).contiguous(memory_format=torch.channels_last)
-        shift, stride, padding = _tensor(layer.shift), layer.stride, layer.padding
-        act = _activation(layer.slope)
-        return lambda x: act(F.conv_transpose2d(x, weight, shift, stride, padding))
-
-    def overlap_add(self, layer: Layer) -> Step:
-        channels, _, size, _ = layer.weight.shape
-        blocks = _tensor(layer.scaled()).reshape(channels, size * size).t().contiguous()
-        shift, stride, padding = _tensor(layer.shift), layer.stride, layer.padding
-        act = _activation(layer.slope)
-
-        def step(x: Tensor) -> Tensor:
-            height, width = ((n - 1) * stride - 2 * padding + size for n in x.shape[2:])
-            columns = torch.bmm(blocks.expand(len(x), -1, -1), x.flatten(2))
-            added = F.fold(columns, (height, width), size, padding=padding, stride=stride)
-            return act(added.add_(shift))
-
-        return step
-
-    def sigmoid(self, x: Tensor) -> Tensor:
-        return torch.sigmoid_(x)
-
-
-def _activation(slope: float | None) -> Step:
-    if slope is None:
-        return lambda x: x
-    if slope == 0:
-        return torch.relu_
-    return lambda x: F.leaky_relu(x, slope, inplace=True)
-
-
-def _unfold(layer: Layer) -> Step:
-    """Output in (height, width, channels) order as a picture of (n, channels, height, width)."""
-    if layer.unfold is None:
-        return lambda x: x
-    channels, height, width = layer.unfold
-    return lambda x: x.view(-1, height, width, channels).permute(0, 3, 1, 2)

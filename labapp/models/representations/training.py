@@ -23,6 +23,7 @@ from labapp.base import resources
 from labapp.base.errors import ModelError
 from labapp.models.datasets.split import Float32, Rows, Split
 from labapp.models.representations import (
+    cpu_backend,
     encodings,
     measuring,
     networks,
@@ -192,14 +193,12 @@ def _card(
             versions=versions(),
         ),
     )
-    decode = torch_backend.build(
-        architecture,
-        card.space.width,
-        {name: values.astype(np.float32) for name, values in stored.items()},
-        device=device,
-        threads=threads,
-        exact=True,
-    )
+    weights = {name: values.astype(np.float32) for name, values in stored.items()}
+    decode = cpu_backend.build(architecture, card.space.width, weights, threads=threads)
+    if decode is None:
+        decode = torch_backend.build(
+            architecture, card.space.width, weights, device=device, threads=threads
+        )
     measured = measuring.measure(
         card, decode, encodings.latents, encodings.spread, data, published=recipe.published
     )

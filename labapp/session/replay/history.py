@@ -493,7 +493,7 @@ class RecordedDecoders(Mapping[str, Decoder]):
 
     def _load(self, model: str) -> Decoder:
         try:
-            decoder = load_package(model, "cpu", threads=1, native=True)
+            decoder = load_package(model, "cpu", threads=1)
             card = sha256(files.content(card_path(model))).hexdigest()
         except (LabappError, OSError) as error:
             why = error.what if isinstance(error, LabappError) else str(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +42,6 @@ def test_a_graph_computes_what_numpy_does(tmp_path: Path) -> None:
     z = decoder.latents[:5]
     expected = 1 / (1 + np.exp(-(z.astype(np.float64) @ matrix))).reshape(5, 8, 8)
     assert decoder.decode(z) == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = write(tmp_path, "own/model", (8, 8))
-    there = util.find_spec
-    monkeypatch.setattr(
-        util, "find_spec", lambda name, *rest: None if name == "onnxruntime" else there(name, *rest)
-    )
-    with pytest.raises(ModelError, match="not installed") as error:
-        load_package(folder)
-    assert "labapp[onnx]" in (error.value.todo or "")
 
 
 def test_another_file_than_the_card_states_is_refused(tmp_path: Path) -> None:

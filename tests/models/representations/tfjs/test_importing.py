@@ -41,7 +41,7 @@ OUTPUTS = {"sinelines": 64, "dsprites": 4096, "mnist": 784}
 
 def exact(folder: Path) -> LoadedDecoder:
     """Every step in float32."""
-    return load_package(folder, "cpu", exact=True)
+    return load_package(folder, "cpu")
 
 
 @pytest.mark.parametrize("name", CASES)

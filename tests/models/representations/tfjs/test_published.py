@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 def test_output_limits_and_error(
     model: str, shape: tuple[int, ...], error: float, tmp_path: Path
 ) -> None:
-    decoder = load_package(import_package(PUBLISHED / model, tmp_path / "out"), "cpu", exact=True)
+    decoder = load_package(import_package(PUBLISHED / model, tmp_path / "out"), "cpu")
     dataset, name = model.split("/")
     expected = np.load(PUBLISHED / f"{dataset}_{name}_expected.npz", allow_pickle=False)
     for z, x in (("z", "x"), ("z_rounded", "x_rounded")):

@@ -1,0 +1,238 @@
+"""Trained decoders on the CPU, computed by ONNX Runtime: without torch, whose import takes a second
+and 200 MiB.
+
+Batch normalisation is folded into the layer before it (`folding`). The graph of what remains is
+written here, in the format of ONNX (onnx.proto, version 8 of its intermediate representation); it
+is a kilobyte, and the weights are handed over beside it. One z and many at once give the same bits.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.base.errors import ModelError
+from labapp.models.representations import folding, onnx_backend
+from labapp.models.representations.decoders import Forward
+from labapp.models.representations.recipe import Architecture, TrainedNetwork
+
+Float32 = NDArray[np.float32]
+
+IR_VERSION = 8
+OPERATORS = 13
+"""The version of ONNX's operators."""
+FLOAT, INT64 = 1, 7
+"""Types of tensors, in TensorProto."""
+_FLOAT, _INT, _INTS = 1, 2, 7
+"""Types of attributes, in AttributeProto."""
+_ELSEWHERE = 1
+"""The `data_location` of a tensor whose numbers are not in the graph."""
+
+
+def build(
+    architecture: Architecture, width: int, weights: Mapping[str, Float32], *, threads: int
+) -> Forward | None:
+    """The decoder of `architecture` with these weights, as a function of float32 z.
+
+    None for a network that does not say which layers it is made of, or whose layers cannot be
+    folded: torch computes it as it was trained.
+
+    Parameters
+    ----------
+    width : of z.
+    threads : CPU threads of a decode; 1 is right for the slider path.
+
+    Raises
+    ------
+    ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
+        finite or not of the architecture's shape.
+    """
+    source = architecture.source
+    if not isinstance(source, TrainedNetwork) or source.parts is None:
+        return None
+    parts = source.parts(width)
+    check_weights(architecture, folding.shapes(parts), weights)
+    layers = folding.fold(folding.named(parts), weights)
+    if layers is None:
+        return None
+    run = graph_of(layers, width, sigmoid=source.likelihood == "bernoulli", threads=threads)
+    shape = architecture.output_shape
+
+    def compute(z: Float32) -> Float32:
+        return run(z).reshape(-1, *shape)
+
+    return tried(architecture, width, Forward(compute, "float32", "onnxruntime"))
+
+
+def graph_of(
+    layers: Sequence[folding.Layer], width: int, *, sigmoid: bool, threads: int
+) -> onnx_backend.Run:
+    """Folded layers as a function of float32 z of shape (n, width)."""
+    import onnxruntime
+
+    nodes: list[bytes] = []
+    tensors: dict[str, Float32] = {}
+    shapes: list[bytes] = []
+    last = "z"
+
+    def add(operator: str, inputs: Sequence[str], **attributes: float | Sequence[int]) -> None:
+        nonlocal last
+        output = f"{operator}-{len(nodes)}"
+        nodes.append(_node(operator, [last, *inputs], output, attributes))
+        last = output
+
+    for number, layer in enumerate(layers):
+        names = [f"weight-{number}", f"shift-{number}"]
+        tensors |= zip(names, (layer.scaled(), layer.shift.astype(np.float32)), strict=True)
+        if layer.dense:
+            add("Gemm", names, transB=1)
+        else:
+            size, padding = layer.weight.shape[-1], layer.padding
+            add(
+                "ConvTranspose",
+                names,
+                kernel_shape=[size] * 2,
+                strides=[layer.stride] * 2,
+                pads=[padding] * 4,
+            )
+        if layer.slope is not None:
+            add("LeakyRelu", [], alpha=float(layer.slope))
+        if layer.unfold is not None:
+            shapes.append(_tensor(f"shape-{number}", np.array([0, *layer.unfold], np.int64)))
+            add("Reshape", [f"shape-{number}"])
+    if sigmoid:
+        add("Sigmoid", [])
+    chosen = onnx_backend.options(threads)
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(values) for values in tensors.values()]
+    chosen.add_external_initializers(list(tensors), values)
+    initializers = [*shapes, *(_tensor(name, tensors[name]) for name in tensors)]
+    session = onnxruntime.InferenceSession(
+        _model(nodes, initializers, last, width), chosen, providers=["CPUExecutionProvider"]
+    )
+
+    def run(z: Float32) -> Float32:
+        decoded: Float32 = session.run(None, {"z": z})[0]
+        return decoded
+
+    return run
+
+
+def _message(fields: Sequence[tuple[int, int | float | bytes]]) -> bytes:
+    """A message of protocol buffers: numbers of fields, and their values."""
+    parts = []
+    for number, value in fields:
+        match value:
+            case int():
+                parts += [_varint(number << 3), _varint(value)]
+            case float():
+                parts += [_varint(number << 3 | 5), struct.pack("<f", value)]
+            case bytes():
+                parts += [_varint(number << 3 | 2), _varint(len(value)), value]
+    return b"".join(parts)
+
+
+def _varint(value: int) -> bytes:
+    parts = []
+    while value > 0x7F:
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+def _node(
+    operator: str,
+    inputs: Sequence[str],
+    output: str,
+    attributes: Mapping[str, float | Sequence[int]],
+) -> bytes:
+    return _message(
+        [
+            *((1, name.encode()) for name in inputs),
+            (2, output.encode()),
+            (4, operator.encode()),
+            *((5, _message(list(_attribute(*each)))) for each in attributes.items()),
+        ]
+    )
+
+
+def _attribute(
+    name: str, value: float | Sequence[int]
+) -> Iterator[tuple[int, int | float | bytes]]:
+    yield 1, name.encode()
+    match value:
+        case float():
+            yield from ((2, value), (20, _FLOAT))
+        case int():
+            yield from ((3, value), (20, _INT))
+        case _:
+            yield from ((8, each) for each in value)
+            yield 20, _INTS
+
+
+def _tensor(name: str, values: NDArray[np.float32] | NDArray[np.int64]) -> bytes:
+    """A tensor: of whole numbers with them, of weights without."""
+    dims: list[tuple[int, int | float | bytes]] = [(1, size) for size in values.shape]
+    if values.dtype == np.int64:
+        return _message(
+            [*dims, (2, INT64), (8, name.encode()), (9, values.astype("<i8").tobytes())]
+        )
+    place = _message([(1, b"location"), (2, name.encode())])
+    return _message([*dims, (2, FLOAT), (8, name.encode()), (13, place), (14, _ELSEWHERE)])
+
+
+def _model(nodes: Sequence[bytes], tensors: Sequence[bytes], output: str, width: int) -> bytes:
+    def value(name: str, sizes: Sequence[tuple[int, int | float | bytes]]) -> bytes:
+        shape = _message([(1, _message([size])) for size in sizes])
+        kind = _message([(1, FLOAT), *([(2, shape)] if sizes else [])])
+        return _message([(1, name.encode()), (2, _message([(1, kind)]))])
+
+    graph = _message(
+        [
+            *((1, node) for node in nodes),
+            (2, b"decoder"),
+            *((5, tensor) for tensor in tensors),
+            (11, value("z", [(2, b"n"), (1, width)])),
+            (12, value(output, [])),
+        ]
+    )
+    return _message([(1, IR_VERSION), (7, graph), (8, _message([(1, b""), (2, OPERATORS)]))])
+
+
+def check_weights(
+    architecture: Architecture,
+    expected: Mapping[str, tuple[int, ...]],
+    weights: Mapping[str, NDArray[np.float32]],
+) -> None:
+    """Raises ModelError unless the weights have the expected names and shapes."""
+    shapes = {name: values.shape for name, values in weights.items()}
+    if expected == shapes:
+        return
+    problems = [f"lacks {name!r}" for name in sorted(expected.keys() - shapes.keys())]
+    problems += [f"has {name!r} besides" for name in sorted(shapes.keys() - expected.keys())]
+    problems += [
+        f"has {name!r} of shape {shapes[name]} where {expected[name]} belongs"
+        for name in sorted(expected.keys() & shapes.keys())
+        if shapes[name] != expected[name]
+    ]
+    more = f" and {len(problems) - 4} more differences" if len(problems) > 4 else ""
+    raise ModelError(
+        f"The weights are not those of {architecture.name}: the file "
+        f"{'; '.join(problems[:4])}{more}.",
+        safe="No model was loaded.",
+        todo="Check that model.yaml and decoder.safetensors come from the same package.",
+    )
+
+
+def tried(architecture: Architecture, width: int, forward: Forward) -> Forward:
+    """The decoder, after a trial. Raises ModelError if the trial fails."""
+    trial = forward(np.zeros((1, width), dtype=np.float32))
+    if trial.shape != (1, *architecture.output_shape) or not np.isfinite(trial).all():
+        raise ModelError(
+            f"The weights do not make a decoder: z = 0 decodes to shape {trial.shape[1:]}, "
+            "or to values that are not finite.",
+            todo="Take a fresh copy of the model package from where it was published.",
+        )
+    return forward
