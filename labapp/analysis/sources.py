@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,13 @@ from labapp.base.errors import RecordError
 from labapp.base.naming import natural
 from labapp.base.report.page import count
 from labapp.models.representations.card import installed_sha256
-from labapp.record.journal.opening import SessionPlace, places, session_places, withdrawn_beside
+from labapp.record.journal.opening import (
+    SessionPlace,
+    places,
+    session_places,
+    withdrawn_beside,
+    withdrawn_from,
+)
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""
@@ -55,6 +61,7 @@ def read_sessions(
     notes: list[str] = []
     others: list[str] = []
     left: list[LeftOut] = []
+    studies: dict[Path, str] = {}
     # Closed, so that workers end here whatever happens.
     with closing(
         fold_all(sessions_found, withdrawn=withdrawn, workers=workers, dask=dask)
@@ -70,6 +77,8 @@ def read_sessions(
                 others.append(Path(folded.source).name)
                 continue
             who = folded.who
+            if not place.prefix:
+                studies[place.path.resolve().parent] = who[0]
             if who in chosen and _better(chosen[who], folded, notes) is not folded:
                 continue
             read[who] = Read(who, folded.tables, file.add(folded.snapshots), folded.cards)
@@ -83,7 +92,7 @@ def read_sessions(
             "tables then and count in no metric.",
         )
     _tell_left_out(others, bool(read), pilot, notes)
-    gone = _gone(sessions_found, chosen.values(), left)
+    gone = _gone(sessions_found, chosen.values(), left, studies)
     if gone:
         people = count(len({(each.study, each.participant) for each in gone}), "participant")
         kept = f" Their data were kept: {names}. Add them with --withdrawn." if left else ""
@@ -101,26 +110,38 @@ def read_sessions(
 
 
 def _gone(
-    places: Sequence[SessionPlace], chosen: Iterable[Folded], left: Sequence[LeftOut]
+    places: Sequence[SessionPlace],
+    chosen: Collection[Folded],
+    left: Sequence[LeftOut],
+    studies: Mapping[Path, str],
 ) -> list[TableSession]:
     """The sessions of people who withdrew that are in no table: those left out, and those that were
-    deleted, of each study of which everything else that it holds was given."""
+    deleted, of each study of which everything else that it holds was given. studies: by folder
+    which study's sessions were read from it."""
     known = {each.who for each in chosen}
-    studies = {
-        each.place.path.resolve().parent: each.who[0] for each in chosen if not each.place.prefix
-    }
     gone = {each.who: each.cells for each in left}
     withdrew = withdrawn_beside(place.path for place in places if not place.prefix)
     for folder, study in studies.items():
         for each in withdrew.get(folder, ()):
             gone[study, each.participant, each.session] = each.cells
-    return [
+    named = [
         TableSession(participant, session, "withdrawn", None, study, cells)
         for (study, participant, session), cells in sorted(
             gone.items(), key=lambda item: tuple(map(natural, item[0]))
         )
         if (study, participant, session) not in known
     ]
+    bundled: dict[str, list[Path]] = {}
+    for each in chosen:
+        if each.place.prefix:
+            bundled.setdefault(each.who[0], []).append(each.place.path)
+    for study, bundles in bundled.items():
+        if study not in studies.values():  # else its folder says who they are
+            named += [
+                TableSession(f"withdrew {number + 1}", "1", "withdrawn", None, study)
+                for number in range(withdrawn_from(bundles))
+            ]
+    return named
 
 
 def _other_cards(sessions: Iterable[Folded]) -> Iterator[str]:

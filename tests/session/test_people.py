@@ -150,7 +150,14 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
         for who, state in expected.items()
         if who not in ("P01", "P02")
     }
-    assert who_counts(load([bundle])) == {"P04", "P07"}
+    # A bundle says how many withdrew: its analysis counts them, and an export of it keeps the number.
+    again = load([bundle])
+    assert who_counts(again) == {"P04", "P07"}
+    assert flow_of(again.participants, again.withdrawn) == flow
+    assert any("in no table: 2 participants" in note for note in again.remarks)
+    copy = export([bundle], tmp_path / "copy", deidentify=False)
+    assert flow_of(load([copy]).participants, load([copy, bundle]).withdrawn) == flow
+    assert load([data, bundle]).withdrawn == tables.withdrawn, "the folder says who they are"
     readme = (bundle / "README").read_text("utf-8")
     assert (
         "\n2 participants withdrew from the study. This dataset contains nothing of theirs"

@@ -9,6 +9,7 @@ default to 1.
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
@@ -96,10 +97,10 @@ def build(
     device: torch.device,
     threads: int,
 ) -> Forward:
-    """The decoder of `architecture` with these weights, as a fast function of float32 z. Raises
-    ModelError: the weights' names or shapes are not the architecture's, or what comes out is not
-    finite or not of the architecture's shape.
+    """The decoder of `architecture` with these weights, as a fast function of float32 z.
 
+    Parameters
+    ----------
     threads : CPU threads of torch, for the whole process.
 
     Raises

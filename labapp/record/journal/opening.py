@@ -231,3 +231,37 @@ def withdrawn_beside(sessions: Iterable[Path]) -> dict[Path, list[Withdrawal]]:
         if all(path in given or path.name in withdrew for path in whole):
             result[folder] = list(withdrew.values())
     return result
+
+
+def withdrawn_from(bundles: Iterable[Path]) -> int:
+    """How many people withdrew from a study before these bundles of it were made, by what the
+    bundles say. Bundles that share a session are of the same people: the largest number counts."""
+    groups: list[tuple[set[str], int]] = []
+    for bundle in dict.fromkeys(bundles):
+        tree = bundle_tree(bundle)
+        assert tree is not None  # sessions of it were read
+        sessions = set(session_prefixes(tree))
+        number = _stated_withdrawn(tree, bundle)
+        same = [group for group in groups if group[0] & sessions]
+        groups = [group for group in groups if group not in same]
+        sessions.update(*(each for each, _ in same))
+        groups.append((sessions, max(number, *(most for _, most in same), 0)))
+    return sum(number for _, number in groups)
+
+
+def _stated_withdrawn(tree: Tree, bundle: Path) -> int:
+    name = f"{layout.SOURCEDATA}/{layout.MANIFEST}"
+    if not tree.has(name):
+        return 0
+    try:
+        number = json_value(tree.read(name)).get("withdrawn", 0)
+        if isinstance(number, int) and number >= 0:
+            return number
+        why = f"withdrawn is {number!r}, and no number of people"
+    except (ValueError, AttributeError) as error:
+        why = f"it is damaged ({error})"
+    raise RecordError(
+        f"{name} of {bundle}: {why}.",
+        safe="It was only read; nothing was changed.",
+        todo="Take another copy of the bundle, or export the sessions again.",
+    )

@@ -30,6 +30,7 @@ from labapp.record.journal.opening import (
     iter_records,
     places,
     withdrawn_beside,
+    withdrawn_from,
 )
 from labapp.record.journal.record import Record
 from labapp.session.bids.contents import deidentified, has_sound, split_manifests
@@ -186,7 +187,8 @@ def export(
         if not (withdrawn and each.kept)
     }
     with placed(out, folders, facts, zipped=zip) as bundle, gc_paused():
-        bundle.withdrew = len(gone)
+        bundled = [place for place in places_found if place not in folders]
+        bundle.withdrew = len(gone) + withdrawn_from(bundled)
         records = _records(places_found, withdrawn, progress)
         secret = private_root(private) if deidentify else None
         _write(how, _given(records, secret, bundle, audio=audio), bundle, audio=audio)
