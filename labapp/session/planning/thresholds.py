@@ -16,13 +16,13 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +33,6 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import reports
 from labapp.base.errors import ExportExists
-from labapp.base.reading.values import json_value
 from labapp.models.representations.card import dataset_of
 from labapp.models.representations.decoders import LoadedDecoder
 from labapp.models.representations.distance import ALIGNMENT_SLACK, named
@@ -375,7 +374,7 @@ def simulate_people(
         places[_name(job)] = path = recorded_sound.place(STOPPED, sha256(key).hexdigest())
         if (known := recorded_sound.get(path, LARGEST)) is None:
             continue
-        session_name, rows_of = json_value(known)
+        session_name, rows_of = msgspec.msgpack.decode(known)
         if sessions_folder is not None:
             kept = sessions_folder / job.strategy / loaded.study.id / session_name
             if kept not in there:
@@ -391,9 +390,8 @@ def simulate_people(
         )
     for session in in_order(pool, (job for job in jobs if _name(job) not in folded)):
         name = _name(session.job)
-        with suppress(TypeError, ValueError):  # JSON has no such value: it is simulated again
-            told = json.dumps([session.name, session.folded], allow_nan=False)
-            recorded_sound.put(places[name], told.encode())
+        told = msgspec.msgpack.encode([session.name, session.folded])
+        recorded_sound.put(places[name], told)
         if sessions_folder is not None:
             strategy = session.job.strategy
             session.move(folder.study_folder(sessions_folder / strategy, loaded.study.id))
