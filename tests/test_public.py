@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,9 +83,24 @@ def test_a_metric_by_its_name() -> None:
     assert score.score == pytest.approx(1.0, abs=0.02)
 
 
-def test_tables_a_report_and_a_picture(tmp_path: Path) -> None:
-    session = golden_session(tmp_path)
-    assert len(labapp.load(session).participants) == 1
-    assert labapp.analyze([session], tmp_path / "results").name == "report.html"
-    picture = labapp.still(session, 5.0, tmp_path / "screen.png", size=(1280, 720))
-    assert picture.read_bytes().startswith(b"\x89PNG")
+def test_the_page_of_the_documentation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each block of code runs as it is written."""
+    study = tmp_path / "sessions" / "quickstart"
+    study.parent.mkdir()
+    session = study / golden_session(tmp_path / "made").name
+    next((tmp_path / "made").iterdir()).rename(study)
+    page = (ROOT / "docs" / "guide" / "python.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 4
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, "python.md", "exec"), names)
+    assert names["session"] == session.relative_to(tmp_path)
+    assert len(names["tables"].participants) == 1
+    assert (tmp_path / names["report"]).name == "report.html"
+    assert names["row"].shape == (3, *names["picture"].shape)
+    assert 0 < float(capsys.readouterr().out) < 1
+    assert (tmp_path / "screen.png").read_bytes().startswith(b"\x89PNG")
