@@ -48,13 +48,13 @@ from benchmarks import startup
 exec(startup._HOME)
 """
 DECODE = """
-import sys, time
-from labapp.models.representations.package import load_package
-decoder = load_package("mnist8k/ss5", device="cpu", threads=1)
 try:
     from labapp.models.representations.effects import bench
-except ImportError:  # before they were one module
-    from labapp.models.representations.timing import bench
+    from labapp.models.representations.package import load_package
+except ImportError:  # before there were wings
+    from labapp.representations.effects import bench
+    from labapp.representations.package import load_package
+decoder = load_package("mnist8k/ss5", device="cpu", threads=1)
 print(bench(decoder, 1000)["median_ms"])
 """
 RECORDED = """
