@@ -150,7 +150,7 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
         for who, state in expected.items()
         if who not in ("P01", "P02")
     }
-    # A bundle says how many withdrew: its analysis counts them, and an export of it keeps the number.
+    # A bundle says how many withdrew: its analysis counts them, and its export keeps the number.
     again = load([bundle])
     assert who_counts(again) == {"P04", "P07"}
     assert flow_of(again.participants, again.withdrawn) == flow

@@ -485,7 +485,7 @@ def test_a_closed_form_with_weights_beside_it_is_refused(tmp_path: Path) -> None
         "import labapp.models.representations.space",
         "import labapp.models.representations.package",
         "from labapp.models.representations import load_package",
-        "from labapp.models import catalog as models_catalog as c; c.models(); c.show('sinelines/ae')",
+        "from labapp.models import catalog as c; c.models(); c.show('sinelines/ae')",
         "from labapp.models.representations import load_package; load_package('circles/gt')",
         "from labapp.models.representations import load_package; load_package('sinelines/gt')",
     ],
