@@ -132,9 +132,9 @@ def _gone(
         if (study, participant, session) not in known
     ]
     bundled: dict[str, list[Path]] = {}
-    for each in chosen:
-        if each.place.prefix:
-            bundled.setdefault(each.who[0], []).append(each.place.path)
+    for folded in chosen:
+        if folded.place.prefix:
+            bundled.setdefault(folded.who[0], []).append(folded.place.path)
     for study, bundles in bundled.items():
         if study not in studies.values():  # else its folder says who they are
             named += [
