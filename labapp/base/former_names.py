@@ -24,22 +24,49 @@ WINGS = {
     "session": ("bids", "planning", "replay", "simulation"),
 }  # fmt: skip
 """Where rooms are that were at the top until 0.1: packages of others import them there."""
-FORMER = {f"labapp.{room}": f"labapp.{wing}.{room}" for wing in WINGS for room in WINGS[wing]}
+ROOMS = {f"labapp.{room}": f"labapp.{wing}.{room}" for wing in WINGS for room in WINGS[wing]}
+MODULES = {
+    "labapp.agreement.alpha": "labapp.coding.agreement.coefficients",
+    "labapp.bids.exporters": "labapp.session.bids.export",
+    "labapp.explanations.building.selection": "labapp.models.explanations.building.sets",
+    "labapp.explanations.methods": "labapp.models.explanations.data",
+    "labapp.metrics.score": "labapp.models.metrics.inputs",
+    "labapp.report.formats": "labapp.base.report.page",
+    "labapp.representations.display": "labapp.models.representations.space",
+    "labapp.representations.priors": "labapp.models.representations.space",
+    "labapp.study.instruments.kinds": "labapp.study.instruments.asking",
+    "labapp.study.instruments.rules": "labapp.study.instruments.scoring",
+    "labapp.study.instruments.wording": "labapp.study.instruments.items",
+    "labapp.tasks.questionnaire.screen.items": "labapp.tasks.questionnaire.screen.questionnaire",
+    "labapp.ui.participant.question_screen": "labapp.ui.participant.screen",
+    "labapp.ui.widgets.bars": "labapp.ui.widgets.dial",
+    "labapp.ui.widgets.cards": "labapp.ui.widgets.row_view",
+    "labapp.ui.widgets.scale": "labapp.ui.widgets.choice",
+    "labapp.ui.widgets.series": "labapp.ui.widgets.dial",
+}
+"""Where the contents of modules are that recipes, tutorials and examples imported."""
+
+
+def name_now(name: str) -> str | None:
+    """The name that a module has now; None where it has not changed."""
+    if name in MODULES:
+        return MODULES[name]
+    room = ".".join(name.split(".", 2)[:2])
+    return ROOMS[room] + name.removeprefix(room) if room in ROOMS else None
 
 
 class FormerNames:
     """Finds a module by the name that it had, and says which name it has now."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
-        room = ".".join(fullname.split(".", 2)[:2])
-        if room not in FORMER:
+        if name_now(fullname) is None:
             return None
         # No importlib.abc.Loader, which takes 15 ms to import.
         return ModuleSpec(fullname, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        room = ".".join(spec.name.split(".", 2)[:2])
-        now = FORMER[room] + spec.name.removeprefix(room)
+        now = name_now(spec.name)
+        assert now is not None
         module = import_module(now)
         # The import system writes the spec of the name that was asked for into the module.
         spec.loader_state = module.__spec__
