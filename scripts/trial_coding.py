@@ -85,7 +85,7 @@ class Trial:
 
         def lit(unit: str | None) -> None:
             shown = coding.window.timeline.current_unit
-            self.given.append((unit, shown, coding.desk.units._current))
+            self.given.append((unit, shown, coding.desk.units.current))
 
         def watched_put(mark: Any) -> bool:
             lit(mark.unit)

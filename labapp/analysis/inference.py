@@ -165,14 +165,30 @@ def spearman(first: Values, other: Values) -> Outcome:
 
 def holm(p: ArrayLike) -> Values:
     """Holm's corrected p of a family; NaN stays NaN and is not of the family."""
-    from statsmodels.stats.multitest import multipletests
-
     given = np.asarray(p, np.float64)
     values = np.full(given.shape, np.nan)
     known = np.isfinite(given)
-    if known.any():
-        values[known] = multipletests(given[known], method="holm")[1]
+    values[known] = adjust(given[known], "holm")
     return values
+
+
+def adjust(p: ArrayLike, method: str) -> list[float]:
+    """p corrected for so many tests, as R's `p.adjust` has it."""
+    values = np.asarray(p, np.float64)
+    m = values.size
+    if method == "none" or m == 0:
+        return [float(value) for value in values]
+    if method == "bonferroni":
+        return [float(value) for value in np.minimum(1, values * m)]
+    order = np.argsort(values, kind="stable")
+    ranks = np.arange(1, m + 1)
+    if method == "holm":
+        steps = np.maximum.accumulate(values[order] * (m - ranks + 1))
+    else:
+        steps = np.minimum.accumulate((values[order] * m / ranks)[::-1])[::-1]
+    result = np.empty(m)
+    result[order] = np.minimum(1, steps)
+    return [float(value) for value in result]
 
 
 def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:

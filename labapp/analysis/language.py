@@ -28,7 +28,12 @@ def chosen(
     of_studies = sorted({str(name) for name in tables.participants["language"].dropna()})
     if words is not None:
         language = asked or (of_studies[0] if len(of_studies) == 1 else ENGLISH)
-        return _own(language, words), ""
+        if language == ENGLISH:
+            raise SetupError(
+                f"The words in {words} are of a language, but the report would be in English.",
+                todo="Say which with --language, such as --language fr.",
+            )
+        return _translation(language, "Correct the file, or leave --words out.", words), ""
     if asked is None and len(of_studies) != 1:
         told = (
             f"The studies are in several languages ({', '.join(of_studies)}): this is in English."
@@ -37,28 +42,21 @@ def chosen(
     language = asked or of_studies[0]
     if language == ENGLISH:
         return None, ""
-    path = table_of(language)
-    if path is None:
+    if table_of(language) is None:
         return None, (
             f"There are no words of the report in {language}: this is in English. There are: "
             f"{', '.join(available())}."
         )
-    todo = f"Correct the file, or say --language {ENGLISH}."
-    own = translations.load(path, "the report", todo)
-    return Translation(language, {**_of_windows(language), **own}), ""
+    return _translation(language, f"Correct the file, or say --language {ENGLISH}."), ""
 
 
-def _own(language: str, words: Path) -> Translation:
-    if language == ENGLISH:
-        raise SetupError(
-            f"The words in {words} are of a language, but the report would be in English.",
-            todo="Say which with --language, such as --language fr.",
-        )
-    todo = "Correct the file, or leave --words out."
-    own = translations.load(words, "the report", todo)
-    shipped = table_of(language)
-    known = translations.load(shipped, "the report", todo) if shipped is not None else {}
-    return Translation(language, {**_of_windows(language), **known, **own})
+def _translation(language: str, todo: str, words: Path | None = None) -> Translation:
+    """Later words come before earlier ones: of the windows, shipped, of one's own."""
+    known = _of_windows(language)
+    for path in (table_of(language), words):
+        if path is not None:
+            known |= translations.load(path, "the report", todo)
+    return Translation(language, known)
 
 
 def write_missing(translation: Translation, folder: Path) -> None:

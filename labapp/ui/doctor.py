@@ -79,9 +79,9 @@ def _display() -> list[Check]:
     choice = display.choose()
     if choice.visible:
         return [Check("display", "pass", choice.why)]
-    found = f"windows will be drawn offscreen: {choice.why}"
+    text = f"windows will be drawn offscreen: {choice.why}"
     todo = "Fine for `labapp demo` and simulations; a session with people needs a display."
-    return [Check("display", "note", found, todo)]
+    return [Check("display", "note", text, todo)]
 
 
 def _asked(code: str) -> subprocess.CompletedProcess[str]:

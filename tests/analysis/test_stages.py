@@ -355,7 +355,7 @@ def test_a_program_that_took_part_is_named() -> None:
     made.at(2, DialMoved(1, 1, 1.0, "simulated"), "stage-1", 1, source=Source.SIMULATED)
     found = records(made)
     assert found.totals.simulated
-    assert reconstruction(found).trials[0].movement.share("simulated") == 1.0
+    assert reconstruction(found).attempts[0].movement.share("simulated") == 1.0
 
 
 def test_a_session_that_does_not_begin_with_its_plan_is_refused() -> None:

@@ -201,7 +201,7 @@ def test_a_question_that_was_never_shown_has_no_times() -> None:
     trial = one_trial(made)
     assert trial.excluded_because == "never shown"
     assert (trial.duration_s, trial.active_s, trial.error_auc_sum) == (None, None, None)
-    assert trial.snapshots == ()
+    assert trial.snapshots == []
 
 
 def test_a_question_cut_off_by_the_moderator_is_excluded() -> None:

@@ -144,13 +144,13 @@ def test_undo_goes_back_through_marks_units_and_words(open_desk: Desk, session: 
     press(desk, "e")
     desk.coding.set_text(first, "okay so this one makes it tall")
     do(desk, "split")  # frozen: a proposal
-    assert desk.coding.files.proposals == 0  # the playhead is not inside it
+    assert len(desk.coding.files.segmentation.proposals) == 0  # the playhead is not inside it
     clock(desk).t_ns = desk.coding.units[0].t0_ns + SECOND
     do(desk, "split")
-    assert desk.coding.files.proposals == 1
+    assert len(desk.coding.files.segmentation.proposals) == 1
     assert len(desk.coding.units) == 7
     do(desk, "undo")
-    assert desk.coding.files.proposals == 0
+    assert len(desk.coding.files.segmentation.proposals) == 0
     do(desk, "undo")
     text = desk.coding.text(first)
     assert text is not None
@@ -159,7 +159,7 @@ def test_undo_goes_back_through_marks_units_and_words(open_desk: Desk, session: 
     assert codes(desk.coding)[0] == []
     do(desk, "redo", "redo", "redo")
     assert codes(desk.coding)[0] == ["Exploring"]
-    assert desk.coding.files.proposals == 1
+    assert len(desk.coding.files.segmentation.proposals) == 1
     told = notices(desk)
     do(desk, "redo")
     assert told == ["Nothing to redo."]

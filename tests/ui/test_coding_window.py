@@ -196,7 +196,7 @@ def test_enter_makes_units_while_segmenting(opened: Open) -> None:
     keys(coding, "Return")
     controller.seek(72 * SECOND)
     keys(coding, "Return")
-    assert coding.coding.files.proposals == 1  # they are frozen
+    assert len(coding.coding.files.segmentation.proposals) == 1  # they are frozen
     keys(coding, "Ctrl+Shift+D", "Escape")
     assert coding.coding.mode == "code"
 
@@ -223,7 +223,7 @@ def test_boundaries_are_drawn_with_the_pointer(opened: Open) -> None:
     coding = opened()
     unit = coding.coding.units[0]
     coding.window.timeline.boundary_moved.emit(unit.id, "end", unit.t1_ns + SECOND // 10)
-    assert coding.coding.files.proposals == 1
+    assert len(coding.coding.files.segmentation.proposals) == 1
 
 
 TITLE = 19
@@ -315,7 +315,7 @@ def test_units_are_frozen_by_key_once_it_is_said_who_speaks(
         keys(coding, "Ctrl+Shift+F")
         QTest.mouseClick(coding.desk.field.yes, Qt.MouseButton.LeftButton)
         assert coding.coding.files.frozen
-        assert coding.coding.files.speakers_said
+        assert coding.coding.files.segmentation.speakers_said
         keys(coding, "E")
         assert len(coding.coding.marks) == 1
     finally:

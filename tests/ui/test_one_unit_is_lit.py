@@ -62,7 +62,7 @@ def lit(coding: CodingWindow) -> str | None:
     current = coding.coding.current
     shown = None if current is None else current.id
     assert coding.window.timeline.current_unit == shown
-    assert coding.desk.units._current == shown
+    assert coding.desk.units.current == shown
     assert coding.window.controller.unit == current
     return shown
 

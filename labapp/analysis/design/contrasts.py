@@ -8,7 +8,6 @@ from itertools import combinations
 from math import exp, lgamma, sqrt
 from typing import Literal, Protocol
 
-import numpy as np
 from scipy import stats
 
 from labapp.analysis.design.anova import Estimate
@@ -20,6 +19,7 @@ from labapp.analysis.inference import (
     PAIRED,
     Effect,
     Outcome,
+    adjust,
     t_interval,
 )
 
@@ -161,22 +161,3 @@ def corrected(compared: Sequence[Compared], method: str) -> list[Compared]:
     for at, value in zip(known, adjusted, strict=True):
         result[at] = replace(compared[at], p_corrected=value, n_tests=len(known))
     return result
-
-
-def adjust(p: Sequence[float], method: str) -> list[float]:
-    """p corrected for so many tests, as R's `p.adjust` has it."""
-    values = np.asarray(p, np.float64)
-    m = values.size
-    if method == "none" or m == 0:
-        return [float(value) for value in values]
-    if method == "bonferroni":
-        return [float(value) for value in np.minimum(1, values * m)]
-    order = np.argsort(values, kind="stable")
-    ranks = np.arange(1, m + 1)
-    if method == "holm":
-        steps = np.maximum.accumulate(values[order] * (m - ranks + 1))
-    else:
-        steps = np.minimum.accumulate((values[order] * m / ranks)[::-1])[::-1]
-    result = np.empty(m)
-    result[order] = np.minimum(1, steps)
-    return [float(value) for value in result]

@@ -225,27 +225,10 @@ def unpacked(content: bytes) -> pa.Table:
 
 
 def together(pieces: Iterable[bytes], columns: Sequence[Column]) -> pa.Table:
-    """Pieces one after the other, each with the columns that it lacks; a table without rows where
-    there is none."""
-    whole = schema(columns)
-    tables = [_with_columns(unpacked(content), whole) for content in pieces if content]
-    return pa.concat_tables(tables) if tables else whole.empty_table()
-
-
-def _with_columns(table: pa.Table, whole: pa.Schema) -> pa.Table:
-    """A table with all of the columns in their order; those of other studies' factors are empty."""
-    if table.schema.names == whole.names:
-        return table
-    there = set(table.schema.names)
-    return pa.Table.from_arrays(
-        [
-            table.column(field.name)
-            if field.name in there
-            else pa.nulls(table.num_rows, field.type)
-            for field in whole
-        ],
-        schema=whole,
-    )
+    """Pieces one after the other, in the order of these columns; those of other studies' factors
+    are empty, and so is a table of no piece."""
+    tables = [unpacked(content) for content in pieces if content]
+    return pa.concat_tables([schema(columns).empty_table(), *tables], promote_options="default")
 
 
 def frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:

@@ -743,8 +743,8 @@ class SessionCard(bits.Card):
         # The blocks of a stage are one.
         stages = {number: blocks[-1] for number, blocks in stages_of(self._parts).items()}
         if self.blind.isChecked():
-            one, many = N_("{n} stage, hidden while blind"), N_("{n} stages, hidden while blind")
-            text = counted(len(stages), one, many)
+            single, many = N_("{n} stage, hidden while blind"), N_("{n} stages, hidden while blind")
+            text = counted(len(stages), single, many)
         else:
             text = "  →  ".join(
                 f"{part.number}{NO_BREAK}{words_of(part).subject(part)}" for part in stages.values()

@@ -432,4 +432,4 @@ class Titles:
 def _mixed(ink: str, ground: str, share: float) -> tuple[int, ...]:
     a, b = color(ink), color(ground)
     pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
-    return tuple(round(share * one + (1 - share) * other) for one, other in pairs)
+    return tuple(round(share * value + (1 - share) * other) for value, other in pairs)

@@ -162,9 +162,9 @@ PEOPLE: Mapping[PersonState, str] = {
 
 def people_text(people: Mapping[PersonState, int]) -> str:
     """How many people took part, such as `7 participants: 5 included, 2 withdrawn`."""
-    one, many = N_("{n} participant: {states}"), N_("{n} participants: {states}")
+    single, many = N_("{n} participant: {states}"), N_("{n} participants: {states}")
     states = ", ".join(f"{n} {tr(PEOPLE[state])}" for state, n in people.items())
-    return counted(sum(people.values()), one, many, states=states)
+    return counted(sum(people.values()), single, many, states=states)
 
 
 WITHDRAWN = {

@@ -113,7 +113,7 @@ def test_what_was_changed_there_is_changed_here_and_nothing_else(
     made = plan(session, file)
     assert steps(made) == TOLD, made.lines()
     (lost,) = made.lost
-    assert "which part of a unit's words 1 codes are on" in lost
+    assert "which part of a unit's words 1 code is on" in lost
     bring_in(made, session, open_record(session))
     after = marks_in(session)
     assert len(set(before) & set(after)) == len(before) - 1
