@@ -19,13 +19,13 @@ from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item
 from labapp.study.plugins.stages import TaskStages
 
-AnyStages = Annotated[
-    TaskStages,
-    OpenUnion(
-        registry.stages_classes,
-        cache(lambda: TypeAdapter(one_of("task", registry.stages_classes()))),
-    ),
-]
+
+@cache
+def _stages() -> TypeAdapter[TaskStages]:
+    return TypeAdapter(one_of("task", registry.stages_classes()))
+
+
+AnyStages = Annotated[TaskStages, OpenUnion(registry.stages_classes, _stages)]
 """Stages of any task, told apart by `task`."""
 
 

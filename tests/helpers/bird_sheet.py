@@ -14,7 +14,7 @@ from PySide6.QtGui import QImage
 
 from labapp.models.datasets.birds.dataset import SPECIES, bird, picture
 
-KEPT = Path(__file__).parents[1] / "datasets" / "birds-reference.png"
+KEPT = Path(__file__).parents[1] / "models" / "datasets" / "birds-reference.png"
 SIZE = 96
 
 

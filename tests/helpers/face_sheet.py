@@ -16,7 +16,7 @@ from labapp.models.datasets.faces.dataset import face
 from labapp.models.datasets.faces.parameters import CLASSES
 from labapp.models.datasets.faces.picture import SIZE, picture
 
-KEPT = Path(__file__).parents[1] / "datasets" / "faces-reference.png"
+KEPT = Path(__file__).parents[1] / "models" / "datasets" / "faces-reference.png"
 COLUMNS, ROWS = 8, 4
 
 

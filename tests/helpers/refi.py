@@ -16,7 +16,7 @@ from labapp.coding.exchange.model import Annotation, Utterance
 from tests.helpers.exchanged import SECOND, sheet_with
 
 SPACE = "{urn:QDA-XML:project:1.0}"
-SCHEMA = Path(__file__).parents[1] / "exchange" / "Project.xsd"
+SCHEMA = Path(__file__).parents[1] / "coding" / "exchange" / "Project.xsd"
 
 
 def parts(path: Path) -> dict[str, bytes]:
