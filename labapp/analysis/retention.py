@@ -209,8 +209,8 @@ def _stayed(
     rows: list[tuple[object, ...]] = []
     for task, some in recruited.groupby("tasks", sort=True):
         name = str(task)
-        said = _said(printed, "retention", name, "")
-        rows.append(_retained(name or NONE, some, said, withdrawn if one_task else ()))
+        rate = _said(printed, "retention", name, "")
+        rows.append(_retained(name or NONE, some, rate, withdrawn if one_task else ()))
         models = some["models"].dropna()
         if models.str.contains(", ").any() or models.nunique() < 2:
             continue

@@ -206,12 +206,12 @@ def code_codebook(
     if Path(study).is_file():
         book = read(Path(study))
     else:
-        found = chosen_codebook(study_folder(study, data), codebook)
-        if found is None:
+        codes = chosen_codebook(study_folder(study, data), codebook)
+        if codes is None:
             raise UsageError(
                 f"{study} has no codebook.", todo="Its name is codebook.yaml, in that folder."
             )
-        book = found
+        book = codes
     for why in CODEBOOK_FORMATS[to](book, out):
         say_line(f"not in it: {why}", err=True)
     say(f"{sum(not code.retired for code in book.codes)} codes: {out}")

@@ -150,7 +150,7 @@ class SessionState:
         )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SessionMachine:
     """The state machine of a session.
 

@@ -74,7 +74,7 @@ Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
 
-@dataclass(kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Runner:
     """One run of the program on one session.
 

@@ -115,7 +115,7 @@ def realise(
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Planner:
     """Makes the parts of one participant's plan; task types ask it for all that parts share.
 

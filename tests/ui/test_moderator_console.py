@@ -374,7 +374,7 @@ def test_the_moderators_shortcut_works_in_both_windows(desk: Desk, qtbot: QtBot)
 
 
 def test_a_stalled_journal_is_an_alarm(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk.runner, "_stalled", True)
+    monkeypatch.setattr(desk.runner, "stalled", True)
     desk.wait(1)
     assert desk.console.header.recording.text() == "! waiting for the disk"
 

@@ -126,7 +126,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     lines = re.split(r"\r\n|\r|\n", files.decoded(content, name))
     marked = lines[0].startswith("WEBVTT")
     notes = (line.removeprefix(_NOTE) for line in lines if marked and line.startswith(_NOTE))
-    stamp = next((found for note in notes if (found := Stamp.from_json(note))), None)
+    stamp = next(filter(None, map(Stamp.from_json, notes)), None)
     cues = _cues(lines, marked=marked)
     if not cues and not marked:
         raise unreadable(name, "it holds no captions")

@@ -231,17 +231,17 @@ def sheet_of(
             Word(*times(word.t0_ns, word.t1_ns), word.text, word.probability)
             for word in (text.words if text else ())
         )
-        own_times, said = times(unit.t0_ns, unit.t1_ns), text.text if text else ""
-        utterances.append(Utterance(unit.id, *own_times, unit.speaker, said, words))
+        own_times, content = times(unit.t0_ns, unit.t1_ns), text.text if text else ""
+        utterances.append(Utterance(unit.id, *own_times, unit.speaker, content, words))
     drafts = (texts[unit.id] for unit in units if unit.id in texts)
     lost += losses({"lost_unread": sum(bool(t.text) and not may_be_quoted(t) for t in drafts)})
     given = []
     for mark in marks:
         text = texts.get(mark.unit or "")
-        said = text.text if text else ""
+        content = text.text if text else ""
         own_times = times(mark.t0_ns, mark.t1_ns)
         place = (mark.tier, mark.code, *own_times, mark.unit)
-        given.append(Annotation(mark.id, *place, said, mark.value, mark.memo))
+        given.append(Annotation(mark.id, *place, content, mark.value, mark.memo))
     blind = not coding.marks or any("names" in mark.blind for mark in coding.marks)
     facts = {} if blind else {k: str(v) for k, v in record.planned.assignment.items()}
     stamp = Stamp(str(record.name), rater, sound=clock.name).of(utterances, given)

@@ -55,10 +55,10 @@ class ParticipantSimulated(Payload):
 
     Attributes
     ----------
-    strategy : how it solves questions, see labapp.session.simulation.names.
+    strategy : how it solves questions.
     share : of its mixture; null where it was not drawn from one.
     careless : whether it does not try.
-    traits : what makes this participant, see labapp.session.simulation.person.Person.
+    traits : what makes this participant.
     """
 
     strategy: str
@@ -224,7 +224,7 @@ class InclusionDecided(Payload):
     included : whether it counts.
     failed : the rules that it does not meet (completed, practice_correct, min_solved), withdrawn,
         and the names of the study's own rules of exclusion that it fails.
-    facts : what the first three of these were judged by, see labapp.study.inclusion.Achieved.
+    facts : what the first three of these were judged by.
     """
 
     included: bool

@@ -78,9 +78,8 @@ class MessagePayload(Payload):
 
     Attributes
     ----------
-    message : code and values of that text (see `labapp.base.messages`), where it is one of the
-        program's
-        own sentences with values in it; left out for any other text.
+    message : code and values of that text, where it is one of the program's own sentences with
+        values in it; left out for any other text.
     """
 
     message: dict[str, Any]

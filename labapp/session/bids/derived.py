@@ -80,7 +80,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 11
+TABLE_FORMAT = 12
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 README = "README"
 

@@ -41,7 +41,7 @@ class JudgementMade(Payload):
 
     Attributes
     ----------
-    question : which one, see labapp.tasks.judging.plan.
+    question : which one.
     value : the answer's number; null where it is taken back, as it is when it no longer applies.
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """

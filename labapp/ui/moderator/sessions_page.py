@@ -720,7 +720,11 @@ class SessionCard(bits.Card):
         kinds = f"{tr('Studies')} (*.yaml *.yml)"
         title, home = tr("Open a study file"), str(Path.home())
         if path := QFileDialog.getOpenFileName(self, title, home, kinds)[0]:
-            self.study_changed.emit(str(Path(path)))
+            self.choose_file(Path(path))
+
+    def choose_file(self, path: Path) -> None:
+        """Ask for a study file of the lab's own, which is then one more of the choices."""
+        self.study_changed.emit(str(path))
 
     def set_study_note(self, text: str) -> None:
         """A line below the study; empty for none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -35,6 +36,7 @@ FORMATS = {
     9: "2308bc3beaaebde2",
     10: "42ca5f5d7f340c5b",
     11: "6b48808db40bbdd2",
+    12: "42808365dcb8eae4",
 }
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 
@@ -164,5 +166,7 @@ def test_a_changed_table_has_a_new_format(tmp_path: Path, monkeypatch: pytest.Mo
         )
         for heard in (True, False)
     ]
+    named = re.findall(r"labapp\.\w+", json_text(codebook()))
+    assert named == [], "a module that moves would make a new format"
     digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
     assert FORMATS.get(TABLE_FORMAT) == digest

@@ -344,11 +344,11 @@ def test_a_pause_hides_the_task_and_gives_it_back(stage, qapp):
 
 def test_a_stalled_disk_covers_the_task(stage, qapp, monkeypatch):
     room, window = stage
-    monkeypatch.setattr(room.runner, "_stalled", True)
+    monkeypatch.setattr(room.runner, "stalled", True)
     room.bridge.changed.emit()
     assert window.covered
     assert window.session.words("problem_title") in window.cover.accessibleName()
-    monkeypatch.setattr(room.runner, "_stalled", False)
+    monkeypatch.setattr(room.runner, "stalled", False)
     room.bridge.changed.emit()
     assert not window.covered
 
