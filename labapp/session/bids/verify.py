@@ -477,7 +477,14 @@ def _check_task(tree: Tree, record: Record, task: TaskFiles, stem: str) -> list[
     stages = task.plan(record)
     kinds = Counter(row.kind for row in record.rows if row.part_id in stages)
     problems = []
-    drawn = kinds[task.drawn]
+    # A question whose pair was drawn again is one row.
+    drawn = len(
+        {
+            (row.part_id, row.trial, row.attempt)
+            for row in record.rows
+            if row.kind == task.drawn and row.part_id in stages
+        }
+    )
     if len(rows := _rows(tree, f"{stem}_beh.tsv")) != drawn:
         problems.append(f"{stem}_beh.tsv: {len(rows)} questions, the journal has {drawn}")
     wanted = {task.kinds[kind]: count for kind, count in kinds.items() if kind in task.kinds}

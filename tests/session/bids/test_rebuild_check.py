@@ -6,11 +6,13 @@ import hashlib
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from labapp.base import resources
 from labapp.record.journal.layout import MANIFEST, SOURCEDATA
@@ -20,6 +22,8 @@ from labapp.session.bids.export import export
 from labapp.session.bids.folder import json_text
 from labapp.session.bids.verify import verify
 from labapp.session.simulation.simulation_job import simulate_study
+from labapp.tasks.reconstruction.events import TrialDrawn
+from tests.helpers.golden import golden_builder
 from tests.helpers.golden_bundle import comparable, exported
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.tampering.places import reseal
@@ -111,6 +115,18 @@ def test_another_format_is_no_fault(bundle: Path, tmp_path: Path, stated: object
     report = verify(copy)
     assert report.ok
     assert f"they have the format {stated}" in "\n".join(report.notes)
+
+
+def test_a_question_that_was_drawn_again_is_one_row_of_another_format(tmp_path: Path) -> None:
+    made = golden_builder()
+    place, (t_ns, source, drawn) = next(
+        (i, row) for i, row in enumerate(made.rows) if isinstance(row[2].payload, TrialDrawn)
+    )
+    again = structs.replace(drawn.payload, redrawn=1)
+    made.rows.insert(place + 1, (t_ns, source, replace(drawn, payload=again)))
+    copy = export([made.write(tmp_path / "data")], tmp_path / "bundle")
+    reseal(copy, table_format=0)
+    assert verify(copy).problems == []
 
 
 def test_a_package_that_made_them_and_is_not_here_is_named(bundle: Path, tmp_path: Path) -> None:
