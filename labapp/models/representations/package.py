@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -199,8 +200,8 @@ def load_package(
     Parameters
     ----------
     path_or_id : see `find`.
-    device : "cpu" (the default), "cuda" or "mps". Closed forms are computed on the CPU whatever
-        is asked.
+    device : "cpu", "cuda" or "mps"; by default $LABAPP_DEVICE, else "cpu". Closed forms are
+        computed on the CPU whatever is asked.
     threads : CPU threads of a decode; 1 is right for the slider path.
     root : where ids are looked up; see `find`.
 
@@ -208,6 +209,7 @@ def load_package(
     ------
     ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
+    device = device or os.environ.get("LABAPP_DEVICE") or "cpu"
     folder = find(path_or_id, root)
     card = cards.read(folder)
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
@@ -275,13 +277,13 @@ def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) ->
         return _whole(folder, card, card.weights_sha256, device, threads)
     weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256)
     sample = _sample(folder, card)
-    if device in (None, "cpu") and (
+    if device == "cpu" and (
         forward := cpu_backend.build(card.made_by, card.space.width, weights, threads=threads)
     ):
         return _loaded(card, sample, forward, "cpu", threads)
     from labapp.models.representations import torch_backend
 
-    chosen = torch_backend.choose_device(device or "cpu")
+    chosen = torch_backend.choose_device(device)
     forward = torch_backend.build(
         card.made_by, card.space.width, weights, device=chosen, threads=threads
     )

@@ -264,6 +264,13 @@ def test_shipped_models_decode_as_the_networks_do(model: str) -> None:
     assert apart.mean() <= 1e-5
 
 
+def test_the_environment_says_where_to_decode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LABAPP_DEVICE", "abacus")
+    with pytest.raises(ModelError, match="'abacus' is not available"):
+        load_package("dsprites/vae")
+    assert load_package("dsprites/vae", "cpu").device == "cpu"
+
+
 def test_decoding_leaves_torch_out() -> None:
     program = """
 import sys
