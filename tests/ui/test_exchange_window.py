@@ -266,7 +266,7 @@ def test_a_session_is_exchanged_from_the_page_too(
     assert new in [text.text for text in annotations_of(open_record(session)).texts.values()]
     page.rater.setText("ben")
     assert page.panel.isHidden()
-    work.close()
+    work.stop()
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (900, 560)])
