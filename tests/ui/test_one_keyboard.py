@@ -156,6 +156,14 @@ def every_screen(room: Room) -> Iterator[tuple[str, str]]:
         QApplication.processEvents()
 
 
+def settle(room: Room) -> None:
+    """Wait until a screen is laid out: how far it is scrolled then is recorded once more."""
+    events = -1
+    while events != len(room.events):
+        events = len(room.events)
+        QTest.qWait(60)
+
+
 def faults(table: Table, question: Callable[[Table], bool], at: str) -> Iterator[str]:
     """What does not hold of a question over the screen that is up."""
     name = f"{question.__name__} over {at}"
@@ -217,7 +225,7 @@ def test_no_key_reaches_the_other_person_while_a_question_is_open(
         for at, screen in every_screen(room):
             if folder_of(screen) not in STUDIES[study].split():
                 continue
-            QApplication.processEvents()
+            settle(room)
             folders.add(folder_of(screen))
             for question in questions:
                 if screens == 1 and question not in (pause, flag):
