@@ -370,7 +370,7 @@ def simulate_people(
     there = set() if sessions_folder is None else {*sessions_folder.glob("*/*/sub-*")}
     others = set(there)
     for job in jobs:
-        key = json.dumps([*about, "named", job.label, job.drawn, job.strategy, job.seed]).encode()
+        key = json.dumps([*about, "msgpack", job.label, job.drawn, job.strategy, job.seed]).encode()
         places[_name(job)] = path = recorded_sound.place(STOPPED, sha256(key).hexdigest())
         if (known := recorded_sound.get(path, LARGEST)) is None:
             continue
