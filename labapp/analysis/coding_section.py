@@ -382,7 +382,7 @@ def wilson(successes: int, of: int) -> Interval:
 
 
 def mean_interval(values: NDArray[np.float64]) -> Interval:
-    """95 % interval of a mean over participants, by drawing participants anew (percentiles)."""
+    """95 % interval of a mean over participants, by drawing participants again (percentiles)."""
     if values.size < LEAST:
         return Interval(None, None)
     drawn = np.random.default_rng(SEED).integers(values.size, size=(DRAWS, values.size))

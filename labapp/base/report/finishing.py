@@ -114,7 +114,7 @@ def _translate(figure: Figure) -> None:
 def _broken(figure: Figure, renderer: RendererBase) -> bool:
     """Break what does not fit into more lines. Whether anything was."""
     width = figure.bbox.width
-    # The texts that stand beside all panels of the figure, or of a part of it.
+    # The texts next to all panels of the figure, or of a part of it.
     names = ("_suptitle", "_supxlabel")
     texts = [getattr(part, name) for part in (figure, *figure.subfigs) for name in names]
     changed = [_shorten(text, width, renderer) for text in texts if text is not None]

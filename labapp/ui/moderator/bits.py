@@ -60,7 +60,7 @@ set_property = restyle
 
 
 def set_text(label: QLabel | QAbstractButton, text: str, tone: str | None = None) -> None:
-    """Set a text, and its tone, only when it is another: setting it lays out anew."""
+    """Set a text, and its tone, only when it is another: setting it lays out again."""
     if tone is not None:
         set_property(label, "tone", tone)
     if label.text() != text:

@@ -66,7 +66,7 @@ class ReplayController(QObject):
         quick; seconds gone back when playing is resumed.
     loop_changed(object) : the stretch that is looped as (t0_ns, t1_ns), or None.
     unit_changed(str) : the id of the unit at the playhead; empty where there is none.
-    notice(str) : a sentence for whoever pressed a key that could do nothing.
+    notice(str) : a sentence for the person who pressed a key that could do nothing.
     problem_changed(str) : why nothing is heard; empty where all is well again.
     """
 

@@ -110,7 +110,7 @@ class Row(ABC):
     ----------
     title, total : what stands left of it.
     height : in logical pixels.
-    recorded : whether it tells of the session: then the future may be hidden.
+    recorded : whether it shows the session: then the future may be hidden.
     """
 
     title = ""

@@ -779,7 +779,7 @@ class Side(QWidget):
         self._panels: list[tuple[str, QWidget]] = []
         self._cards: list[Card] = []
         self.wide: bool | None = None
-        """Whether the panels stand beside the text."""
+        """Whether the panels are next to the text."""
         self._tabs: list[Button] = []
         self.split = QSplitter(Qt.Orientation.Vertical)
         self.split.setChildrenCollapsible(False)

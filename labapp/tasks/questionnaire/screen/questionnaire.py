@@ -459,7 +459,7 @@ class ItemView(QWidget):
 
 
 class RatingView(ItemView):
-    """A scale; the anchors of statements stand in the head of their table, once."""
+    """A scale; the head of their table has the anchors of statements, once."""
 
     def __init__(self, item: Rating, words: Strings, palette: theme.Palette) -> None:
         table = isinstance(item, Statement)
