@@ -11,7 +11,7 @@ People named dials after one thing that they saw ("thickness", "rotate", "stretc
 buttons "number", "digit"), left those unnamed that they made nothing of, and called those that do
 nothing just that (paper 000, Tables 1 and A.4). Here too: a dial gets a name where more than half
 of what it changes is of one sort, and where that change was foretold whenever the dial was turned
-for a purpose. It is all from the memory of what was seen: nothing is looked at twice, nothing drawn.
+for a purpose. It is all from the memory of what was seen: nothing is looked at or drawn.
 """
 
 from __future__ import annotations
