@@ -37,8 +37,7 @@ from labapp.base.errors import (
     StudyFull,
     UsageError,
 )
-from labapp.base.parallel.cluster import cluster
-from labapp.base.parallel.processes import cores, processes
+from labapp.base.parallel.processes import cluster, cores, processes
 from labapp.models.representations.package import tasks_of
 from labapp.record.events import Event, payload_of
 from labapp.record.events.durations import Pauses
@@ -51,7 +50,7 @@ from labapp.session.machine import PartRecord, SessionMachine, SessionState
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import OpenSession, SessionDependencies, models_of
 from labapp.session.private import Consent
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.runner import VirtualScheduler
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.fitting import check_fits
