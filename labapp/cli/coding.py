@@ -510,7 +510,7 @@ def code_quotes(
     from labapp.analysis.quotes import choose_quotes, kind_of
     from labapp.analysis.tables import load
     from labapp.base import leftovers
-    from labapp.base.parallel.processes import stoppable
+    from labapp.base.parallel.long_work import stoppable
     from labapp.cli.replay import pixels
 
     paths = [study_path(name, data, sessions=True) for name in studies]

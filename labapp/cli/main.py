@@ -17,7 +17,7 @@ from labapp import __version__
 from labapp.base import access
 from labapp.base.console import say
 from labapp.base.errors import LabappError, UsageError
-from labapp.base.parallel.processes import stoppable
+from labapp.base.parallel.long_work import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli.coding import code_app
 from labapp.cli.concepts import concepts_app

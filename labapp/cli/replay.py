@@ -93,7 +93,7 @@ def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
 def _shown(path: Path, t_ns: int | None, dark: bool | None) -> int:
     """Show the window until it is closed."""
     from labapp.base.errors import SetupError
-    from labapp.base.parallel.processes import gc_paused
+    from labapp.base.parallel.long_work import gc_paused
     from labapp.ui.display import choose
     from labapp.ui.qtapp import make_app
 

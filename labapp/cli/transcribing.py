@@ -10,7 +10,7 @@ import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import LabappError, NoConsent, TranscriptionError, UsageError
-from labapp.base.parallel.processes import stoppable
+from labapp.base.parallel.long_work import stoppable
 from labapp.cli.options import Data, Json, SessionNames, progress_bar, session_or_study
 
 if TYPE_CHECKING:

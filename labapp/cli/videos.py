@@ -8,7 +8,7 @@ import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import LabappError, UsageError
-from labapp.base.parallel.processes import stoppable
+from labapp.base.parallel.long_work import stoppable
 from labapp.cli.options import (
     Data,
     Json,

@@ -18,7 +18,7 @@ from labapp.base import resources
 from labapp.base.clock import utc_label
 from labapp.base.console import say
 from labapp.base.errors import BundleError, ExportExists
-from labapp.base.parallel.processes import gc_paused
+from labapp.base.parallel.long_work import gc_paused
 from labapp.record.journal.layout import LEAVING
 from labapp.session.simulation.names import ORACLE
 from labapp.ui import mistakes

@@ -26,7 +26,7 @@ from labapp.analysis.walk import Parts
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError
 from labapp.base.messages import Message
-from labapp.base.parallel.processes import gc_paused
+from labapp.base.parallel.long_work import gc_paused
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.journal.integrity import check_chain
 from labapp.record.journal.opening import SessionPlace

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Protocol
 
 from labapp.analysis.folding.folded import Folded, LeftOut, fold
-from labapp.base.parallel.processes import cluster, cores, processes
+from labapp.base.parallel.cluster import cluster
+from labapp.base.parallel.processes import cores, processes
 from labapp.record.journal.opening import SessionPlace
 
 AHEAD = 4

@@ -37,7 +37,8 @@ from labapp.base.errors import (
     StudyFull,
     UsageError,
 )
-from labapp.base.parallel.processes import cluster, cores, processes
+from labapp.base.parallel.cluster import cluster
+from labapp.base.parallel.processes import cores, processes
 from labapp.models.representations.package import tasks_of
 from labapp.record.events import Event, payload_of
 from labapp.record.events.durations import Pauses

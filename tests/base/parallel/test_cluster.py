@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from labapp.base.errors import SetupError
-from labapp.base.parallel import processes
+from labapp.base.parallel import cluster
 from tests.helpers.clusters import local_cluster
 from tests.helpers.installed import on_path, write_package
 
@@ -25,7 +25,7 @@ def test_without_dask_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
         pytest.raises(SetupError, match="Dask is not installed here") as told,
-        processes.cluster("tcp://127.0.0.1:9"),
+        cluster.cluster("tcp://127.0.0.1:9"),
     ):
         pass
     assert f'{sys.executable} -m pip install "labapp[cluster]"' in told.value.todo
@@ -33,10 +33,10 @@ def test_without_dask_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_nothing_answers(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "ANSWER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(cluster, "ANSWER_TIMEOUT_S", 0.3)
     with (
         pytest.raises(SetupError, match=f"No Dask scheduler answers at '{address}'") as told,
-        processes.cluster(address),
+        cluster.cluster(address),
     ):
         pass
     assert "dask scheduler" in told.value.todo
@@ -53,12 +53,12 @@ def test_no_client_is_made_for_what_is_no_address(
         pytest.fail("a client was made")
 
     monkeypatch.setattr(distributed, "Client", client)
-    with pytest.raises(SetupError, match="No Dask scheduler answers"), processes.cluster(address):
+    with pytest.raises(SetupError, match="No Dask scheduler answers"), cluster.cluster(address):
         pass
 
 
 def test_it_computes_on_its_threads(local: Any) -> None:
-    with processes.cluster(local.scheduler_address) as (client, threads):
+    with cluster.cluster(local.scheduler_address) as (client, threads):
         assert threads == 1
         assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
 
@@ -67,12 +67,12 @@ def test_it_computes_on_its_threads(local: Any) -> None:
 def test_where_the_profiler_can_stop_python_no_worker_has_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faulty: bool
 ) -> None:
-    monkeypatch.setattr(processes, "FAULTY", faulty)
+    monkeypatch.setattr(cluster, "FAULTY", faulty)
     with local_cluster(tmp_path, profiled=True) as made:
         (before,) = made.workers.values()
         profile = before.periodic_callbacks["profile"]
         assert profile.is_running()
-        with processes.cluster(made.scheduler_address) as (client, _):
+        with cluster.cluster(made.scheduler_address) as (client, _):
             assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
             assert profile.is_running() != faulty
             made.scale(2)
@@ -83,16 +83,16 @@ def test_where_the_profiler_can_stop_python_no_worker_has_one(
                 if "profile" in one.periodic_callbacks
             ]
             assert running == ([] if faulty else [True, True])
-        with processes.cluster(made.scheduler_address) as (client, _):
+        with cluster.cluster(made.scheduler_address) as (client, _):
             assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
 
 
 def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "ANSWER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(cluster, "ANSWER_TIMEOUT_S", 0.3)
     with (
         local_cluster(tmp_path, workers=0) as empty,
         pytest.raises(SetupError, match="has no workers"),
-        processes.cluster(empty.scheduler_address),
+        cluster.cluster(empty.scheduler_address),
     ):
         pass
 
@@ -113,17 +113,17 @@ def test_another_version_on_a_worker_is_refused(
     there: dict[str, str],
     said: str,
 ) -> None:
-    ours = processes.versions()
+    ours = cluster.versions()
     asked: list[None] = []
 
     def versions() -> dict[str, str]:
         asked.append(None)  # here first; the worker has a copy of its own
         return ours | (here if len(asked) == 1 else there)
 
-    monkeypatch.setattr(processes, "versions", versions)
+    monkeypatch.setattr(cluster, "versions", versions)
     with (
         pytest.raises(SetupError, match=said) as told,
-        processes.cluster(local.scheduler_address),
+        cluster.cluster(local.scheduler_address),
     ):
         pass
     assert "same versions" in told.value.todo
@@ -133,8 +133,8 @@ def test_packages_that_add_to_labapp_are_compared(tmp_path: Path) -> None:
     code = "from labapp.tasks.pages.task import Pages\n\nclass Own(Pages):\n"
     code += "    name, parts, items, stages = 'own', (), (), ()\n\nTASK = Own()\n"
     with on_path(write_package(tmp_path / "site", "a-task", code)):
-        assert processes.versions()["a-task"] == "0.1"
-    assert "a-task" not in processes.versions()
+        assert cluster.versions()["a-task"] == "0.1"
+    assert "a-task" not in cluster.versions()
 
 
 def test_lost_workers_are_told_with_what_is_safe(local: Any) -> None:
@@ -143,7 +143,7 @@ def test_lost_workers_are_told_with_what_is_safe(local: Any) -> None:
     worker = next(iter(local.scheduler.workers.values()))
     with (
         pytest.raises(SetupError, match="lost its workers") as told,
-        processes.cluster(local.scheduler_address, safe="Nothing was changed."),
+        cluster.cluster(local.scheduler_address, safe="Nothing was changed."),
     ):
         raise KilledWorker("task", worker, 3)
     assert told.value.safe == "Nothing was changed."
@@ -152,12 +152,12 @@ def test_lost_workers_are_told_with_what_is_safe(local: Any) -> None:
 def test_nobody_waits_for_ever_for_a_worker(
     local: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(processes, "WORKER_TIMEOUT_S", 0.3)
-    monkeypatch.setattr(processes, "POLL_S", 0.1)
+    monkeypatch.setattr(cluster, "WORKER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(cluster, "POLL_S", 0.1)
     address = local.scheduler_address
 
     def lost() -> None:
-        with processes.cluster(address, safe="Nothing was changed.") as (client, _):
+        with cluster.cluster(address, safe="Nothing was changed.") as (client, _):
             assert client.submit(divmod, 17, 5, pure=False).result() == (3, 2)
             local.scale(0)
             client.submit(divmod, 17, 5, pure=False).result()
@@ -177,7 +177,7 @@ def test_a_scheduler_that_is_gone_is_told_without_a_traceback(
     def cut_off() -> None:
         with (
             local_cluster(tmp_path) as made,
-            processes.cluster(made.scheduler_address) as (client, _),
+            cluster.cluster(made.scheduler_address) as (client, _),
         ):
             waiting = client.submit(divmod, 17, 5, pure=False, workers=["tcp://127.0.0.1:9"])
             made.close()

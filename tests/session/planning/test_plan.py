@@ -241,7 +241,7 @@ def test_strategies_that_can_do_a_study_of_both_kinds_are_named(
 def test_a_plan_that_fails_leaves_no_folder(
     labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labapp.base.parallel.processes.ANSWER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("labapp.base.parallel.cluster.ANSWER_TIMEOUT_S", 0.3)
     monkeypatch.setattr(thresholds, "PAIRS", 2)
     out = tmp_path / "plan"
     status, _, err = labapp("quickstart", "--dask", "tcp://127.0.0.1:9", "--out", str(out))
