@@ -1,0 +1,216 @@
+"""Which code and which files each test file uses: what `make test SINCE=` and the mutants ask.
+
+    python -m tests.executed [--jobs 3] [--keep] [tests/ui tests/base/test_x.py]
+
+Each test file is run in a process of its own, in a copy of the checkout, and what it executes is
+marked (tests/helpers/marking), in the processes it starts as well. What each did is kept in
+`build/executed`, so that a run that was stopped goes on: --keep also takes what an earlier commit
+left there. At the end tests/executed.json says of each test file which modules it loaded
+("labapp/x.py"), of which it executed a function ("labapp/x.py()"), and what else it read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import base64
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.helpers.marking.labapp_marks import functions
+from tests.helpers.parts import SECONDS, in_order
+
+ROOT = Path(__file__).parents[1]
+TABLE = ROOT / "tests/executed.json"
+ROWS = ROOT / "build/executed"
+MARKED = ("labapp", "tests", "scripts", "benchmarks", "examples")
+"""The folders whose modules are marked, tests and what pytest reads itself aside."""
+
+
+def git(*arguments: str, root: Path = ROOT) -> str:
+    return subprocess.run(
+        ["git", *arguments], cwd=root, check=True, capture_output=True, text=True
+    ).stdout
+
+
+@contextmanager
+def scratch(root: Path = ROOT) -> Iterator[Path]:
+    """A copy of the checkout as it is now, whose `.venv` has this interpreter's packages and takes
+    labapp from the copy."""
+    with tempfile.TemporaryDirectory(prefix="labapp-copy-") as name:
+        copy = Path(name).resolve() / "labapp"
+        for line in git("ls-files", "-co", "--exclude-standard", "-z", root=root).split("\0"):
+            if line and (root / line).is_file():
+                (copy / line).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(root / line, copy / line)
+        venv.create(copy / ".venv", symlinks=True)
+        packages = next((copy / ".venv/lib").glob("python*/site-packages"))
+        theirs = next(Path(part) for part in sys.path if part.endswith("site-packages"))
+        marking = copy / "tests/helpers/marking"
+        lines = [copy, theirs, marking, "import labapp_marks"]
+        (packages / "copy.pth").write_text("".join(f"{line}\n" for line in lines))
+        for script in (Path(sys.prefix) / "bin").iterdir():
+            text = script.read_bytes() if script.is_file() else b""
+            if text.startswith(b"#!") and not (copy / ".venv/bin" / script.name).exists():
+                text = text.replace(os.fsencode(sys.prefix), os.fsencode(copy / ".venv"))
+                (copy / ".venv/bin" / script.name).write_bytes(text)
+                (copy / ".venv/bin" / script.name).chmod(0o755)
+        yield copy
+
+
+def module_of(path: str) -> str:
+    """
+    >>> module_of("labapp/base/__init__.py")
+    'labapp.base'
+    """
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+@functools.cache
+def listed(root: Path) -> dict[str, list[str]]:
+    """The functions of each module that is marked, by its path."""
+    return {
+        path.relative_to(root).as_posix(): [
+            name for name, _ in functions(ast.parse(path.read_bytes()))
+        ]
+        for folder in MARKED
+        for path in sorted((root / folder).rglob("*.py"))
+        if not path.name.startswith("test_") and path.name != "conftest.py"
+    }
+
+
+def pytest(copy: Path, arguments: Sequence[str], **more: str) -> subprocess.Popen[bytes]:
+    """Start pytest in a copy, in a group of processes of its own."""
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "OMP_NUM_THREADS": "1", **more}
+    return subprocess.Popen(
+        [copy / ".venv/bin/python", "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider",
+         "--no-header", *arguments],
+        cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
+    """Run a test file, and tell what it executed and read."""
+    folder = within / test.replace("/", "+")
+    folder.mkdir()
+    modules = listed(copy)
+    (folder / "marks").write_bytes(bytes(sum(len(names) + 1 for names in modules.values())))
+    began = time.monotonic()
+    running = pytest(copy, [test], LABAPP_EXECUTED=str(folder))
+    output, _ = running.communicate()
+    marks = (folder / "marks").read_bytes()
+    ran, at = {}, 0
+    for path, names in modules.items():
+        if marks[at]:
+            ran[path] = [name for place, name in enumerate(names, at + 1) if marks[place]]
+        at += len(names) + 1
+    # Names below a folder that is open are not told apart from those below the current one.
+    opened = set((folder / "opened").read_text("utf-8").splitlines()) - {test}
+    opened = sorted(path for path in opened if (copy / path).exists())
+    shutil.rmtree(folder)
+    seconds = round(time.monotonic() - began, 1)
+    found = {"test": test, "status": running.returncode, "seconds": seconds}
+    if running.returncode not in (0, 5):
+        found["output"] = output.decode("utf-8", "replace")[-20_000:]
+    return {**found, "opened": opened, "ran": ran}
+
+
+def rows() -> dict[str, dict[str, Any]]:
+    """What is kept of each test file that was recorded and is still there."""
+    found = (json.loads(path.read_text("utf-8")) for path in sorted(ROWS.glob("*.json")))
+    return {row["test"]: row for row in found if (ROOT / row["test"]).is_file()}
+
+
+def things(row: dict[str, Any]) -> set[str]:
+    """What a test file uses, by names: see the top of this module."""
+    read = {path for path in row["opened"] if path.endswith(".py")}
+    ran = {f"{path}()" for path, names in row["ran"].items() if names}
+    return {*row["ran"], *row["opened"], *ran, *(f"{path}()" for path in read)}
+
+
+def load(table: Path = TABLE) -> dict[str, set[str]]:
+    """What each test file used when it was recorded last."""
+    if not table.is_file():
+        return {}
+    read = json.loads(table.read_text("utf-8"))
+    found = {}
+    for test, packed in read["tests"].items():
+        bits = int.from_bytes(zlib.decompress(base64.b85decode(packed)), "little")
+        found[test] = {name for place, name in enumerate(read["used"]) if bits >> place & 1}
+    return found
+
+
+def store(used: dict[str, set[str]], table: Path = TABLE) -> None:
+    """Write what each test file used, a line each."""
+    names = sorted(set().union(*used.values()))
+    packed = {}
+    for test in sorted(used):
+        bits = sum(1 << place for place, name in enumerate(names) if name in used[test])
+        data = bits.to_bytes(len(names) // 8 + 1, "little")
+        packed[test] = base64.b85encode(zlib.compress(data, 9)).decode()
+    table.write_text(json.dumps({"used": names, "tests": packed}, indent=0) + "\n", "utf-8")
+
+
+def wanted(given: Iterable[str]) -> list[str]:
+    paths = [(ROOT / name).resolve() for name in given]
+    files = [file for path in paths for file in (in_order(path) if path.is_dir() else [path])]
+    return [file.relative_to(ROOT).as_posix() for file in files]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.executed")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("paths", nargs="*", default=["tests"])
+    given = parser.parse_args()
+    head = git("rev-parse", "HEAD").strip()
+    ROWS.mkdir(parents=True, exist_ok=True)
+    known = {test for test, row in rows().items() if given.keep or row["commit"] == head}
+    files = [test for test in wanted(given.paths) if test not in known]
+    # The quick ones first: most of the code is known when a run is stopped.
+    took = json.loads(SECONDS.read_text("utf-8"))
+    files.sort(key=lambda test: took.get(test.removeprefix("tests/"), 0.0))
+    with scratch() as copy, tempfile.TemporaryDirectory(prefix="labapp-marks-") as name:
+        numbers, at = {}, 0
+        for path, names in listed(copy).items():
+            numbers[module_of(path)] = (at, len(names) + 1)
+            at += len(names) + 1
+        (Path(name) / "code").mkdir()
+        (Path(name) / "numbers.json").write_text(
+            json.dumps({"root": str(copy), "numbers": numbers})
+        )
+
+        def one(test: str) -> None:
+            row = {"commit": head, **record(copy, Path(name), test)}
+            kept = ROWS / f"{test.removesuffix('.py').replace('/', '+')}.json"
+            kept.with_suffix(".new").write_text(json.dumps(row), "utf-8")
+            kept.with_suffix(".new").replace(kept)
+            print(f"{row['seconds']:7.1f} s {test} {row.get('output', '')}", flush=True)
+
+        with ThreadPoolExecutor(given.jobs) as pool:
+            list(pool.map(one, files))
+    found = rows()
+    store({**{t: used for t, used in load().items() if (ROOT / t).is_file()},
+           **{test: things(row) for test, row in found.items()}})  # fmt: skip
+    failed = [test for test in wanted(given.paths) if found[test]["status"] not in (0, 5)]
+    for test in failed:
+        print(f"failed: {test}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
