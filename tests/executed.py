@@ -40,34 +40,31 @@ MARKED = ("labapp", "tests", "scripts", "benchmarks", "examples")
 """The folders whose modules are marked, tests and what pytest reads itself aside."""
 
 
-def git(*arguments: str, root: Path = ROOT) -> str:
+def git(*arguments: str) -> str:
     return subprocess.run(
-        ["git", *arguments], cwd=root, check=True, capture_output=True, text=True
+        ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
 
 
 @contextmanager
-def scratch(root: Path = ROOT) -> Iterator[Path]:
+def scratch() -> Iterator[Path]:
     """A copy of the checkout as it is now, whose `.venv` has this interpreter's packages and takes
     labapp from the copy."""
     with tempfile.TemporaryDirectory(prefix="labapp-copy-") as name:
         copy = Path(name).resolve() / "labapp"
-        for line in git("ls-files", "-co", "--exclude-standard", "-z", root=root).split("\0"):
-            if line and (root / line).is_file():
+        for line in git("ls-files", "-co", "--exclude-standard", "-z").split("\0"):
+            if line and (ROOT / line).is_file():
                 (copy / line).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(root / line, copy / line)
+                shutil.copy2(ROOT / line, copy / line)
         venv.create(copy / ".venv", symlinks=True)
         packages = next((copy / ".venv/lib").glob("python*/site-packages"))
         theirs = next(Path(part) for part in sys.path if part.endswith("site-packages"))
-        marking = copy / "tests/helpers/marking"
-        lines = [copy, theirs, marking, "import labapp_marks"]
-        (packages / "copy.pth").write_text("".join(f"{line}\n" for line in lines))
-        for script in (Path(sys.prefix) / "bin").iterdir():
-            text = script.read_bytes() if script.is_file() else b""
-            if text.startswith(b"#!") and not (copy / ".venv/bin" / script.name).exists():
-                text = text.replace(os.fsencode(sys.prefix), os.fsencode(copy / ".venv"))
-                (copy / ".venv/bin" / script.name).write_bytes(text)
-                (copy / ".venv/bin" / script.name).chmod(0o755)
+        (packages / "copy.pth").write_text(
+            f"{copy}\n{theirs}\n{copy}/tests/helpers/marking\nimport labapp_marks\n"
+        )
+        for program in (Path(sys.prefix) / "bin").iterdir():
+            if not (copy / ".venv/bin" / program.name).exists():
+                (copy / ".venv/bin" / program.name).symlink_to(program)
         yield copy
 
 
@@ -83,9 +80,7 @@ def module_of(path: str) -> str:
 def listed(root: Path) -> dict[str, list[str]]:
     """The functions of each module that is marked, by its path."""
     return {
-        path.relative_to(root).as_posix(): [
-            name for name, _ in functions(ast.parse(path.read_bytes()))
-        ]
+        path.relative_to(root).as_posix(): [*dict(functions(ast.parse(path.read_bytes())))]
         for folder in MARKED
         for path in sorted((root / folder).rglob("*.py"))
         if not path.name.startswith("test_") and path.name != "conftest.py"
@@ -109,9 +104,11 @@ def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
     folder.mkdir()
     modules = listed(copy)
     (folder / "marks").write_bytes(bytes(sum(len(names) + 1 for names in modules.values())))
+    (folder / "opened").touch()
     began = time.monotonic()
     running = pytest(copy, [test], LABAPP_EXECUTED=str(folder))
-    output, _ = running.communicate()
+    output = running.communicate()[0].decode("utf-8", "replace")
+    seconds = round(time.monotonic() - began, 1)
     marks = (folder / "marks").read_bytes()
     ran, at = {}, 0
     for path, names in modules.items():
@@ -120,13 +117,10 @@ def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
         at += len(names) + 1
     # Names below a folder that is open are not told apart from those below the current one.
     opened = set((folder / "opened").read_text("utf-8").splitlines()) - {test}
-    opened = sorted(path for path in opened if (copy / path).exists())
-    shutil.rmtree(folder)
-    seconds = round(time.monotonic() - began, 1)
-    found = {"test": test, "status": running.returncode, "seconds": seconds}
-    if running.returncode not in (0, 5):
-        found["output"] = output.decode("utf-8", "replace")[-20_000:]
-    return {**found, "opened": opened, "ran": ran}
+    opened = {path for path in opened if (copy / path).exists()}
+    passed = running.returncode in (0, 5)
+    print(f"{seconds:7.1f} s {test}{'' if passed else output}", flush=True)
+    return {"test": test, "passed": passed, "seconds": seconds, "opened": [*opened], "ran": ran}
 
 
 def rows() -> dict[str, dict[str, Any]]:
@@ -179,8 +173,8 @@ def main() -> int:
     given = parser.parse_args()
     head = git("rev-parse", "HEAD").strip()
     ROWS.mkdir(parents=True, exist_ok=True)
-    known = {test for test, row in rows().items() if given.keep or row["commit"] == head}
-    files = [test for test in wanted(given.paths) if test not in known]
+    there = {test for test, row in rows().items() if given.keep or row["commit"] == head}
+    files = [test for test in wanted(given.paths) if test not in there]
     # The quick ones first: most of the code is known when a run is stopped.
     took = json.loads(SECONDS.read_text("utf-8"))
     files.sort(key=lambda test: took.get(test.removeprefix("tests/"), 0.0))
@@ -196,19 +190,15 @@ def main() -> int:
 
         def one(test: str) -> None:
             row = {"commit": head, **record(copy, Path(name), test)}
-            kept = ROWS / f"{test.removesuffix('.py').replace('/', '+')}.json"
-            kept.with_suffix(".new").write_text(json.dumps(row), "utf-8")
-            kept.with_suffix(".new").replace(kept)
-            print(f"{row['seconds']:7.1f} s {test} {row.get('output', '')}", flush=True)
+            (ROWS / f"{test.replace('/', '+')}.json").write_text(json.dumps(row), "utf-8")
 
         with ThreadPoolExecutor(given.jobs) as pool:
             list(pool.map(one, files))
     found = rows()
-    store({**{t: used for t, used in load().items() if (ROOT / t).is_file()},
-           **{test: things(row) for test, row in found.items()}})  # fmt: skip
-    failed = [test for test in wanted(given.paths) if found[test]["status"] not in (0, 5)]
-    for test in failed:
-        print(f"failed: {test}")
+    known = {test: used for test, used in load().items() if (ROOT / test).is_file()}
+    store(known | {test: things(row) for test, row in found.items()})
+    failed = [test for test in wanted(given.paths) if not found[test]["passed"]]
+    print(*(f"failed: {test}" for test in failed), sep="\n")
     return 1 if failed else 0
 
 
