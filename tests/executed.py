@@ -4,9 +4,9 @@
 
 Each test file is run in a process of its own, in a copy of the checkout, and what it executes is
 marked (tests/helpers/marking), in the processes it starts as well. What each did is kept in
-`build/executed`, so that a run that was stopped goes on: --keep also takes what an earlier commit
-left there. At the end tests/executed.json says of each test file which modules it loaded
-("labapp/x.py"), of which it executed a function ("labapp/x.py()"), and what else it read.
+`build/executed`, so that a run that was stopped goes on with --keep. At the end tests/executed.json
+says of each test file which modules it loaded ("labapp/x.py"), of which it executed a function
+("labapp/x.py()"), and what else it read.
 """
 
 from __future__ import annotations
@@ -36,14 +36,16 @@ from tests.helpers.parts import SECONDS, in_order
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tests/executed.json"
 ROWS = ROOT / "build/executed"
+FINE = (0, 5)
+"""What pytest says where all passed, and where all are left to the night."""
 MARKED = ("labapp", "tests", "scripts", "benchmarks", "examples")
 """The folders whose modules are marked, tests and what pytest reads itself aside."""
 
 
 def git(*arguments: str) -> str:
-    return subprocess.run(
-        ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
+    """What git prints; what goes wrong it says itself."""
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 @contextmanager
@@ -66,14 +68,6 @@ def scratch() -> Iterator[Path]:
             if not (copy / ".venv/bin" / program.name).exists():
                 (copy / ".venv/bin" / program.name).symlink_to(program)
         yield copy
-
-
-def module_of(path: str) -> str:
-    """
-    >>> module_of("labapp/base/__init__.py")
-    'labapp.base'
-    """
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 @functools.cache
@@ -118,9 +112,13 @@ def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
     # Names below a folder that is open are not told apart from those below the current one.
     opened = set((folder / "opened").read_text("utf-8").splitlines()) - {test}
     opened = {path for path in opened if (copy / path).exists()}
-    passed = running.returncode in (0, 5)
-    print(f"{seconds:7.1f} s {test}{'' if passed else output}", flush=True)
-    return {"test": test, "passed": passed, "seconds": seconds, "opened": [*opened], "ran": ran}
+    status = running.returncode
+    print(f"{seconds:7.1f} s {test}{'' if status in FINE else output}", flush=True)
+    return {"test": test, "status": status, "seconds": seconds, "opened": [*opened], "ran": ran}
+
+
+def place(test: str) -> Path:
+    return ROWS / f"{test.replace('/', '+')}.json"
 
 
 def rows() -> dict[str, dict[str, Any]]:
@@ -171,17 +169,19 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("paths", nargs="*", default=["tests"])
     given = parser.parse_args()
-    head = git("rev-parse", "HEAD").strip()
     ROWS.mkdir(parents=True, exist_ok=True)
-    there = {test for test, row in rows().items() if given.keep or row["commit"] == head}
-    files = [test for test in wanted(given.paths) if test not in there]
+    every = wanted(given.paths)
+    there = rows() if given.keep else {}
+    files = [test for test in every if test not in there]
+    for test in files:
+        place(test).unlink(missing_ok=True)
     # The quick ones first: most of the code is known when a run is stopped.
     took = json.loads(SECONDS.read_text("utf-8"))
     files.sort(key=lambda test: took.get(test.removeprefix("tests/"), 0.0))
     with scratch() as copy, tempfile.TemporaryDirectory(prefix="labapp-marks-") as name:
         numbers, at = {}, 0
         for path, names in listed(copy).items():
-            numbers[module_of(path)] = (at, len(names) + 1)
+            numbers[path] = at
             at += len(names) + 1
         (Path(name) / "code").mkdir()
         (Path(name) / "numbers.json").write_text(
@@ -189,15 +189,16 @@ def main() -> int:
         )
 
         def one(test: str) -> None:
-            row = {"commit": head, **record(copy, Path(name), test)}
-            (ROWS / f"{test.replace('/', '+')}.json").write_text(json.dumps(row), "utf-8")
+            new = place(test).with_suffix(".new")
+            new.write_text(json.dumps(record(copy, Path(name), test)), "utf-8")
+            new.replace(place(test))
 
         with ThreadPoolExecutor(given.jobs) as pool:
             list(pool.map(one, files))
     found = rows()
     known = {test: used for test, used in load().items() if (ROOT / test).is_file()}
     store(known | {test: things(row) for test, row in found.items()})
-    failed = [test for test in wanted(given.paths) if not found[test]["passed"]]
+    failed = [test for test in every if found[test]["status"] not in FINE]
     print(*(f"failed: {test}" for test in failed), sep="\n")
     return 1 if failed else 0
 

@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp.base.former_names import name_now
-from tests.executed import ROOT, module_of, pytest, rows, scratch
+from tests.executed import FINE, ROOT, pytest, rows, scratch
 from tests.helpers.marking.labapp_marks import Function, functions
 from tests.helpers.nightly import entries
 
@@ -189,7 +189,7 @@ def draw(
 def follow(mutant: Mutant, moved: dict[str, str | None], root: Path = ROOT) -> Mutant | None:
     """The mutant under the names that its module and function have now, None where it is gone."""
     path, name = mutant.module, mutant.function
-    if (now := name_now(module_of(path))) is not None:
+    if (now := name_now(path.removesuffix(".py").replace("/", "."))) is not None:
         path = f"{now.replace('.', '/')}.py"
     path = moved.get(path) or path
     to = moved.get(f"{path}::{name}", f"{path}::{name}")
@@ -230,7 +230,7 @@ def tests_of(mutant: Mutant, recorded: dict[str, dict[str, Any]]) -> list[tuple[
     found = [
         (sum(map(len, row["ran"].values())), test, row["seconds"])
         for test, row in recorded.items()
-        if mutant.function in row["ran"].get(mutant.module, ()) and row["passed"]
+        if mutant.function in row["ran"].get(mutant.module, ()) and row["status"] == 0
     ]
     killer = mutant.by.partition("::")[0]
     found.sort(key=lambda row: (row[1] != killer, row))
@@ -250,7 +250,7 @@ def killed(copied: Path, tests: Sequence[tuple[str, float]], **more: str) -> str
         with contextlib.suppress(ProcessLookupError):
             os.killpg(running.pid, signal.SIGKILL)
         running.communicate()
-    if running.returncode in (0, 5):
+    if running.returncode in FINE:
         return ""
     failed = re.search(r"^(?:FAILED|ERROR) (tests/[^\s\[]+)", output, re.MULTILINE)
     return failed[1] if failed else tests[0][0]

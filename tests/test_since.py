@@ -49,7 +49,8 @@ def test_a_process_that_is_killed_has_said_what_it_executed(tmp_path: Path) -> N
     (tmp_path / "all" / "code").mkdir(parents=True)
     (tmp_path / "all" / "one").mkdir()
     (tmp_path / "all" / "one" / "marks").write_bytes(bytes(8))
-    numbers = {"root": str(tmp_path), "numbers": {"module": (2, 5)}}
+    (tmp_path / "all" / "one" / "opened").touch()
+    numbers = {"root": str(tmp_path), "numbers": {"module.py": 2}}
     (tmp_path / "all" / "numbers.json").write_text(json.dumps(numbers))
     marking = Path(labapp_marks.__file__)
     # As the .pth file does in the copy that is recorded.
