@@ -163,21 +163,8 @@ def wanted(given: Iterable[str]) -> list[str]:
     return [file.relative_to(ROOT).as_posix() for file in files]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.executed")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("paths", nargs="*", default=["tests"])
-    given = parser.parse_args()
-    ROWS.mkdir(parents=True, exist_ok=True)
-    every = wanted(given.paths)
-    there = rows() if given.keep else {}
-    files = [test for test in every if test not in there]
-    for test in files:
-        place(test).unlink(missing_ok=True)
-    # The quick ones first: most of the code is known when a run is stopped.
-    took = json.loads(SECONDS.read_text("utf-8"))
-    files.sort(key=lambda test: took.get(test.removeprefix("tests/"), 0.0))
+def record_all(files: Sequence[str], jobs: int) -> None:
+    """Record test files, so many at a time."""
     with scratch() as copy, tempfile.TemporaryDirectory(prefix="labapp-marks-") as name:
         numbers, at = {}, 0
         for path, names in listed(copy).items():
@@ -193,8 +180,27 @@ def main() -> int:
             new.write_text(json.dumps(record(copy, Path(name), test)), "utf-8")
             new.replace(place(test))
 
-        with ThreadPoolExecutor(given.jobs) as pool:
+        with ThreadPoolExecutor(jobs) as pool:
             list(pool.map(one, files))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.executed")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("paths", nargs="*", default=["tests"])
+    given = parser.parse_args()
+    ROWS.mkdir(parents=True, exist_ok=True)
+    every = wanted(given.paths)
+    there = rows() if given.keep else {}
+    files = [test for test in every if test not in there]
+    for test in files:
+        place(test).unlink(missing_ok=True)
+    # The quick ones first: most of the code is known when a run is stopped.
+    took = json.loads(SECONDS.read_text("utf-8"))
+    files.sort(key=lambda test: took.get(test.removeprefix("tests/"), 0.0))
+    if files:
+        record_all(files, given.jobs)
     found = rows()
     known = {test: used for test, used in load().items() if (ROOT / test).is_file()}
     store(known | {test: things(row) for test, row in found.items()})

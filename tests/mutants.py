@@ -59,6 +59,8 @@ COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult,
 }  # fmt: skip
+NO_SWAP = ("isinstance", "issubclass", "hasattr", "getattr", "setattr")
+"""Swapped arguments of these fail wherever they are executed."""
 
 
 @dataclass
@@ -109,7 +111,7 @@ def changed(node: ast.AST) -> tuple[str, ast.AST] | None:
             return "return", ast.Return(ast.Constant(None))
         case ast.Expr(value=ast.Call()) | ast.AugAssign():
             return "removed", ast.Pass()
-        case ast.Call(args=[first, second, *_]):
+        case ast.Call(args=[first, second, *_]) if ast.unparse(node.func) not in NO_SWAP:
             starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
             if not starred and ast.unparse(first) != ast.unparse(second):
                 other.args[:2] = other.args[1::-1]
