@@ -4,7 +4,7 @@
     python -m tests.mutants [--minutes 60]    # runs those without a verdict; --again: all of them
     python -m tests.mutants --files 0         # … with every test file that executes the function
 
-tests/mutants.json is the table, a mutant a line. A mutant is known by its module, function,
+tests/mutants.jsonl is the table, a mutant a line. One is known by its module, function,
 expression and which of several equal ones it is, so it stays the same when lines move. Where a
 module or function has another name now, `labapp.base.former_names` or the table's "moved" says so
 ("labapp/x.py" or "labapp/x.py::f" to its new name, null where it was deleted); without either it
@@ -28,6 +28,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -44,10 +45,11 @@ from tests.executed import FINE, ROOT, pytest, rows, scratch
 from tests.helpers.marking.labapp_marks import Function, functions
 from tests.helpers.nightly import entries
 
-TABLE = ROOT / "tests/mutants.json"
+TABLE = ROOT / "tests/mutants.jsonl"
 HOW_MANY = 200
 SEED = 43
 MOVED_ALLOWED = 0.05
+MOST_BYTES = 6 * 1024**3
 SLOWER = 6.0
 """A mutant may take this many times as long as its tests did when they were recorded."""
 
@@ -152,28 +154,27 @@ def draw(
     missing: int, known: Sequence[Mutant], recorded: dict[str, dict[str, Any]]
 ) -> list[Mutant]:
     """Draw mutants of functions that tests execute, so that each wing has its share of them by
-    lines; of one function never two."""
+    lines of code; of one function never two."""
     executed = {
         (path, name)
         for row in recorded.values()
         for path, names in row["ran"].items()
         for name in names
-        if re.match("labapp/.+/", path)
-    }
+    } - {(row.module, row.function) for row in known}
+    whole: Counter[str] = Counter()
     lines: dict[str, dict[tuple[str, str], int]] = defaultdict(dict)
-    for path, name in sorted(executed):
-        node = tree(ROOT / path).get(name)
-        if node is not None and any(faults(path, name, node)):
+    for module in sorted((ROOT / "labapp").glob("*/**/*.py")):
+        path = module.relative_to(ROOT).as_posix()
+        wing = path.split("/")[1]
+        for name, node in tree(module).items():
             size = (node.end_lineno or 0) - node.body[0].lineno + 1
-            lines[path.split("/")[1]][path, name] = size
+            whole[wing] += size
+            if (path, name) in executed and any(faults(path, name, node)):
+                lines[wing][path, name] = size
     have = Counter(row.module.split("/")[1] for row in known)
-    whole = sum(sum(each.values()) for each in lines.values())
     share = {
-        wing: (len(known) + missing) * sum(each.values()) / whole - have[wing]
-        for wing, each in lines.items()
+        wing: (len(known) + missing) * whole[wing] / whole.total() - have[wing] for wing in lines
     }
-    for row in known:
-        lines[row.module.split("/")[1]].pop((row.module, row.function), None)
     drawing = random.Random(f"{SEED} {len(known)}")
     found: list[Mutant] = []
     while len(found) < missing:
@@ -261,7 +262,8 @@ def killed(copied: Path, tests: Sequence[tuple[str, float]], **more: str) -> str
 def judge(mutant: Mutant, copied: Path, recorded: dict[str, dict[str, Any]], most: int) -> None:
     """Put the fault into the copy, run the tests, and take it out again."""
     every = tests_of(mutant, recorded)
-    tests = every[:most] if most else every
+    # What was killed once is asked of all of them, before it is said to survive.
+    tests = every[:most] if most and mutant.first in ("", "survived") else every
     path = copied / mutant.module
     source, stat = path.read_bytes(), path.stat()
     Path(cache_from_source(str(path))).unlink(missing_ok=True)
@@ -297,26 +299,20 @@ def broken(mutants: Sequence[Mutant]) -> list[str]:
 
 
 def read(table: Path = TABLE) -> tuple[dict[str, str | None], list[Mutant]]:
-    given = (
-        json.loads(table.read_text("utf-8")) if table.is_file() else {"moved": {}, "mutants": []}
-    )
-    return given["moved"], [Mutant(**row) for row in given["mutants"]]
+    """The new names of what moved, and the mutants."""
+    lines = table.read_text("utf-8").splitlines() if table.is_file() else ["{}"]
+    moved, *mutants = map(json.loads, lines)
+    return moved, [Mutant(**row) for row in mutants]
 
 
 def write(moved: dict[str, str | None], mutants: Sequence[Mutant], table: Path = TABLE) -> None:
-    lines = [
-        json.dumps({key: value for key, value in asdict(row).items() if value not in ("", 0)})
-        for row in mutants
-    ]
-    text = ",\n".join(lines)
-    table.write_text(
-        f'{{"moved": {json.dumps(moved, indent=0)},\n"mutants": [\n{text}\n]}}\n', "utf-8"
-    )
+    rows = [moved, *map(asdict, mutants)]
+    table.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
-    parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--draw", type=int, nargs="?", const=HOW_MANY)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--files", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=float("inf"))
@@ -330,9 +326,11 @@ def main() -> int:
     for row in lost:
         print(f"gone: {row.module} {row.function}: {row.before!r}")
     if given.draw:
-        here += draw(HOW_MANY - len(here), here, recorded)
+        here += draw(given.draw - len(here), here, recorded)
         write(moved | {f"{row.module}::{row.function}": None for row in lost}, here)
         return 0
+    # A fault may make something grow without an end.
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     with scratch() as copied:
         for row in here:
             if (row.now and not given.again) or time.monotonic() > until:
