@@ -111,6 +111,7 @@ def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
         at += len(names) + 1
     # Names below a folder that is open are not told apart from those below the current one.
     opened = set((folder / "opened").read_text("utf-8").splitlines()) - {test}
+    opened = {path for path in opened if (copy / path).is_dir() == path.endswith("/")}
     opened = {path for path in opened if (copy / path).exists()}
     status = running.returncode
     print(f"{seconds:7.1f} s {test}{'' if status in FINE else output}", flush=True)
