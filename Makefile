@@ -6,7 +6,8 @@ help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
 	@echo "make test   set up, then every check that one waits for; WING=ui: of the tests those in tests/ui"
-	@echo "make nightly  the tests that make test leaves out (tests/nightly.yaml), torture and fuzz: hours"
+	@echo "            SINCE=main: of the tests those that what differs from main asks for"
+	@echo "make nightly  the tests that make test leaves out (tests/nightly.yaml), mutants, torture and fuzz: hours"
 	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows anew"
 	@echo "make torture  every study resumed after every kind of event; 200 sessions killed; hours"
 	@echo "make check-tasks  the kit that tasks are checked with, 200 random courses of each; EXAMPLES=200"
@@ -22,12 +23,12 @@ demo: setup
 run: setup
 	@.venv/bin/labapp
 
-# WING: a folder of tests/, whose tests alone are run.
+# WING: a folder of tests/, whose tests alone are run; SINCE: a commit (tests/since.py).
 test:
 	@scripts/setup.sh test
-	@scripts/check.sh $(if $(WING),tests/$(WING))
+	@SINCE=$(SINCE) scripts/check.sh $(if $(WING),tests/$(WING))
 
-# Every test, then torture and fuzz, with their settings.
+# Every test, then mutants, torture and fuzz, with their settings.
 nightly:
 	@scripts/setup.sh test
 	@KILLS=$(KILLS) ROWS=$(ROWS) SECONDS_EACH=$(or $(SECONDS),60) OUT=$(OUT) scripts/nightly.sh

@@ -20,4 +20,9 @@ export QT_QPA_PLATFORM=offscreen
 export OMP_NUM_THREADS=1
 # Each worker collects and runs a third of the test files (tests/helpers/parts.py). Three for two
 # cores: many tests wait, for sound, timers and other processes.
+if [ -n "${SINCE:-}" ]; then
+	files=$($bin/python -m tests.since "$SINCE")
+	mapfile -t files <<<"$files"
+	set -- "${files[@]}"
+fi
 exec $bin/python -m pytest -n 3 --parts "$@"

@@ -15,8 +15,9 @@ step() {
 	"$@" || failed+=("$name")
 }
 
-# In one piece and not by --parts: nobody waits for it, and who is done first helps.
-step "every test" env LABAPP_TESTS_ALL=1 .venv/bin/python -m pytest -q -n 3 --dist worksteal
+# A file at a time, in a copy: what each executes is written to tests/executed.json on the way.
+step "every test" env LABAPP_TESTS_ALL=1 .venv/bin/python -m tests.executed --jobs 3
+step "mutants" .venv/bin/python -m tests.mutants --again
 step "torture" .venv/bin/python -m tests.torture --kills "${KILLS:-200}" --rows "${ROWS:-0}" \
 	${OUT:+--out "$OUT"}
 step "fuzz" .venv/bin/python -m tests.hostile.targets --seconds "${SECONDS_EACH:-60}"
