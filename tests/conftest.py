@@ -15,12 +15,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more of the machine than of the program: nothing here is timed. Of
-# a property that does not say how many examples it needs, `make nightly` tries three times as many.
-EXAMPLES = 100 if os.environ.get("LABAPP_TESTS_ALL") == "1" else 33
-settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES)
-settings.load_profile("untimed")
-
 # Many tests start labapp as a program: without this it would be compiled again at each start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
@@ -64,6 +58,9 @@ os.environ["LABAPP_LOG"] = _LOG.name
 from labapp.base import console  # noqa: E402  (reads the settings above)
 from tests.helpers import cpu_time, json_contract, nightly, parts  # noqa: E402
 
+# How long an example takes says more of the machine than of the program: nothing here is timed.
+settings.register_profile("untimed", deadline=None, max_examples=nightly.examples(100))
+settings.load_profile("untimed")
 # What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.
 console.say_json = json_contract.checking(console.say_json)
 

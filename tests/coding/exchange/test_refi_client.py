@@ -14,6 +14,7 @@ from labapp.coding.exchange.model import Sheet
 from labapp.coding.exchange.tiers import label_of
 from labapp.coding.exchange.xml import plain
 from tests.helpers.exchanged import BOOK, sheets
+from tests.helpers.nightly import examples
 
 
 def codes_of(codes: list, above: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:  # type: ignore[type-arg]
@@ -26,8 +27,7 @@ def codes_of(codes: list, above: tuple[str, ...] = ()) -> dict[str, tuple[str, .
 
 
 @settings(
-    max_examples=30,
-    deadline=None,
+    max_examples=examples(30),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(sheet=sheets())
