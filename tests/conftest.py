@@ -56,11 +56,14 @@ _LOG = tempfile.TemporaryDirectory(prefix="labapp-tests-log-")
 os.environ["LABAPP_LOG"] = _LOG.name
 
 from labapp.base import console  # noqa: E402  (reads the settings above)
+from labapp.ui import qtapp  # noqa: E402
 from tests.helpers import cpu_time, json_contract, nightly, parts  # noqa: E402
 
 # How long an example takes says more of the machine than of the program: nothing here is timed.
 settings.register_profile("untimed", deadline=None, max_examples=nightly.examples(100))
 settings.load_profile("untimed")
+# pytest-qt imports PySide before the test modules.
+qtapp.read_no_sources()
 # What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.
 console.say_json = json_contract.checking(console.say_json)
 
