@@ -10,9 +10,11 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 # Many tests start labapp as a program: without this it would be compiled again at each start.
@@ -64,6 +66,8 @@ settings.register_profile("untimed", deadline=None, max_examples=nightly.example
 settings.load_profile("untimed")
 # pytest-qt imports PySide before the test modules.
 qtapp.read_no_sources()
+# Typer makes all commands again for each that a test runs.
+typer.testing._get_command = cache(typer.testing._get_command)
 # What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.
 console.say_json = json_contract.checking(console.say_json)
 
