@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every check, cheapest first: style, types, walls, documentation, tests. Stops at the first that fails.
+# Every check: style; then types, walls and documentation beside each other; then the tests, which
+# want the machine for themselves. Stops after the first of these three that fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
@@ -7,12 +8,28 @@ bin=.venv/bin
 echo "== ruff"
 $bin/ruff check .
 $bin/ruff format --check .
-echo "== mypy"
-$bin/mypy
-echo "== import-linter"
-$bin/lint-imports --no-cache
-echo "== docs"
-scripts/docs.sh
+
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
+declare -A started
+start() {
+	"${@:2}" >"$said/$1" 2>&1 &
+	started[$1]=$!
+}
+start mypy $bin/mypy
+start import-linter $bin/lint-imports --no-cache
+start docs scripts/docs.sh
+failed=""
+for check in mypy import-linter docs; do
+	echo "== $check"
+	wait "${started[$check]}" || failed="$failed $check"
+	cat "$said/$check"
+done
+if [ -n "$failed" ]; then
+	echo "failed:$failed"
+	exit 1
+fi
+
 echo "== pytest"
 # No display and no sound server are needed from outside: windows are offscreen, and the sound
 # tests start a microphone of their own.
@@ -25,4 +42,4 @@ if [ -n "${SINCE:-}" ]; then
 	mapfile -t files <<<"$files"
 	set -- "${files[@]}"
 fi
-exec $bin/python -m pytest -n 3 --parts "$@"
+$bin/python -m pytest -n 3 --parts "$@"

@@ -10,16 +10,12 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import settings
-
-# How long an example takes says more of the machine than of the program: nothing here is timed. Of
-# a property that does not say how many examples it needs, `make nightly` tries three times as many.
-EXAMPLES = 100 if os.environ.get("LABAPP_TESTS_ALL") == "1" else 33
-settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES)
-settings.load_profile("untimed")
 
 # Many tests start labapp as a program: without this it would be compiled again at each start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -62,8 +58,16 @@ _LOG = tempfile.TemporaryDirectory(prefix="labapp-tests-log-")
 os.environ["LABAPP_LOG"] = _LOG.name
 
 from labapp.base import console  # noqa: E402  (reads the settings above)
+from labapp.ui import qtapp  # noqa: E402
 from tests.helpers import cpu_time, json_contract, nightly, parts  # noqa: E402
 
+# How long an example takes says more of the machine than of the program: nothing here is timed.
+settings.register_profile("untimed", deadline=None, max_examples=nightly.examples(100))
+settings.load_profile("untimed")
+# pytest-qt imports PySide before the test modules.
+qtapp.read_no_sources()
+# Typer makes all commands again for each that a test runs.
+typer.testing._get_command = cache(typer.testing._get_command)
 # What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.
 console.say_json = json_contract.checking(console.say_json)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ _HEADING = re.compile(r"(?m)^Attributes\n-{3,}\n")
 _ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 
 
+@cache
 def summary(model: type) -> str:
     """What a model, or another class, is, without its keys."""
     return _HEADING.split(inspect.cleandoc(model.__dict__.get("__doc__") or ""))[0].strip()
 
 
-def attributes(described: type) -> dict[str, str]:
+@cache
+def attributes(described: type) -> Mapping[str, str]:
     """What a class and those that it derives from say of their attributes."""
     listed: dict[str, str] = {}
     for base in reversed(described.__mro__):

@@ -7,6 +7,7 @@ are the folders at its top.
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -24,6 +25,7 @@ def _user_data() -> Path:
     return platformdirs.user_data_path("labapp", appauthor=False)
 
 
+@cache
 def _shipped(name: str) -> Path:
     inside = _PACKAGE / "_data" / name
     return inside if inside.is_dir() else _CHECKOUT / name

@@ -321,6 +321,10 @@ def _plans(
             return STAND_IN
         return model
 
+    # Every stage of every plan asks for them: a card is read once.
+    spaces = cache(lambda model: space_of(there(model)))
+    priors = cache(lambda model: prior_of(there(model)))
+    tasks = cache(lambda model: tasks_of(there(model)))
     references: dict[str, str] = {}
 
     @cache
@@ -350,9 +354,9 @@ def _plans(
             loaded,
             loaded.study.participants.label(number),
             session,
-            space_of=lambda model: space_of(there(model)),
-            prior_of=lambda model: prior_of(there(model)),
-            tasks_of=lambda model: tasks_of(there(model)),
+            space_of=spaces,
+            prior_of=priors,
+            tasks_of=tasks,
             stimuli_of=stimuli,
             predict_masked=outputs,
             drawn=drawn,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any
 
@@ -94,7 +94,9 @@ def realise(
             todo="Use one of these, or add it to `sessions` of the study's design.",
         )
     used = study.seed if seed is None else seed
-    representations = Representations(space_of, prior_of, tasks_of, str(loaded.path))
+    representations = Representations(
+        cache(space_of), cache(prior_of), cache(tasks_of), str(loaded.path)
+    )
     sessions = labels or [session]
     at = {label: allocation.place_of(study, number, drawn, label, used) for label in sessions}
     planner = Planner(

@@ -23,7 +23,7 @@ def make_app() -> QApplication:
     moderator's language."""
     display.choose()
     try:
-        _read_no_sources()
+        read_no_sources()
         from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
         from PySide6.QtWidgets import QApplication
     except ImportError as error:
@@ -60,7 +60,7 @@ def the_app() -> QApplication:
     return application
 
 
-def _read_no_sources() -> None:
+def read_no_sources() -> None:
     """Keep PySide from reading the source of each module that is imported after it.
 
     It looks in there for its own name, for what modules switch on by `from __feature__ import`,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -197,10 +198,12 @@ def _raising(node: ast.AST) -> Iterator[int]:
 def test_no_clean_up_hides_why_something_failed() -> None:
     """A disk that is full refuses to remove things, too: then it must still be said that it is
     full. `leftovers.drop` raises nothing."""
+    removes = re.compile(rf"\.({'|'.join(REMOVES)})\(")
+    texts = {path: path.read_text("utf-8") for path in sorted((ROOT / "labapp").rglob("*.py"))}
     found = {
         path.relative_to(ROOT).as_posix(): lines
-        for path in sorted((ROOT / "labapp").rglob("*.py"))
-        if (lines := bare_removals(ast.parse(path.read_text("utf-8"))))
+        for path, text in texts.items()
+        if removes.search(text) and (lines := bare_removals(ast.parse(text)))
     }
     assert found.keys() == HARMLESS.keys(), found
 

@@ -42,6 +42,11 @@ def metrics(
 
 
 FILES = ("--codes", "codes.npy", "--factors", "factors.npy")
+QUICK = [
+    option
+    for name in ("concept-probe", "task-probe", "completeness")
+    for option in ("--set", f"{name}.epochs=2")
+]
 
 
 def test_one_metric_is_one_json_value_and_nothing_else(metrics: Run) -> None:
@@ -166,12 +171,7 @@ def test_correlations_of_the_factors_that_tell_most(metrics: Run) -> None:
 def test_all_gives_a_table_and_writes_numbers_and_figures(metrics: Run) -> None:
     np.save("factors.npy", np.load("factors.npy") > 0)
     np.save("labels.npy", np.load("factors.npy").sum(axis=1))
-    quick = [
-        option
-        for name in ("concept-probe", "task-probe", "completeness")
-        for option in ("--set", f"{name}.epochs=2")
-    ]
-    more = ("--labels", "labels.npy", "--out", "scores", "--set", "ois.align=true", *quick)
+    more = ("--labels", "labels.npy", "--out", "scores", "--set", "ois.align=true", *QUICK)
     status, out, _ = metrics("all", *FILES, *more)
     assert status == 0
     folder = Path("scores")
@@ -198,7 +198,7 @@ def test_all_gives_a_table_and_writes_numbers_and_figures(metrics: Run) -> None:
 
 def test_a_metric_of_all_that_cannot_be_computed_says_why(metrics: Run) -> None:
     np.save("factors.npy", np.load("codes.npy") * 2)
-    status, out, _ = metrics("all", *FILES, "--json")
+    status, out, _ = metrics("all", *FILES, "--json", *QUICK)
     assert status == 0
     found = {one["metric"]: one for one in json.loads(out)}
     assert found["mig"]["score"] > 0.1

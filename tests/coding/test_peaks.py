@@ -18,6 +18,7 @@ from labapp.record.audio import pyramid
 from labapp.record.audio.pyramid import BASE, pyramid_of
 from labapp.record.audio.wav_samples import WavSamples
 from labapp.record.journal.opening import open_record
+from tests.helpers.nightly import examples
 from tests.helpers.recorded_sounds import RATE, Take, name_of, sounding_session
 
 
@@ -45,7 +46,7 @@ def peaks_of(folder: Path, **silenced: object) -> tuple[SessionSound, Peaks]:
     return sound, Peaks(sound)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.floats(-50, 1300), st.floats(0.001, 1500), st.integers(1, 1500))
 def test_no_sample_is_left_out_and_none_comes_from_elsewhere(
     folder: Path, begin_s: float, length_s: float, columns: int

@@ -18,6 +18,7 @@ from labapp.record.audio.capture import HEADER_BYTES, wav_header
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
 from tests.helpers.journals import golden_session
+from tests.helpers.nightly import examples
 from tests.helpers.recorded_sounds import RATE, Take, name_of, sounding_session
 
 
@@ -58,7 +59,7 @@ def test_a_sample_is_read_at_its_time(tmp_path: Path) -> None:
     assert not sound.read(ns(5), RATE).any()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(st.floats(-200, 200), st.integers(0, 90 * RATE), st.integers(1, 3000))
 def test_a_clock_that_runs_differently(
     tmp_path_factory: pytest.TempPathFactory, ppm: float, frame: int, frames: int

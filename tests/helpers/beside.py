@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from labapp.base import resources
 
 
+@cache
+def _shipped() -> dict[Path, bytes]:
+    assets = resources.assets()
+    files = (*assets.glob("texts/*/*.md"), *assets.glob("instruments/*"))
+    return {file.relative_to(assets): file.read_bytes() for file in files}
+
+
 def put_beside(folder: Path) -> Path:
     """Copy every shipped text and questionnaire that is not there yet; returns the folder."""
-    for file in (
-        *resources.assets().glob("texts/*/*.md"),
-        *resources.assets().glob("instruments/*"),
-    ):
-        target = folder / file.relative_to(resources.assets())
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
-            shutil.copyfile(file, target)
+    for parent in {name.parent for name in _shipped()}:
+        (folder / parent).mkdir(parents=True, exist_ok=True)
+    for name, content in _shipped().items():
+        with suppress(FileExistsError), (folder / name).open("xb") as stream:
+            stream.write(content)
     return folder

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from hypothesis import strategies as st
@@ -96,6 +99,20 @@ def exchanged_session(
     uses: what the participant agreed to. louder_s: session time in which the first sound is twice
     as loud as everywhere else.
     """
+    agreed = None if uses is None else tuple(uses.items())
+    made = Path(_made(agreed, louder_s).name)
+    shutil.copytree(made, root, dirs_exist_ok=True)
+    (session,) = root.glob("*/sub-*")
+    return session
+
+
+@cache
+def _made(
+    agreed: tuple[tuple[str, bool], ...] | None, louder_s: tuple[float, float] | None
+) -> TemporaryDirectory[str]:
+    """A folder with such a session, which many tests want a copy of."""
+    folder = TemporaryDirectory(prefix="labapp-tests-exchanged-")
+    root, uses = Path(folder.name), None if agreed is None else dict(agreed)
     tone = (QUIET * np.sin(np.arange(RATE * 70) * 0.1)).astype(np.int16)
     first = Take(tone.copy(), 1.0, ppm=120.0)
     if louder_s is not None:
@@ -115,7 +132,7 @@ def exchanged_session(
         file.give("insight", t0_ns=5_500_000_000)
         file.give("uncertain", t0_ns=90 * SECOND, t1_ns=95_000_000_789)
         file.give("goal", unit=units[15].id)
-    return session
+    return folder
 
 
 def marks_in(session: Path, rater: str = "anna") -> dict[str, Mark]:

@@ -78,6 +78,11 @@ def sample(everything: Sequence[Thing], few: Sequence[Thing]) -> Sequence[Thing]
     return everything if EVERYTHING else few
 
 
+def examples(many: int) -> int:
+    """How many examples a property is tried with: of those that `make nightly` tries a third."""
+    return many if EVERYTHING else max(1, many // 3)
+
+
 def kept(cases: Sequence[str], keep: tuple[str, ...] | int) -> set[int]:
     """The places in `cases` of those that `make test` runs."""
     if isinstance(keep, int):

@@ -30,6 +30,7 @@ from labapp.tasks.concept_repair.events import (
 from labapp.tasks.concept_repair.plan import ConceptRepairPart
 from labapp.tasks.concept_repair.state import Grid, Repair
 from tests.helpers.concepts import ConceptPlay, small_parts
+from tests.helpers.nightly import examples
 from tests.helpers.skips import skip_stage
 from tests.properties.commands import UNDOING
 
@@ -72,7 +73,7 @@ SETTINGS = st.sampled_from(
 
 
 @given(steps, SETTINGS, st.booleans(), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_order_of_commands_leaves_the_stage_valid(
     script: list[tuple[float, Command | str]],
     stages: dict[str, str],

@@ -19,6 +19,7 @@ from labapp.session.machine import SessionMachine
 from labapp.study.inclusion import Inclusion
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.events import MoveDial
+from tests.helpers.nightly import examples
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_single import SinglePlay, single_part, single_task
 from tests.helpers.skips import skip_stage
@@ -42,7 +43,7 @@ ENDS = st.sampled_from(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120))
 @given(COURSES, RULES, ENDS, st.sampled_from([True] * 9 + [False]), st.booleans(), ALIGNMENTS)
 def test_every_session_that_ends_says_whether_it_counts(
     course: list[Command | str],
@@ -98,7 +99,7 @@ def test_every_session_that_ends_says_whether_it_counts(
     assert decided.payload["facts"]["solved"] == len(solved)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.booleans(), max_size=3), st.lists(st.booleans(), max_size=4))
 def test_a_practice_counts_only_when_all_of_it_was_answered_rightly(
     practice: list[bool], answers: list[bool]

@@ -34,6 +34,7 @@ from labapp.tasks.judging.plan import (
     JudgingTask,
     applies,
 )
+from tests.helpers.nightly import examples
 from tests.helpers.play_judging import JudgingPlay
 from tests.properties.commands import UNDOING
 
@@ -73,7 +74,7 @@ steps = st.lists(
     st.sampled_from([None, 60.0]),
     st.booleans(),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120))
 def test_any_order_of_commands_leaves_the_stage_valid(
     script: list[tuple[float, Command | str]],
     task: JudgingTask | str,
@@ -99,7 +100,7 @@ def test_any_order_of_commands_leaves_the_stage_valid(
 
 
 @given(steps, st.sampled_from(TASKS), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_from_any_place_in_the_journal_it_goes_on_as_it_was(
     script: list[tuple[float, Command | str]], task: JudgingTask, data: st.DataObject
 ) -> None:

@@ -15,6 +15,7 @@ from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.questionnaire.simulated import answer
+from tests.helpers.nightly import examples
 from tests.helpers.play import Play
 from tests.properties.commands import UNDOING
 
@@ -59,7 +60,7 @@ rare: st.SearchStrategy[Command] = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.one_of(*[commands] * 6, rare), max_size=60))
 def test_any_course_of_answers(course: list[Command]) -> None:
     part = QuestionnairePart(id="q", title="", instrument="every-kind", about=None, items=ITEMS)

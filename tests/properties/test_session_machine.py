@@ -37,6 +37,7 @@ from labapp.tasks.reconstruction.events import (
     ToggleOverlay,
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart
+from tests.helpers.nightly import examples
 from tests.helpers.play import SPACE, Play, stage_part, whole_machine
 from tests.helpers.skips import skip_stage
 from tests.properties.commands import UNDOING
@@ -111,7 +112,7 @@ def check(play: Play) -> None:
         assert play.machine.decide(play.state, Tick(), at), "a deadline that leads to nothing"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(stages, st.sampled_from([0, 2, 2, 2, 3, 4]), steps, alignments, st.booleans(), st.booleans())
 def test_any_course_of_commands_keeps_the_session_in_order(
     stage: ReconstructionPart,
@@ -182,7 +183,7 @@ def in_order(play: Play) -> None:
             assert dimension.snap(event.payload["value"]) == event.payload["value"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(st.floats(0, 5), COMMON), min_size=1, max_size=30))
 def test_nothing_happens_in_a_pause(course: list[tuple[float, Command]]) -> None:
     play = Play(whole_machine(stage_part())).start()

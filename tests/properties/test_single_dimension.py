@@ -17,6 +17,7 @@ from labapp.record.events.commands import (
 )
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.state import RATINGS
+from tests.helpers.nightly import examples
 from tests.helpers.play_single import SPACE, SinglePlay, single_part
 from tests.properties.commands import UNDOING
 
@@ -50,7 +51,7 @@ steps = st.lists(
     st.sampled_from(["traversals", "exemplars"]),
     st.integers(0, 5),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_any_order_of_commands_leaves_the_stage_valid(
     script: list[tuple[float, Command | str]], limit: float | None, visualisation: str, seed: int
 ) -> None:

@@ -18,6 +18,7 @@ from labapp.record.events.commands import (
     Tick,
 )
 from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
+from tests.helpers.nightly import examples
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
 from tests.properties.commands import UNDOING
@@ -49,7 +50,7 @@ steps = st.lists(
 
 
 @given(steps, st.sampled_from([0, 300]), st.booleans(), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_order_of_commands_leaves_the_stage_valid(
     script: list[tuple[float, Command | str]], blank_ms: int, restarts: bool, skips: bool
 ) -> None:

@@ -23,6 +23,7 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import withdraw
 from labapp.study.loading import LoadedStudy
 from tests.analysis.test_report import Page
+from tests.helpers.nightly import examples
 from tests.session.test_slots import slotted
 
 FIRST, SECOND = "sub-P01_", "sub-P02_"
@@ -161,7 +162,8 @@ def test_who_withdrew_cannot_be_included_and_leaves_no_reason_behind(tmp_path: P
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=8))
 def test_places_and_tables_follow_every_decision(

@@ -34,6 +34,7 @@ from labapp.study import loading
 from labapp.study.allocation import Slot
 from labapp.study.loading import LoadedStudy
 from tests.helpers.drawn import begun, ended, interrupted
+from tests.helpers.nightly import examples
 from tests.session.sessions import surroundings
 from tests.session.test_condition_assignment import started, states
 
@@ -140,9 +141,7 @@ def test_a_killed_session_goes_on_in_its_slot(tmp_path: Path) -> None:
     assert session_states(tmp_path / "data" / loaded.study.id) == [row]
 
 
-@settings(
-    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_it_stays_balanced_under_exclusions_and_withdrawals(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -29,6 +29,7 @@ from labapp.study.plugins import registry
 from labapp.tasks.concept_repair.examples import ConceptExamplesPart
 from labapp.tasks.concept_repair.plan import PERFECT, ConceptGridPart, ConceptRepairPart
 from tests.helpers import concepts, stimuli
+from tests.helpers.nightly import examples
 from tests.helpers.play import SPACE
 
 PRACTICE = {"text": "practice.md", "items": 3}
@@ -312,7 +313,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> tuple[StimulusSet, Stimul
     return first, library.load(twin)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(
     counts=st.tuples(*[st.integers(0, 4)] * 4, st.integers(0, 3), st.integers(0, 3)),
     practice=st.integers(0, 5),

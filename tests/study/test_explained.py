@@ -23,6 +23,7 @@ from labapp.study.plugins import texts
 from labapp.tasks.judging import performance
 from labapp.tasks.judging.plan import DISTINCTION, JudgingPart, MethodPart, PlannedPhoto
 from tests.helpers import stimuli
+from tests.helpers.nightly import examples
 
 SMALL = {
     "heatmap-distinction": "heatmaps",
@@ -98,7 +99,7 @@ def row_ids(photo: PlannedPhoto) -> list[str]:
     return [row.prototype for row in photo.rows]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(task=st.sampled_from(TASKS), number=st.integers(1, 500), seed=st.integers(0, 2**40))
 def test_any_plan_has_every_photo_of_the_set_once_with_all_it_needs(
     sets: Path, task: str, number: int, seed: int

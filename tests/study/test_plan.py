@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from labapp.base.errors import RecordError, SessionError
+from labapp.models.representations import card
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.session.overview import next_free, overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
-from labapp.study.overview import prior_of, space_of
+from labapp.study.overview import check, prior_of, space_of
 from labapp.study.parts import QuestionnairePart
 from labapp.study.plugins.texts import fill, pages, placeholders
 from labapp.study.schema import Participants
@@ -143,3 +145,18 @@ def test_texts() -> None:
         "[Ihre Hochschule], [Name der Leitung], [Name des Labors], [Ihrem](x) [ja]"
     )
     assert found == ["[Ihre Hochschule]", "[Name der Leitung]", "[Name des Labors]"]
+
+
+def test_a_check_of_many_plans_reads_each_card_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: Counter[Path] = Counter()
+    reading = card.read
+
+    def counted(folder: Path) -> card.ModelCard:
+        read[folder] += 1
+        return reading(folder)
+
+    monkeypatch.setattr(card, "read", counted)
+    plans: list[plan.Plan] = []
+    check("mnist-crowd", plans=plans)
+    assert len(plans) == 7
+    assert max(read.values()) <= 5, "and not for each stage of each plan"

@@ -16,7 +16,6 @@ from labapp import __version__
 from labapp.base import discovery, resources
 from labapp.base.errors import ModelError, StudyError
 from labapp.cli.main import app
-from labapp.models.explanations.classifier import approach
 from labapp.models.explanations.data import ClassifierRecipe
 from labapp.models.metrics.evaluation import scores
 from labapp.models.representations.package import load_package
@@ -298,6 +297,8 @@ def test_a_recipe_names_a_brought_method(brought: Path) -> None:
     }
     made = ClassifierRecipe.model_validate(recipe)
     assert made.whole().model_dump()["method"] == {"name": "ours", "width": 5}
+    from labapp.models.explanations.approach import approach  # imports torch
+
     assert approach("ours").__name__ == "labapp.models.explanations.cnn"
     with without(brought), pytest.raises(ValidationError, match="'ours'"):
         ClassifierRecipe.model_validate(recipe)

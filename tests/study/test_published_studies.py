@@ -85,8 +85,8 @@ def asked(made: Plan) -> list[str]:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_it_is_in_order_and_as_published(name: str) -> None:
-    loaded = overview.check(name)
+def test_it_is_as_published(name: str) -> None:
+    loaded = study(name)
     assert loaded.study.id == name
     assert loaded.study.presentation == "as_published"
     assert loaded.study.inclusion.completed

@@ -29,6 +29,7 @@ from labapp.study.plugins import registry
 from labapp.study.stimulus_stages import PredictMasked
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
+from tests.helpers.nightly import examples
 from tests.helpers.unmasking import MASKS, made, write_unmasking_study
 
 
@@ -70,7 +71,7 @@ def order(plan: Plan) -> list[tuple[str, str]]:
     return [(one.image, one.method) for part in parts_of(plan) for one in part.sequences]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(number=st.integers(1, 500), seed=st.integers(0, 2**40))
 def test_any_plan_has_every_image_with_every_method_once_and_masks_that_ascend(
     loaded: LoadedStudy, found: StimulusSet, number: int, seed: int

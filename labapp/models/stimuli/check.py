@@ -222,15 +222,26 @@ def reserved(pairs: Sequence[ReferencePair]) -> frozenset[str]:
 
 
 def _nearest(photos: Sequence[Photo], place: int) -> list[ReferencePair]:
-    pairs = []
-    off = [photo for photo in photos if not photo.concepts[place]]
-    on = [photo for photo in photos if photo.concepts[place]]
-    for without, with_it in product(off, on):
-        both = enumerate(zip(without.concepts, with_it.concepts, strict=True))
-        differing = tuple(other for other, (a, b) in both if a != b and other != place)
-        pairs.append(ReferencePair(place, without, with_it, differing))
-    least = min((len(pair.differing) for pair in pairs), default=0)
-    return [pair for pair in pairs if len(pair.differing) == least]
+    """Of a concept the pairs that differ in the fewest others: two sets of concepts, as the bits of
+    numbers, differ where one of both has a bit."""
+    bits = [
+        (sum(1 << at for at, has in enumerate(photo.concepts) if has and at != place), photo)
+        for photo in photos
+    ]
+    both = list(
+        product(
+            [each for each in bits if not each[1].concepts[place]],
+            [each for each in bits if each[1].concepts[place]],
+        )
+    )
+    least = min(((a ^ b).bit_count() for (a, _), (b, _) in both), default=0)
+    return [
+        ReferencePair(
+            place, off, on, tuple(at for at in range((a ^ b).bit_length()) if (a ^ b) >> at & 1)
+        )
+        for (a, off), (b, on) in both
+        if (a ^ b).bit_count() == least
+    ]
 
 
 def _kind(photo: Photo) -> str:

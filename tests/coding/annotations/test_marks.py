@@ -16,6 +16,7 @@ from labapp.coding.annotations.codebook import Codebook, outdated_marks, parse
 from labapp.coding.annotations.ledger import held, merged, read
 from labapp.coding.annotations.marks import MarksFile, MarksFold
 from labapp.coding.annotations.model import Mark, Round, Segmentation, Unit
+from tests.helpers.nightly import examples
 
 BOOK: Codebook = parse(
     b"""
@@ -85,7 +86,7 @@ def alone(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
     return tuple(replace(mark, utc="") for mark in marks)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(WORK, max_size=25))
 def test_any_work_is_read_again_and_can_be_taken_back(work: list[Act]) -> None:
     with tempfile.TemporaryDirectory() as folder:

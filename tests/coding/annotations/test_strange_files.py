@@ -24,6 +24,7 @@ from labapp.coding.annotations.verifying import verify_annotations
 from labapp.record.journal.opening import open_record
 from tests.coding.annotations.test_lines import VALUES, at
 from tests.helpers.journals import golden_session
+from tests.helpers.nightly import examples
 
 KINDS = sorted(
     {
@@ -79,7 +80,7 @@ def test_any_bytes_are_lines_or_problems(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("make", FOLDS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(FILES)
 def test_any_lines_are_taken_in_or_refused(make: Callable[[], Fold], content: bytes) -> None:
     fold: Any = make()
@@ -94,7 +95,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return golden_session(tmp_path_factory.mktemp("strange"))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(FILES | st.binary(max_size=100), st.sampled_from([UNITS, TRANSCRIPT, "rater"]))
 def test_a_session_with_any_file_is_read_or_refused(
     session: Path, content: bytes, name: str

@@ -15,6 +15,7 @@ from labapp.base.errors import AnnotationError
 from labapp.coding.annotations.model import Proposal, Redaction, Speaker, Text, Unit, Word
 from labapp.coding.annotations.texts import TextsFile, TextsFold
 from labapp.coding.annotations.units import UnitsFile, UnitsFold
+from tests.helpers.nightly import examples
 
 Act = Callable[[UnitsFile], object]
 TIMES = st.integers(0, 40)
@@ -58,7 +59,7 @@ WORK: st.SearchStrategy[Act] = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(WORK, max_size=25))
 def test_any_work_is_read_again_and_can_be_taken_back(work: list[Act]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +87,7 @@ def test_any_work_is_read_again_and_can_be_taken_back(work: list[Act]) -> None:
             assert again.units == last.units
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(WORK, max_size=15))
 def test_frozen_units_change_by_accepted_proposals_alone(work: list[Act]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -23,6 +23,7 @@ from labapp.coding.exchange.gathering import export_coding
 from labapp.coding.exchange.model import Annotation, Sheet
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import MS, SECOND, exchanged_session, sheet_with, sheets
+from tests.helpers.nightly import examples
 
 
 def written(sheet: Sheet, folder: Path) -> dict[str, Any]:
@@ -57,8 +58,7 @@ def stretches(project: dict[str, Any]) -> Counter[tuple[object, ...]]:
 
 
 @settings(
-    max_examples=60,
-    deadline=None,
+    max_examples=examples(60),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(sheet=sheets())

@@ -36,10 +36,10 @@ from tests.helpers.exchanged import (
     sheet_with,
     sheets,
 )
+from tests.helpers.nightly import examples
 
 EXAMPLES = settings(
-    max_examples=40,
-    deadline=None,
+    max_examples=examples(40),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

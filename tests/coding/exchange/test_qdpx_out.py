@@ -20,6 +20,7 @@ from labapp.coding.exchange.model import Sheet
 from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import SECOND, exchanged_session, sheets
+from tests.helpers.nightly import examples
 from tests.helpers.refi import (
     SPACE,
     mistakes,
@@ -27,8 +28,7 @@ from tests.helpers.refi import (
 )  # fmt: skip
 
 EXAMPLES = settings(
-    max_examples=40,
-    deadline=None,
+    max_examples=examples(40),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

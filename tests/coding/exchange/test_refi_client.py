@@ -12,6 +12,7 @@ from labapp.coding.exchange.files import ms, plain
 from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.model import Sheet, label_of
 from tests.helpers.exchanged import BOOK, sheets
+from tests.helpers.nightly import examples
 
 
 def codes_of(codes: list, above: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:  # type: ignore[type-arg]
@@ -24,8 +25,7 @@ def codes_of(codes: list, above: tuple[str, ...] = ()) -> dict[str, tuple[str, .
 
 
 @settings(
-    max_examples=30,
-    deadline=None,
+    max_examples=examples(30),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(sheet=sheets())

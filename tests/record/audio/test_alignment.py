@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from labapp.base.errors import RecordError
 from labapp.record.audio.alignment import HUBER_S, Anchor, fit_clock, fit_segment, huber_line
 from labapp.record.events import Event
+from tests.helpers.nightly import examples
 
 NOMINAL = 48000
 START = 5_000_000_000_000
@@ -36,7 +37,7 @@ def anchors(
     return made
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(ppm=st.floats(-400, 400), outliers=st.floats(0, 0.1), seed=st.integers(0, 1000))
 def test_the_true_rate_is_found(ppm: float, outliers: float, seed: int) -> None:
     rate = NOMINAL * (1 + ppm / 1e6)
@@ -124,7 +125,7 @@ def test_a_segment_is_fitted_from_its_events() -> None:
         fit_segment(events, "audio/segment-03.wav")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(ppm=st.floats(-400, 400), outliers=st.floats(0, 0.3), seed=st.integers(0, 1000))
 def test_the_line_is_the_one_of_scipys_least_squares(
     ppm: float, outliers: float, seed: int

@@ -13,6 +13,7 @@ from labapp.base.errors import RecordError
 from labapp.record.audio.capture import HEADER_BYTES, WavWriter, wav_header
 from labapp.record.audio.recorded_sound import repair_wav, tail
 from labapp.record.events.voice import AudioBlock
+from tests.helpers.nightly import examples
 from tests.helpers.wavs import read_wav_info
 
 RATE = 16000
@@ -48,7 +49,7 @@ def test_what_came_after_the_last_sync_is_kept(tmp_path: Path) -> None:
     assert (info.rate, info.channels, info.bits, info.frames) == (RATE, 1, 16, 3300)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40))
 @given(size=st.integers(0, HEADER_BYTES + 6011))
 def test_any_cut_is_repaired_once_and_for_all(tmp_path: Path, size: int) -> None:
     path = tmp_path / "a.wav"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from labapp.record.audio.capture import Packet, PacketQueue
 from labapp.record.audio.track import PacketTimeline, PlacedPacket
+from tests.helpers.nightly import examples
 
 RATE = 48000
 BLOCK = 2400
@@ -29,7 +30,7 @@ def lost(placed: Sequence[PlacedPacket]) -> list[tuple[int, int, str]]:
     return [(i, p.lost, p.cause) for i, p in enumerate(placed) if p.cause]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     jitter=st.lists(st.floats(0, 0.03), min_size=150, max_size=150),
     stalls=st.lists(
@@ -52,7 +53,7 @@ def test_jitter_stalls_and_drift_never_look_like_lost_sound(
     assert lost(placed) == []
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     at=st.integers(65, 100),
     seconds=st.floats(0.1, 3.0),

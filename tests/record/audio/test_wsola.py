@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.record.audio.player import FASTEST, SEARCH_S, SLOWEST, Hop, Read, Stretcher
+from tests.helpers.nightly import examples
 
 RATE = 48_000
 
@@ -97,7 +98,7 @@ def test_what_is_heard_is_told(speed: float) -> None:
             assert np.abs(hop.samples - told).max() < 30  # a hundredth of a second
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.lists(st.floats(SLOWEST, FASTEST), min_size=1, max_size=200), st.floats(0, 1e6))
 def test_its_place_is_the_sum_of_its_speeds(speeds: list[float], first: float) -> None:
     stretcher = Stretcher(lambda _first, frames: np.zeros(frames, np.int16), 8000)

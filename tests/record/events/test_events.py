@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.record.events import (
@@ -31,6 +31,7 @@ from labapp.record.events import (
 from labapp.record.events.event import payload_text
 from labapp.record.events.registry import kind, migration
 from labapp.record.events.types import hints
+from tests.helpers.nightly import examples
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.text(max_size=5)),
@@ -108,6 +109,7 @@ def stored(payload: Payload, /, **changes: Any) -> Event:
 def test_every_kind_comes_back_as_it_was_stored(name: str) -> None:
     cls = registered()[name]
 
+    @settings(max_examples=examples(30))
     @given(payloads_of(cls))
     def check(payload: Payload) -> None:
         assert payload_of(stored(payload)) == payload

@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis import load
 from labapp.base.errors import RecordError
 from labapp.record.journal.read import readable
-from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.golden import golden_builder
 
 
 def _rows(change: str) -> Callable[[Path], object]:
@@ -43,7 +43,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 @pytest.fixture(scope="module")
 def sessions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("data") / "root"
-    simulate_study("quickstart", 2, "understanding", root)
+    for participant in ("P01", "P02"):
+        builder = golden_builder()
+        builder.of(participant)
+        builder.write(root)
     return root
 
 
@@ -51,11 +54,11 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_analysis_of_a_folder_names_the_session_that_it_cannot_read(
     sessions: Path, tmp_path: Path, damage: Callable[[Path], object]
 ) -> None:
-    for session in sorted(sessions.glob("quickstart/sub-*")):
-        copy = tmp_path / "quickstart" / session.name
+    for session in sorted(sessions.glob("golden/sub-*")):
+        copy = tmp_path / "golden" / session.name
         copy.mkdir(parents=True)
         (copy / "journal.sqlite").write_bytes((session / "journal.sqlite").read_bytes())
-    damage(tmp_path / "quickstart" / session.name / "journal.sqlite")
+    damage(tmp_path / "golden" / session.name / "journal.sqlite")
     with pytest.raises(RecordError, match=session.name):
         load([tmp_path])
 

@@ -15,6 +15,7 @@ from labapp.record.journal.integrity import check_chain, check_journal, check_ro
 from labapp.record.journal.layout import COLUMNS, JOURNAL
 from labapp.record.journal.read import Row, read_rows
 from tests.helpers.journals import golden_session
+from tests.helpers.nightly import examples
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def test_the_golden_journal_is_whole(rows: list[Row], tmp_path: Path) -> None:
     assert check_journal(golden_session(tmp_path / "killed", wal=True)) == []
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_changed_cell_is_named(rows: list[Row], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(rows) - 1))
@@ -47,7 +48,7 @@ def test_any_changed_cell_is_named(rows: list[Row], data: st.DataObject) -> None
     assert check_chain(damaged) is not None
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_removed_row_is_a_gap(rows: list[Row], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(rows) - 2))

@@ -49,6 +49,7 @@ from labapp.session.bids.folder import hash_stream, manifest_text, read_manifest
 from labapp.session.bids.verify import verify
 from tests.helpers.bids import validator_errors
 from tests.helpers.journals import GOLDEN, golden_session
+from tests.helpers.nightly import examples
 
 CODEBOOK = resources.assets() / "codebooks" / "think-aloud.yaml"
 SECRET = "Xanthippe"
@@ -274,7 +275,7 @@ EDITS = st.lists(
 
 
 @given(EDITS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_was_done_what_leaves_is_what_holds(
     session: Path, edits: list[tuple[str, Any, str]]
 ) -> None:

@@ -26,6 +26,7 @@ from labapp.tasks.reconstruction.events import TrialDrawn
 from tests.helpers.golden import golden_builder
 from tests.helpers.golden_bundle import comparable, exported
 from tests.helpers.journals import GOLDEN, golden_session
+from tests.helpers.nightly import examples
 from tests.tampering.places import reseal
 
 FORMATS = {
@@ -65,7 +66,8 @@ def derived(bundle: Path) -> list[str]:
 
 
 @settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=examples(40),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_another_character_in_any_of_them_is_found(

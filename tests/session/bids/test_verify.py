@@ -34,6 +34,7 @@ from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.forging import keep_crc32
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
+from tests.helpers.nightly import examples
 from tests.helpers.trees import flip, snapshot
 from tests.session.bids.test_export import renamed
 
@@ -124,7 +125,7 @@ def test_people_are_in_the_order_in_which_one_counts(tmp_path: Path) -> None:
     assert [place.name.split("_")[0] for place in places(tmp_path / "data" / "golden")] == people
 
 
-@settings(max_examples=50, suppress_health_check=FIXTURE, deadline=None)
+@settings(max_examples=examples(50), suppress_health_check=FIXTURE)
 @given(data=st.data())
 def test_any_flipped_byte_of_a_bundle_is_found(bundle: Path, data: st.DataObject) -> None:
     files = sorted(p.relative_to(bundle).as_posix() for p in bundle.rglob("*") if p.is_file())
@@ -144,7 +145,7 @@ def archive(bundle: Path) -> Path:
     return export([bundle], bundle.parent / "archive", zip=True, audio=False)
 
 
-@settings(max_examples=50, suppress_health_check=FIXTURE, deadline=None)
+@settings(max_examples=examples(50), suppress_health_check=FIXTURE)
 @given(data=st.data())
 def test_any_flipped_byte_of_an_archive_is_found(archive: Path, data: st.DataObject) -> None:
     size = archive.stat().st_size
@@ -345,7 +346,7 @@ def test_sound_with_its_crc32_forged_is_noticed_unless_an_earlier_version_wrote_
             assert report.problems == [f"{file}: the sound from 1.0 to 2.0 s was changed (SHA-256)"]
 
 
-@settings(max_examples=40, suppress_health_check=FIXTURE, deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=FIXTURE)
 @given(data=st.data())
 def test_any_flipped_byte_of_sound_study_and_environment_is_found(
     session: Path, data: st.DataObject
@@ -361,7 +362,7 @@ def test_any_flipped_byte_of_sound_study_and_environment_is_found(
         flip(session / name, at)
 
 
-@settings(max_examples=40, suppress_health_check=FIXTURE, deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=FIXTURE)
 @given(data=st.data())
 def test_any_flipped_character_in_the_journal_file_is_found(
     session: Path, data: st.DataObject

@@ -17,19 +17,25 @@ from labapp.session.simulation.at_scale import simulate_at_scale
 STUDIES = ("quickstart", "prototree-agreement", "synthetic-think-aloud")
 
 
+class Simulated(dict[str, Path]):
+    """A simulated session of each study, once it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __missing__(self, study: str) -> Path:
+        found = simulate_at_scale(study, 1, "understanding", self.folder / study, 1)[0]
+        return self.setdefault(study, found)
+
+
 @pytest.fixture(scope="module")
-def sessions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A simulated session of each study."""
-    folder = tmp_path_factory.mktemp("simulated")
-    return {
-        study: simulate_at_scale(study, 1, "understanding", folder / study, 1)[0]
-        for study in STUDIES
-    }
+def sessions(tmp_path_factory: pytest.TempPathFactory) -> Simulated:
+    return Simulated(tmp_path_factory.mktemp("simulated"))
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_state_is_the_one_of_a_straight_fold_in_any_order(
-    study: str, sessions: dict[str, Path]
+    study: str, sessions: Simulated
 ) -> None:
     with History(open_record(sessions[study])) as history:
         machine = history.machine
@@ -48,21 +54,24 @@ def test_a_state_is_the_one_of_a_straight_fold_in_any_order(
         assert history.problems == ()
 
 
-def test_folding_ahead_comes_to_the_same_states_and_to_an_end(sessions: dict[str, Path]) -> None:
-    for session in sessions.values():
-        with History(open_record(session)) as asked, History(open_record(session)) as ahead:
-            blocks = 0
-            while ahead.fold_ahead():
-                blocks += 1
-            assert blocks == len(ahead.events) // EVERY
-            for count in range(0, len(asked.events) + 1, 37):
-                assert ahead.state_after(count) == asked.state_after(count)
-            assert list(asked.events) == asked.events[:] == list(asked.record.payloads())
-            assert asked.events[-1] == asked.events[len(asked.events) - 1]
+@pytest.mark.parametrize("study", STUDIES)
+def test_folding_ahead_comes_to_the_same_states_and_to_an_end(
+    study: str, sessions: Simulated
+) -> None:
+    session = sessions[study]
+    with History(open_record(session)) as asked, History(open_record(session)) as ahead:
+        blocks = 0
+        while ahead.fold_ahead():
+            blocks += 1
+        assert blocks == len(ahead.events) // EVERY
+        for count in range(0, len(asked.events) + 1, 37):
+            assert ahead.state_after(count) == asked.state_after(count)
+        assert list(asked.events) == asked.events[:] == list(asked.record.payloads())
+        assert asked.events[-1] == asked.events[len(asked.events) - 1]
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_read_in_parts_it_is_the_same(study: str, sessions: dict[str, Path]) -> None:
+def test_read_in_parts_it_is_the_same(study: str, sessions: Simulated) -> None:
     record = open_record(sessions[study])
     with History(record) as whole, History(record, in_parts=True) as parts:
         rng = random.Random(study)
@@ -80,9 +89,7 @@ def test_read_in_parts_it_is_the_same(study: str, sessions: dict[str, Path]) -> 
 
 
 @pytest.mark.parametrize("in_parts", [False, True])
-def test_a_history_ends_before_what_cannot_be_read(
-    in_parts: bool, sessions: dict[str, Path]
-) -> None:
+def test_a_history_ends_before_what_cannot_be_read(in_parts: bool, sessions: Simulated) -> None:
     record = open_record(sessions["quickstart"])
     rows = list(record.rows)
     broken = len(rows) - 100
@@ -101,7 +108,7 @@ def test_a_history_ends_before_what_cannot_be_read(
         assert not history.read_on(10)
 
 
-def test_a_time_is_far_until_what_lies_before_it_is_folded(sessions: dict[str, Path]) -> None:
+def test_a_time_is_far_until_what_lies_before_it_is_folded(sessions: Simulated) -> None:
     with History(open_record(sessions["quickstart"]), in_parts=True) as history:
         end_ns = history.end_ns
         assert len(history.times) > MANY + EVERY
@@ -114,7 +121,7 @@ def test_a_time_is_far_until_what_lies_before_it_is_folded(sessions: dict[str, P
 
 
 def test_a_bundle_gives_the_same_states_from_a_folder_and_from_an_archive(
-    sessions: dict[str, Path], tmp_path: Path
+    sessions: Simulated, tmp_path: Path
 ) -> None:
     session = sessions["prototree-agreement"]
     places = [
@@ -129,7 +136,7 @@ def test_a_bundle_gives_the_same_states_from_a_folder_and_from_an_archive(
                     assert history.state_at(t_ns) == whole.state_at(t_ns)
 
 
-def test_a_deidentified_bundle_can_be_replayed(sessions: dict[str, Path], tmp_path: Path) -> None:
+def test_a_deidentified_bundle_can_be_replayed(sessions: Simulated, tmp_path: Path) -> None:
     bundle = export([sessions["quickstart"]], tmp_path / "bundle", deidentify=True)
     with History(open_record(bundle)) as history:
         assert history.problems == ()
@@ -137,7 +144,7 @@ def test_a_deidentified_bundle_can_be_replayed(sessions: dict[str, Path], tmp_pa
 
 
 def test_a_session_without_its_study_says_that_no_screen_can_be_shown(
-    sessions: dict[str, Path], tmp_path: Path
+    sessions: Simulated, tmp_path: Path
 ) -> None:
     session = sessions["quickstart"]
     copy = tmp_path / session.name
@@ -152,7 +159,7 @@ def test_a_session_without_its_study_says_that_no_screen_can_be_shown(
             history.state_at(0)
 
 
-def test_trails_are_the_moves_of_the_question_on_the_screen(sessions: dict[str, Path]) -> None:
+def test_trails_are_the_moves_of_the_question_on_the_screen(sessions: Simulated) -> None:
     with History(open_record(sessions["quickstart"])) as history:
         moves = [
             (event.t_ns, event.trial, *movement)

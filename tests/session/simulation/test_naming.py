@@ -44,6 +44,7 @@ from labapp.session.simulation.strategies import STRATEGIES
 from labapp.session.simulation.view import Dial, View, dials_of
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from tests.helpers.formulas import formula_decoder
+from tests.helpers.nightly import examples
 from tests.session.simulation.test_strategies import Screen
 
 IMAGE = np.zeros((8, 8), np.float32)
@@ -157,7 +158,7 @@ def test_who_does_not_understand_a_dial_does_not_name_it() -> None:
     assert known(everything) == {}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.sampled_from(sorted(OF_IMAGES)), min_size=1, max_size=4, unique=True),
     st.floats(14.0, 60.0),
@@ -173,7 +174,7 @@ def test_each_dial_is_named_by_itself_in_whatever_order(
     assert named == dict(enumerate(order))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     st.dictionaries(st.integers(0, len(IMAGE_KINDS) - 1), st.floats(-40.0, 40.0), max_size=12),
     st.booleans(),
