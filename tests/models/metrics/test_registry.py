@@ -23,7 +23,9 @@ LOWER = {"ois", "nis", "ctl", "icl"}
 
 def settings_of(metric: Metric, factors: np.ndarray) -> dict[str, object]:
     """A task where a metric takes one, and short training where it trains long."""
-    few = {"epochs": 10} if metric.where.startswith("labapp.models.metrics.probes:") else {}
+    few: dict[str, object] = {"splits": 1} if metric.name == "r4" else {}
+    if metric.where.startswith("labapp.models.metrics.probes:"):
+        few = {"epochs": 10}
     task = {"labels": factors.sum(axis=1) > 1} if metric.labels else {}
     return {**few, **task}
 
