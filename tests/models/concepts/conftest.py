@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,22 @@ from torch import Tensor, nn
 from labapp.models.concepts import package, training
 from labapp.models.concepts.model import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.metrics import nis
+from tests.helpers.sample import EVERYTHING
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _measured_briefly() -> Iterator[None]:
+    """Training ends with scores, most of whose time the networks of NIS take."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not EVERYTHING:
+            patch.setattr(nis, "EPOCHS", 30)
+        yield
 
 
 def toy(name: str = "cbm-logits", **learner: Any) -> ConceptRecipe:
@@ -78,7 +89,7 @@ class Encoder(nn.Module):
         return codes.sigmoid() if self.sigmoid else codes
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> ConceptModel:
     out = tmp_path_factory.mktemp("trained")
     return package.load(training.train(sprites("cbm-logits", predictor=[8]), out=out))
