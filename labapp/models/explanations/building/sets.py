@@ -146,15 +146,7 @@ def _deal(
     given: Given = Counter()
     for _ in range(count):
         for dealt in sets:
-            # All that counts of a photo is its kind; of each, the first is as good as any.
-            kinds: dict[tuple[int, int, int], Candidate] = {}
-            for photo in pool:
-                kinds.setdefault((photo.group, photo.truth, photo.mistake), photo)
-            free = [
-                photo
-                for photo in kinds.values()
-                if sum(c.truth == photo.truth for c in dealt) < most
-            ]
+            free = [photo for photo in pool if sum(c.truth == photo.truth for c in dealt) < most]
             if not free:
                 raise TooFewPhotos(
                     f"{len(pool)} photos are left, and none of a class a set still needs"

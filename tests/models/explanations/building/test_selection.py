@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,12 +26,15 @@ from tests.helpers.sample import examples
 BIRDS = BirdPhotos(BirdRows("test", 1, 1), [""] * 20, "birds")
 
 
+told = cache(BIRDS.candidate)
+"""It looks at the picture of the bird, which takes milliseconds."""
+
+
 def bird(
     row: int, truth: int, prediction: int, visible: float, *, eligible: bool = True
 ) -> Candidate:
     """As the data set of birds says it of a bird of this species."""
-    told = BIRDS.candidate(truth, prediction, eligible=eligible)
-    return replace(told, row=row, visible=visible)
+    return replace(told(truth, prediction, eligible=eligible), row=row, visible=visible)
 
 
 def candidates(seed: int, count: int = 600, wrong: float = 0.3) -> list[Candidate]:
