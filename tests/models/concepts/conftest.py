@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -117,16 +119,18 @@ def save(network: nn.Module, example: Tensor, file: Path, format_: str) -> None:
             torch.export.save(exported, file)
 
 
-@pytest.fixture
-def described(trained: ConceptModel, tmp_path: Path) -> Callable[..., Path]:
-    """Writes a lab's folder: both files, pictures, their table and the description."""
+@pytest.fixture(scope="session")
+def exported(
+    trained: ConceptModel, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, bool], Path]:
+    """A folder with both files in a format, the encoder's codes as logits or as probabilities, with
+    pictures and their table. Each is made once."""
 
-    def write(format_: str = "onnx", **changed: Any) -> Path:
-        learner = trained._learner
-        networks = learner.networks  # type: ignore[attr-defined]
-        sigmoid = changed.get("codes") == "probabilities"
-        folder = tmp_path / "lab"
-        (folder / "pictures").mkdir(parents=True)
+    @cache
+    def make(format_: str, sigmoid: bool) -> Path:
+        networks = trained._learner.networks  # type: ignore[attr-defined]
+        folder = tmp_path_factory.mktemp("exported")
+        (folder / "pictures").mkdir()
         x, codes = torch.zeros(2, 1, 32, 32), torch.zeros(2, 4)
         save(Encoder(networks["encoder"], sigmoid), x, folder / "encoder.bin", format_)
         save(networks["predictor"], codes, folder / "predictor.bin", format_)
@@ -140,6 +144,18 @@ def described(trained: ConceptModel, tmp_path: Path) -> Callable[..., Path]:
             truths = rows.concepts_of[row].tolist()
             writer.writerow([f"pictures/{row}.png", f"k{rows.labels_of[row]}", *truths])
         (folder / "pictures.csv").write_text(table.getvalue(), encoding="utf-8")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def described(exported: Callable[[str, bool], Path], tmp_path: Path) -> Callable[..., Path]:
+    """Writes a lab's folder: both files, pictures, their table and the description."""
+
+    def write(format_: str = "onnx", **changed: Any) -> Path:
+        made = exported(format_, changed.get("codes") == "probabilities")
+        folder = shutil.copytree(made, tmp_path / "lab")
         description = {
             "id": "own/sprites",
             "title": "Our sprites",
