@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from labapp.analysis import load
-from labapp.analysis.analyze import analyze
+from labapp.analysis import Tables, load
 from labapp.analysis.inclusion import Given, Judged, failed_rules, values_of
+from labapp.analysis.report import report
 from labapp.record.journal.read import payloads, read_rows
 from labapp.session.bids.export import export
 from labapp.session.condition_assignment import session_states
@@ -85,6 +85,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "data"
 
 
+@pytest.fixture(scope="module")
+def tables(data: Path) -> Tables:
+    return load([data])
+
+
 def by_hand(tables: Any) -> dict[str, set[str]]:
     """Who fails what, from the tables alone, by pandas."""
     answers, scores, trials, stages = tables.answers, tables.scores, tables.trials, tables.stages
@@ -110,8 +115,7 @@ def by_hand(tables: Any) -> dict[str, set[str]]:
     return {who: {rule for rule, fails in failing.items() if fails[who]} for who in people}
 
 
-def test_the_session_and_the_tables_decide_alike(data: Path) -> None:
-    tables = load([data])
+def test_the_session_and_the_tables_decide_alike(data: Path, tables: Tables) -> None:
     expected = by_hand(tables)
     assert len({rule for rules in expected.values() for rule in rules}) >= 3, "no rule is tried"
     assert any(not rules for rules in expected.values()), expected
@@ -126,10 +130,10 @@ def test_the_session_and_the_tables_decide_alike(data: Path) -> None:
         assert bool(people.loc[who, "included"]) is not bool(event.failed)  # type: ignore[attr-defined]
 
 
-def test_who_fails_is_replaced(data: Path, tmp_path: Path) -> None:
+def test_who_fails_is_replaced(data: Path, tables: Tables, tmp_path: Path) -> None:
     loaded = loading.load(ruled(tmp_path))
     states = {row.participant: row.state for row in session_states(data / loaded.study.id)}
-    people = load([data]).participants
+    people = tables.participants
     included = people.set_index("participant")["included"]
     assert {who for who, state in states.items() if state == "included"} == set(
         included[included].index
@@ -137,9 +141,11 @@ def test_who_fails_is_replaced(data: Path, tmp_path: Path) -> None:
     assert "excluded" in states.values()
 
 
-def test_a_bundle_and_its_copy_without_names_say_the_same(data: Path, tmp_path: Path) -> None:
+def test_a_bundle_and_its_copy_without_names_say_the_same(
+    data: Path, tables: Tables, tmp_path: Path
+) -> None:
     sessions = sorted((data / "ruled").glob("sub-*"))
-    here = load([data]).participants.set_index("participant")["excluded_because"]
+    here = tables.participants.set_index("participant")["excluded_because"]
     for deidentify in (False, True):
         out = tmp_path / f"bundle-{deidentify}"
         export(sessions, out, deidentify=deidentify)
@@ -149,11 +155,10 @@ def test_a_bundle_and_its_copy_without_names_say_the_same(data: Path, tmp_path: 
         assert "answered otherwise than 2 or 3 or 4 or 5 to check_1" in described
 
 
-def test_the_report_says_who_is_left_out_and_why(data: Path, tmp_path: Path) -> None:
-    analyze([data], tmp_path / "out")
-    report = (tmp_path / "out" / "report.html").read_text()
-    assert "the participant answered otherwise than 2 or 3 or 4 or 5 to check_1" in report
-    assert "not applied" not in report
+def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
+    page = report(tables)
+    assert "the participant answered otherwise than 2 or 3 or 4 or 5 to check_1" in page
+    assert "not applied" not in page
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
@@ -17,6 +17,7 @@ from labapp.analysis.reliability import (
     omega,
     one_factor,
 )
+from tests.helpers.sample import examples
 
 _NUMBERS = """
 43 51 30 39 61 92 45 63 64 51 54 63 73 47 71 70 68 69 76 86 48 61 63 45 47 54 84 35
@@ -128,7 +129,7 @@ def test_a_factor_that_explains_an_item_wholly_gives_no_number() -> None:
     assert "Heywood" in found.why
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(arrays(np.float64, (12, 4), elements=st.integers(1, 7).map(float)))
 def test_what_must_hold_of_any_answers(rows: Matrix) -> None:
     found = alpha(rows)

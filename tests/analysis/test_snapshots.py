@@ -9,7 +9,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.analysis import Tables, load
@@ -19,6 +19,7 @@ from labapp.analysis.snapshots import SnapshotFile, Snapshots, recorded
 from labapp.analysis.writing_snapshots import write_snapshots
 from tests.analysis.folding.test_workers import small
 from tests.helpers.journals import golden_session
+from tests.helpers.sample import examples
 
 WHO = ("golden", "P01", "1")
 
@@ -91,7 +92,7 @@ def test_nothing_is_overwritten(tables: Tables, tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_text() == "mine"
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=200))
 def test_duckdb_says_numbers_as_python_does(numbers: Sequence[float]) -> None:
     table = pa.table({"x": numbers, "z": [[x, x] for x in numbers]})

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.analysis.rows import SessionRecords
@@ -53,6 +53,7 @@ from labapp.tasks.reconstruction.events import (
     TrialStarted,
 )
 from tests.analysis.sessions import TARGET, ZERO, Stamped, builder, paired, stage_row
+from tests.helpers.sample import examples
 from tests.session.sessions import surroundings
 
 STAGE = "stage-1"
@@ -324,7 +325,7 @@ def joined(path: Path, what: SessionSpeech) -> list[dict[str, Any]]:
     return SessionRecords.of(events, "test", speech=what).rows()["coded"]
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(seed=st.integers(1, 10**6), strategy=st.sampled_from(SOURCES))
 def test_the_join_returns_what_was_planted(seed: int, strategy: str) -> None:
     """In random simulated sessions: each code with its trial's outcome, moves and gains."""
@@ -350,7 +351,7 @@ def test_the_join_returns_what_was_planted(seed: int, strategy: str) -> None:
     assert not tables.utterances.empty
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     strategy=st.sampled_from(SOURCES),
     stretches=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.1)), min_size=1, max_size=30),
@@ -435,7 +436,7 @@ def test_a_torn_line_of_annotations_is_told(tmp_path: Path) -> None:
     assert tables.codes["rater"].tolist() == ["anna"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     units=st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=8),
     at=st.integers(0, 50),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.analysis.declared import declared_of
@@ -45,6 +45,7 @@ from tests.analysis.sessions import (
     stage_row,
 )
 from tests.helpers.journals import SessionBuilder
+from tests.helpers.sample import examples
 from tests.study.test_instruments import shipped
 
 
@@ -141,7 +142,7 @@ def test_skipped_questions_are_left_out_of_the_rate_where_the_study_says_so(
     st.sampled_from(["unsolved", "left_out"]),
     st.sampled_from([0.25, 0.5, 0.7, 1.0]),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_tables_and_rules_and_analyses_count_the_same_as_solved(
     outcomes: list[str], end: str | None, skipped: str, limit: float
 ) -> None:

@@ -47,6 +47,7 @@ from labapp.models.concepts.settings import SIZES
 from labapp.models.datasets.concepts import sprites
 from labapp.models.datasets.concepts.rows import part
 from labapp.models.training.loop import Provenance
+from tests.models.metrics.brief import few_epochs_of_nis
 
 
 def results_of(models: Mapping[Asked, Sequence[dict[str, Any]]]) -> Results:
@@ -294,6 +295,7 @@ def test_figure_4_leaves_open_what_is_not_trained_and_names_it() -> None:
 # --- measures -------------------------------------------------------------------------------------
 
 
+@few_epochs_of_nis
 def test_the_same_codes_score_alike_in_common_coordinates() -> None:
     random = np.random.default_rng(0)
     concepts = random.integers(0, 2, (300, 2))
@@ -496,6 +498,7 @@ def test_the_report_is_made_of_the_committed_results(tmp_path: Path) -> None:
     assert drawn == {path.name for path in reproduce_concepts.DRAWINGS.iterdir()}
 
 
+@few_epochs_of_nis
 def test_a_learner_is_trained_measured_and_reported(tmp_path: Path) -> None:
     figure = replace(figure_1b.REPRODUCTION, asked=lambda size: [figure_1b.CBM.asked])
     store = Store.read(tmp_path / "concepts.jsonl")

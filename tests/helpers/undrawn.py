@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,17 @@ def save(figure: drawing.ReportFigure, folder: Path) -> list[Path]:
     return paths
 
 
-@pytest.fixture(autouse=True, scope="module")
-def undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
+@contextmanager
+def without_drawing(drawn: bool = False) -> Iterator[None]:
+    """For a fixture that several modules share."""
     with pytest.MonkeyPatch.context() as patch:
-        if not (EVERYTHING or getattr(request.module, "DRAWN", False)):
+        if not (EVERYTHING or drawn):
             patch.setattr(drawing, "svg_text", words_of)
             patch.setattr(drawing.ReportFigure, "save", save)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
+    with without_drawing(getattr(request.module, "DRAWN", False)):
         yield

@@ -297,7 +297,7 @@ def test_a_recipe_names_a_brought_method(brought: Path) -> None:
     }
     made = ClassifierRecipe.model_validate(recipe)
     assert made.whole().model_dump()["method"] == {"name": "ours", "width": 5}
-    from labapp.models.explanations.approach import approach  # imports torch
+    from labapp.models.explanations.classifier import approach  # imports torch
 
     assert approach("ours").__name__ == "labapp.models.explanations.cnn"
     with without(brought), pytest.raises(ValidationError, match="'ours'"):

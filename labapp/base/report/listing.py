@@ -20,8 +20,16 @@ NONE = "–"
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as plain values; None where a value is missing."""
-    plain = frame.astype(object).where(frame.notna(), None)
-    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+    names = [str(name) for name in frame.columns]
+    columns = [_plain(column) for _, column in frame.items()]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain(column: pd.Series[Any]) -> list[Any]:
+    return [
+        None if missing else value.item() if isinstance(value, np.generic) else value
+        for value, missing in zip(column.tolist(), column.isna().tolist(), strict=True)
+    ]
 
 
 def limited(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,14 +66,28 @@ def analysed(tables: Tables) -> StudyAnalyses:
     return analyse(tables.included(), declared_of(tables, "own"))
 
 
+@cache
+def plain() -> tuple[Tables, StudyAnalyses]:
+    """Of a study without a declared design; for tests that only look at it."""
+    tables = study()
+    return tables, analysed(tables)
+
+
+@cache
+def declared() -> tuple[Tables, StudyAnalyses]:
+    """Of a study with `DESIGN`; for tests that only look at it."""
+    tables = study(DESIGN)
+    return tables, analysed(tables)
+
+
 def of(results: StudyAnalyses, name: str) -> Analysis:
     return next(a for a in results.analyses if a.outcome.name == name)
 
 
 @pytest.mark.parametrize("column", ["completion_rate", "response_time_s", "seq"])
 def test_three_models_of_two_data_sets_are_one_test_equal_to_anova_rm(column: str) -> None:
-    tables = study()
-    analysis = of(analysed(tables), column)
+    tables, results = plain()
+    analysis = of(results, column)
     expected = AnovaRM(
         tables.stages.astype({column: float}), column, "participant", within=["model"]
     ).fit()
@@ -95,18 +110,17 @@ def test_three_models_of_two_data_sets_are_one_test_equal_to_anova_rm(column: st
 
 
 def test_a_complete_design_always_says_quantity_statistic_and_df() -> None:
-    for tables in (study(), study(DESIGN)):
-        made = [row for row in rows(analysed(tables)) if row["kind"] == "test"]
+    for _, results in (plain(), declared()):
+        made = [row for row in rows(results) if row["kind"] == "test"]
         names = {"completion_rate", "response_time_s"}
-        plain = [row for row in made if row["test"] == "ANOVA F" and row["quantity"] in names]
-        assert {row["quantity"] for row in plain} == names
-        assert all(row["statistic"] is not None and row["df"] and row["df_2"] for row in plain)
-        assert all(row["effect_low"] is not None for row in plain if row["effect"] > 0.1)
+        own = [row for row in made if row["test"] == "ANOVA F" and row["quantity"] in names]
+        assert {row["quantity"] for row in own} == names
+        assert all(row["statistic"] is not None and row["df"] and row["df_2"] for row in own)
+        assert all(row["effect_low"] is not None for row in own if row["effect"] > 0.1)
 
 
 def test_a_declared_design_has_its_factors_contrasts_direction_and_equivalence() -> None:
-    tables = study(DESIGN)
-    results = analysed(tables)
+    tables, results = declared()
     analysis = of(results, "completion_rate")
     assert [line.term for line in analysis.main.lines] == [
         ("factor_hint",), ("model",), ("factor_hint", "model"),
@@ -136,7 +150,7 @@ def test_a_declared_design_has_its_factors_contrasts_direction_and_equivalence()
 
 
 def test_what_is_declared_and_not_there_is_said() -> None:
-    results = analysed(study(DESIGN))
+    _, results = declared()
     (left,) = results.left_out
     assert (left.name, left.role) == ("trust", "secondary")
     text = str(joined(sections(results)))
@@ -175,10 +189,10 @@ def test_a_factor_of_which_one_level_was_met_is_named() -> None:
 
 
 def test_skipped_questions_can_be_left_out() -> None:
-    declared: dict[str, Any] = {"design": {"within": ["model"]}}
-    whole = of(analysed(study(declared)), "completion_rate")
-    declared["missing"] = {"skipped_trials": "left_out"}
-    left_out = analysed(study(declared))
+    design: dict[str, Any] = {"design": {"within": ["model"]}}
+    whole = of(analysed(study(design)), "completion_rate")
+    design["missing"] = {"skipped_trials": "left_out"}
+    left_out = analysed(study(design))
     # Every question that was not solved was skipped: nothing is left to compare.
     assert whole.frame["value"].min() < 1
     (left,) = [left for left in left_out.left_out if left.name == "completion_rate"]
@@ -209,8 +223,8 @@ def test_models_of_which_each_participant_met_one_are_compared_between_them() ->
 
 
 def test_one_family_holds_all_outcomes_where_the_study_says_so() -> None:
-    declared = {"design": {"within": ["model"]}, "analysis": {"family": "all"}}
-    results = analysed(study(declared))
+    own = {"design": {"within": ["model"]}, "analysis": {"family": "all"}}
+    results = analysed(study(own))
     n = sum(c.test.p is not None for a in results.analyses for c in a.compared)
     assert n > 3
     assert {c.n_tests for a in results.analyses for c in a.compared} == {n}
@@ -240,8 +254,8 @@ def test_a_hypothesis_is_tested_by_the_term_that_it_names(
 
 def test_cohens_d_says_which_it_is() -> None:
     """Paired: in the mean variance of both; independent: in the pooled one, without correction."""
-    tables = study()
-    analysis = of(analysed(tables), "completion_rate")
+    tables, results = plain()
+    analysis = of(results, "completion_rate")
     wide = cells(tables, "completion_rate").astype(float)
     for compared in analysis.compared:
         assert compared.comparison.pair is not None
@@ -254,7 +268,7 @@ def test_cohens_d_says_which_it_is() -> None:
         t = (a - b).mean() / ((a - b).std() / np.sqrt(12))
         ends = [end / ((a - b).std() / np.sqrt(12) / unit) for end in _ends(compared.cohen)]
         assert [stats.nct.cdf(t, 11, end) for end in ends] == pytest.approx([0.975, 0.025])
-    hint = of(analysed(study(DESIGN)), "completion_rate").compared[1]
+    hint = of(declared()[1], "completion_rate").compared[1]
     assert hint.cohen is not None
     assert hint.effect is not None
     assert hint.cohen.name == "Cohen's d_s"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,22 @@ from torch import Tensor, nn
 from labapp.models.concepts import package, training
 from labapp.models.concepts.model import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.metrics import nis
+from tests.helpers.sample import EVERYTHING
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _measured_briefly() -> Iterator[None]:
+    """Training ends with scores, most of whose time the networks of NIS take."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not EVERYTHING:
+            patch.setattr(nis, "EPOCHS", 30)
+        yield
 
 
 def toy(name: str = "cbm-logits", **learner: Any) -> ConceptRecipe:
@@ -78,7 +91,7 @@ class Encoder(nn.Module):
         return codes.sigmoid() if self.sigmoid else codes
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> ConceptModel:
     out = tmp_path_factory.mktemp("trained")
     return package.load(training.train(sprites("cbm-logits", predictor=[8]), out=out))
@@ -106,16 +119,18 @@ def save(network: nn.Module, example: Tensor, file: Path, format_: str) -> None:
             torch.export.save(exported, file)
 
 
-@pytest.fixture
-def described(trained: ConceptModel, tmp_path: Path) -> Callable[..., Path]:
-    """Writes a lab's folder: both files, pictures, their table and the description."""
+@pytest.fixture(scope="session")
+def exported(
+    trained: ConceptModel, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, bool], Path]:
+    """A folder with both files in a format, the encoder's codes as logits or as probabilities, with
+    pictures and their table. Each is made once."""
 
-    def write(format_: str = "onnx", **changed: Any) -> Path:
-        learner = trained._learner
-        networks = learner.networks  # type: ignore[attr-defined]
-        sigmoid = changed.get("codes") == "probabilities"
-        folder = tmp_path / "lab"
-        (folder / "pictures").mkdir(parents=True)
+    @cache
+    def make(format_: str, sigmoid: bool) -> Path:
+        networks = trained._learner.networks  # type: ignore[attr-defined]
+        folder = tmp_path_factory.mktemp("exported")
+        (folder / "pictures").mkdir()
         x, codes = torch.zeros(2, 1, 32, 32), torch.zeros(2, 4)
         save(Encoder(networks["encoder"], sigmoid), x, folder / "encoder.bin", format_)
         save(networks["predictor"], codes, folder / "predictor.bin", format_)
@@ -129,6 +144,18 @@ def described(trained: ConceptModel, tmp_path: Path) -> Callable[..., Path]:
             truths = rows.concepts_of[row].tolist()
             writer.writerow([f"pictures/{row}.png", f"k{rows.labels_of[row]}", *truths])
         (folder / "pictures.csv").write_text(table.getvalue(), encoding="utf-8")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def described(exported: Callable[[str, bool], Path], tmp_path: Path) -> Callable[..., Path]:
+    """Writes a lab's folder: both files, pictures, their table and the description."""
+
+    def write(format_: str = "onnx", **changed: Any) -> Path:
+        made = exported(format_, changed.get("codes") == "probabilities")
+        folder = shutil.copytree(made, tmp_path / "lab")
         description = {
             "id": "own/sprites",
             "title": "Our sprites",

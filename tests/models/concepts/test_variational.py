@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import DatasetError
@@ -15,6 +15,7 @@ from labapp.models.concepts import explained
 from labapp.models.concepts.explained import Variational
 from labapp.models.concepts.learner import Batch, Setup, TrainingRows, build
 from labapp.models.concepts.settings import SIZES, AdaGvae, BetaVae, Vae, VaeSettings
+from tests.helpers.sample import examples
 
 
 def posterior(means: list[float], variances: list[float]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -60,7 +61,7 @@ def test_of_equal_posteriors_the_average_is_the_same(how: explained.Averaging) -
         assert torch.allclose(tensor, own)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(2, 5), st.integers(8, 60), st.integers(0, 2**31))
 def test_pairs_share_some_concepts_and_not_all(k: int, rows: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -13,6 +13,7 @@ from labapp.models.concepts import whitening
 from labapp.models.concepts.learner import Setup, TrainingRows
 from labapp.models.concepts.settings import SIZES, Cw
 from labapp.models.concepts.whitening import ConceptWhitening, Whitened
+from tests.helpers.sample import examples
 
 
 def covariance(maps: Tensor) -> Tensor:
@@ -92,7 +93,7 @@ def test_in_evaluation_the_running_statistics_are_used() -> None:
     assert torch.equal(layer.mean, before)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(2, 12), st.integers(0, 2**31), st.floats(1e-3, 1e3))
 def test_a_turn_stays_orthogonal_and_lowers_the_objective(
     channels: int, seed: int, scale: float

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.models.datasets import circles
+from tests.helpers.sample import examples
 
 unit = st.integers(0, 100).map(lambda step: step / 100)
 
@@ -54,13 +55,13 @@ def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
         circles.pictures(np.zeros(shape))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(radius=unit, shade=unit)
 def test_turning_the_shade_round_swaps_disc_and_background(radius: float, shade: float) -> None:
     np.testing.assert_allclose(picture(radius, shade), 1 - picture(radius, 1 - shade), atol=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(small=unit, large=unit)
 def test_a_larger_radius_never_loses_a_pixel(small: float, large: float) -> None:
     small, large = sorted((small, large))

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.models.datasets import dsprites
 from labapp.models.datasets.dsprites_shapes import draw_large
+from tests.helpers.sample import examples
 
 SQUARE, ELLIPSE, HEART = 1, 2, 3
 SHAPES = (SQUARE, ELLIPSE, HEART)
@@ -158,7 +159,7 @@ def test_a_quarter_turn_points_the_tip_of_the_heart_to_the_right() -> None:
 @pytest.mark.parametrize(
     ("shape", "part"), [(SQUARE, TURN / 4), (ELLIPSE, TURN / 2), (HEART, TURN)]
 )
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(scale=scales, turn=turns)
 def test_each_shape_comes_round_to_itself(
     shape: int, part: float, scale: float, turn: float
@@ -166,13 +167,13 @@ def test_each_shape_comes_round_to_itself(
     assert np.array_equal(one(shape, scale, turn), one(shape, scale, turn + part))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(shape=shapes, scale=scales, turn=turns)
 def test_every_shape_is_its_own_mirror_image(shape: int, scale: float, turn: float) -> None:
     assert np.array_equal(one(shape, scale, turn), one(shape, scale, -turn)[:, ::-1])
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(shape=shapes, scale=scales, turn=turns, x=eighths, y=eighths)
 def test_moving_shifts_the_picture_and_cuts_nothing_off(
     shape: int, scale: float, turn: float, x: float, y: float
@@ -182,7 +183,7 @@ def test_moving_shifts_the_picture_and_cuts_nothing_off(
     assert np.array_equal(one(shape, scale, turn, x, y), moved)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(shape=shapes, small=scales, large=scales, turn=turns)
 def test_a_larger_scale_never_loses_a_pixel(
     shape: int, small: float, large: float, turn: float

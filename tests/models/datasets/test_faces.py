@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.models.datasets.faces.dataset import (
@@ -27,6 +27,7 @@ from labapp.models.datasets.faces.dataset import (
 )
 from labapp.models.datasets.split import PARTS, Float32, PartName
 from tests.helpers import face_sheet
+from tests.helpers.sample import examples
 
 CALM = Expression(0, 0, 0, 0, 0)
 
@@ -49,7 +50,7 @@ def changed(one: Face, **actions: float) -> Float32:
     return np.abs(picture(other) - picture(one))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(0, 50), st.sampled_from(PARTS), st.integers(0, 1), st.integers(0, 10_000))
 def test_a_face_is_a_function_of_its_numbers_and_says_its_class(
     seed: int, part: PartName, label: int, number: int

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
 from labapp.models.datasets import sinelines
+from tests.helpers.sample import examples
 
 factor = st.floats(-5, 5)
 
@@ -42,7 +43,7 @@ def test_a_wave_alone() -> None:
     assert abs(x[37]) < 1e-6  # t = 0.5: sin(pi)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(z=st.tuples(factor, factor, factor, factor, factor))
 def test_every_point_is_the_formula(z: tuple[float, float, float, float, float]) -> None:
     slope, intercept, amplitude, frequency, phase = z

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from labapp.models.datasets.birds import dataset as birds
+from labapp.models.datasets.faces import dataset as faces
 from labapp.models.explanations import data as recipes
 from labapp.models.explanations.card import ClassifierCard, TrainingRecord
 from labapp.models.explanations.classifier import Classifier, approach
@@ -29,6 +32,15 @@ seed: 2
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _painted_once() -> Iterator[None]:
+    """The same few birds and faces are looked at again and again, and a face takes 20 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (birds, faces):
+            patch.setattr(module, "picture", lru_cache(1000)(module.picture))
+        yield
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
@@ -19,6 +19,7 @@ from labapp.models.explanations.cnn import layers
 from labapp.models.explanations.data import SCORINGS, scorings
 from labapp.models.explanations.photos import UInt8
 from labapp.models.explanations.pixel_scores import Scoring
+from tests.helpers.sample import examples
 
 SIZE, CLASSES = 24, 3
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -161,7 +162,7 @@ def test_the_gradient_is_what_differences_say() -> None:
     assert (found < 0).any(), "it keeps its sign"
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(seed=st.integers(0, 10**6), bias=st.sampled_from([0.0, 0.1, 0.5]))
 def test_each_method_is_what_passes_by_hand_give(seed: int, bias: float) -> None:
     network, inputs = net(seed, bias=bias), inputs_of(seed)
@@ -179,7 +180,7 @@ def test_each_method_is_what_passes_by_hand_give(seed: int, bias: float) -> None
         assert found["lrp"][n] == pytest.approx(relevance, abs=1e-5 * np.abs(relevance).max())
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(seed=st.integers(0, 10**6))
 def test_without_biases_relevance_is_neither_made_nor_lost(seed: int) -> None:
     """But for the epsilon of the dense layer, which keeps z / (z + 0.1) of a score z."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import ModelError
@@ -17,6 +17,7 @@ from labapp.models.explanations.prototree.network import (
     leaf_shares,
     prune,
 )
+from tests.helpers.sample import examples
 
 
 def grown(seed: int, inner: int) -> DecisionTree:
@@ -36,7 +37,7 @@ def grown(seed: int, inner: int) -> DecisionTree:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_the_ways_to_the_leaves_sum_to_one(seed: int, inner: int) -> None:
     tree = grown(seed, inner)
     absent, present = (torch.from_numpy(way).double() for way in tree.ways())
@@ -99,7 +100,7 @@ def test_pruning_puts_what_remains_in_the_place_of_its_parent() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_pruning_keeps_every_leaf_that_tells_and_its_way(seed: int, inner: int) -> None:
     tree = grown(seed, inner)
     random = np.random.default_rng(seed)
@@ -151,7 +152,7 @@ def test_a_pruned_network_comes_back_from_its_weights() -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_greedy_leaf_is_where_a_walk_from_the_root_ends(seed: int) -> None:
     network = pruned_network()
     left = network.pruned()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.alignment import align, greedy
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ def test_of_equal_areas_the_first_codes_first_concept_counts() -> None:
     assert greedy(np.array([[0.5, 0.9], [0.9, 0.9]])).tolist() == [1, 0]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1), codes=st.integers(1, 8), concepts=st.integers(1, 8))
 def test_order_of_codes_and_concepts_goes_with_the_alignment(
     seed: int, codes: int, concepts: int

@@ -31,7 +31,7 @@ def test_the_best_code_of_each_concept_counts_wherever_it_stands() -> None:
 
 def test_one_code_may_be_the_best_of_several_concepts() -> None:
     """A code 3 c1 + c2 tells both; of a concept that no code tells, its likelier class is told."""
-    found = alignment_accuracy((3 * TRUTH[:, 0] + TRUTH[:, 1])[:, None], TRUTH, epochs=80)
+    found = alignment_accuracy((3 * TRUTH[:, 0] + TRUTH[:, 1])[:, None], TRUTH, epochs=40)
     np.testing.assert_array_equal(part(found, "best_code"), np.zeros(3))
     np.testing.assert_allclose(part(found, "per_factor")[:2], 1.0, atol=0.3)
     assert part(found, "per_factor")[0] == 1.0

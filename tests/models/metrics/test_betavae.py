@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
@@ -17,11 +17,12 @@ from sklearn.linear_model import LogisticRegression
 from labapp.base.errors import MetricError
 from labapp.models.metrics.betavae import betavae
 from labapp.models.metrics.inputs import Score
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 Generator = np.random.Generator
 seeds = st.integers(0, 2**32 - 1)
-few = settings(deadline=None, max_examples=8)
+few = examples(8)
 SMALL: dict[str, Any] = {"batch": 16, "points": 400, "test_points": 400}
 
 

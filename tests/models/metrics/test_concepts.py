@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.concepts import MOST_CLASSES, concepts, divide_rows
+from tests.helpers.sample import examples
 
 
 def test_values_become_classes_in_their_order() -> None:
@@ -26,7 +27,7 @@ def test_a_measurement_is_no_concept() -> None:
     concepts(many[:-2])
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(60, 200))
 def test_every_class_is_on_both_sides(seed: int, rows: int) -> None:
     rng = np.random.default_rng(seed)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import MetricError
 from labapp.models.datasets.birds.dataset import SPECIES, FieldMark, marks_of
 from labapp.models.metrics.correlations import correlations
+from tests.helpers.sample import examples
 
 
 def test_the_factors_that_tell_most_come_first() -> None:
@@ -40,7 +41,7 @@ def test_the_marks_of_the_painted_birds() -> None:
     assert found.matrix[places] == pytest.approx(abs(known))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 100), st.integers(1, 6))
 def test_signs_and_units_do_not_count(seed: int, top: int) -> None:
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -15,15 +15,17 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
 from labapp.base.errors import MetricError
+from labapp.models.metrics import regressors
 from labapp.models.metrics.dci import concentration, dci, disentanglement
 from labapp.models.metrics.dcimig import dcimig
 from labapp.models.metrics.inputs import Score
-from labapp.models.metrics.regressors import REGRESSORS
+from tests.helpers.sample import examples
+from tests.models.metrics.brief import few_depths_of_forests, few_trees_of_dci
 
 Float64 = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
 directions = st.booleans()
-few = settings(deadline=None, max_examples=4)
+few = examples(4)
 TIES = 0.02
 """Which of two equal splits a tree takes depends on the order of the inputs and on rounding. Over
 20 seeds that moved an importance by 0.002 at most (0.02 with 120 rows instead of 400)."""
@@ -107,7 +109,8 @@ def test_a_pair_on_which_dcimig_disagrees(seed: int) -> None:
     assert dcimig_scores[0] > dcimig_scores[1]
 
 
-@pytest.mark.parametrize("regressor", REGRESSORS)
+@few_depths_of_forests
+@pytest.mark.parametrize("regressor", regressors.REGRESSORS)
 def test_every_regressor_tells_clean_codes_from_mixed_ones(regressor: str) -> None:
     z = np.random.default_rng(0).normal(size=(400, 2))
     turned = z @ np.array([[1.0, 1.0], [1.0, -1.0]])
@@ -120,6 +123,7 @@ def test_every_regressor_tells_clean_codes_from_mixed_ones(regressor: str) -> No
     assert clean.settings["regressor"] == regressor
 
 
+@few_depths_of_forests
 @pytest.mark.parametrize("regressor", ["random-forest", "lasso"])
 @pytest.mark.parametrize("as_published", [False, True])
 def test_every_regressor_has_the_edges_defined(regressor: str, as_published: bool) -> None:
@@ -213,6 +217,7 @@ def test_the_two_readings_part_where_a_code_mixes_factors() -> None:
     assert default.settings["inputs"] == exchanged.settings["targets"] == "codes"
 
 
+@few_trees_of_dci
 def test_shapes_and_settings() -> None:
     codes, factors = mixed(3)
     for as_published, targets in ((False, 2), (True, 3)):
@@ -230,6 +235,7 @@ def test_shapes_and_settings() -> None:
         assert found.settings["as_published"] is as_published
 
 
+@few_trees_of_dci
 def test_equal_arguments_give_equal_scores_and_another_seed_another_division() -> None:
     codes, factors = mixed(4)
     first, again, other = (dci(codes, factors, seed=seed) for seed in (5, 5, 6))
@@ -239,6 +245,7 @@ def test_equal_arguments_give_equal_scores_and_another_seed_another_division() -
 
 @few
 @given(seed=seeds, as_published=directions)
+@few_trees_of_dci
 def test_parts_are_shares_and_nothing_is_undefined(seed: int, as_published: bool) -> None:
     found = dci(*mixed(seed, rows=40), as_published=as_published)
     for name in ("per_code", "per_factor", "importance", "disentanglement", "completeness"):
@@ -249,6 +256,7 @@ def test_parts_are_shares_and_nothing_is_undefined(seed: int, as_published: bool
 
 @few
 @given(seed=seeds, as_published=directions)
+@few_trees_of_dci
 def test_order_of_codes_and_factors_changes_nothing(seed: int, as_published: bool) -> None:
     codes, factors = mixed(seed)
     rng = np.random.default_rng(seed)
@@ -263,6 +271,7 @@ def test_order_of_codes_and_factors_changes_nothing(seed: int, as_published: boo
 
 @pytest.mark.parametrize("as_published", [False, True])
 @pytest.mark.parametrize("power", [-300, -9, 60])
+@few_trees_of_dci
 def test_sign_and_unit_of_a_code_change_nothing(power: int, as_published: bool) -> None:
     # As they stand, scikit-learn's float32 takes the first two for constant and refuses the third.
     codes, factors = mixed(power % 97)
@@ -275,6 +284,7 @@ def test_sign_and_unit_of_a_code_change_nothing(power: int, as_published: bool) 
 
 @few
 @given(seed=seeds)
+@few_trees_of_dci
 def test_increasing_maps_of_a_code_leave_importances(seed: int) -> None:
     # Trees split between the same rows; only where between two rows a test row falls may change.
     codes, factors = mixed(seed)
@@ -287,6 +297,7 @@ def test_increasing_maps_of_a_code_leave_importances(seed: int) -> None:
 
 @few
 @given(seed=seeds)
+@few_trees_of_dci
 def test_a_second_copy_of_a_code_shares_its_importance(seed: int) -> None:
     codes, factors = mixed(seed)
     single = array(dci(codes, factors), "importance")
@@ -298,6 +309,7 @@ def test_a_second_copy_of_a_code_shares_its_importance(seed: int) -> None:
 
 @few
 @given(seed=seeds)
+@few_trees_of_dci
 def test_a_constant_code_has_no_importance_and_no_weight(seed: int) -> None:
     codes, factors = mixed(seed)
     found = dci(np.hstack([codes, np.full((400, 1), 3.1)]), factors)
@@ -308,6 +320,7 @@ def test_a_constant_code_has_no_importance_and_no_weight(seed: int) -> None:
 
 @few
 @given(seed=seeds)
+@few_trees_of_dci
 def test_as_published_a_constant_code_is_left_out_of_its_r2(seed: int) -> None:
     codes, factors = mixed(seed)
     found = dci(np.hstack([codes, np.full((400, 1), 0.1)]), factors, as_published=True)
@@ -336,6 +349,7 @@ def test_one_factor_and_one_code() -> None:
     assert dci(codes[:, :1], factors[:, :1]).score == 1
 
 
+@few_trees_of_dci
 def test_a_factor_whose_rare_value_misses_the_test_rows() -> None:
     codes, factors = mixed(8)
     rare = np.zeros((400, 1))
@@ -347,6 +361,7 @@ def test_a_factor_whose_rare_value_misses_the_test_rows() -> None:
         dci(codes, rare)
 
 
+@few_trees_of_dci
 def test_a_factor_whose_rare_value_misses_the_training_rows() -> None:
     codes, factors = mixed(8)
     rare = np.zeros((400, 1))
@@ -380,6 +395,7 @@ def test_impossible_settings_are_refused(arguments: dict[str, Any], message: str
         dci(*mixed(0), **arguments)
 
 
+@few_trees_of_dci
 def test_too_few_rows_are_refused() -> None:
     dci(*mixed(0, rows=20))
     with pytest.raises(MetricError, match="there are 19 rows"):

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -15,11 +15,12 @@ from labapp.models.metrics.dcimig import assign_credit, dcimig
 from labapp.models.metrics.information import Binning
 from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.mig import gaps, mig
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
 seeds = st.integers(0, 2**32 - 1)
-several = settings(deadline=None, max_examples=30)
+several = examples(30)
 
 CARS3D = np.log([4.0, 24.0, 183.0])
 """Entropies of the factors of the data set that the matrices of paper 002, A.2, are of."""

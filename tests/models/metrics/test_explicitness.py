@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
@@ -15,10 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from labapp.base.errors import MetricError
 from labapp.models.metrics.explicitness import explicitness
 from labapp.models.metrics.inputs import Score, halves
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
-several = settings(deadline=None, max_examples=10)
+several = examples(10)
 SOLVED = 5e-4
 """Where the solver ends may depend on rounding, and a pair of rows then change places. In 150 draws
 it did not."""

@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.factorvae import factorvae
 from labapp.models.metrics.inputs import Score
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 Generator = np.random.Generator
 seeds = st.integers(0, 2**32 - 1)
-few = settings(deadline=None, max_examples=8)
+few = examples(8)
 SMALL: dict[str, Any] = {"batch": 16, "points": 300, "test_points": 300}
 WEIGHTS = np.array([[0.5, 0.4, 0.5], [0.4, 0.5, 0.5], [0.4, 0.4, 0.6]])
 

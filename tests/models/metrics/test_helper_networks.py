@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.concepts import concepts, divide_rows
 from labapp.models.metrics.helper_networks import (
-    EPOCHS,
     HelperWeights,
     initial,
     logits_by_knots,
@@ -22,8 +21,9 @@ from labapp.models.metrics.helper_networks import (
     predictability,
     train,
 )
+from tests.helpers.sample import examples
 
-CODES, CONCEPTS, HIDDEN, BATCH = 3, 2, 8, 64
+CODES, CONCEPTS, HIDDEN, BATCH, EPOCHS = 3, 2, 8, 64, 8
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_all_at_once_are_the_same_as_one_by_one(d: int, classes: int) -> None:
     weights = initial((CODES, CONCEPTS, d, HIDDEN), classes, torch.Generator().manual_seed(1))
     alone = {(i, j): one_by_one(weights, i, j) for i in range(CODES) for j in range(CONCEPTS)}
     before = logits_of(weights, values).clone()
-    train(weights, values, labels, BATCH, torch.Generator().manual_seed(2))
+    train(weights, values, labels, BATCH, torch.Generator().manual_seed(2), epochs=EPOCHS)
 
     for (i, j), network in alone.items():
         generator = torch.Generator().manual_seed(2)
@@ -80,7 +80,7 @@ def test_all_at_once_are_the_same_as_one_by_one(d: int, classes: int) -> None:
         assert (single - before[i, j]).abs().max() > 0.05
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1), outputs=st.sampled_from([1, 3]), scale=st.floats(1e-3, 1e3))
 def test_running_sums_give_what_hidden_units_give(seed: int, outputs: int, scale: float) -> None:
     generator = torch.Generator().manual_seed(seed)

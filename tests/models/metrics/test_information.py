@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import mutual_info_score
 
 from labapp.models.metrics.information import Binning, discretise, labels, mi, mutual_information
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
@@ -43,7 +44,7 @@ def test_as_many_values_as_bins_are_labels_and_one_more_is_binned() -> None:
     assert mutual_information(values, values).factor_entropies[0] < math.log(5)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS), bins=st.integers(2, 25))
 def test_against_a_histogram_and_against_scikit_learn(
     seed: int, binning: Binning, bins: int
@@ -62,7 +63,7 @@ def test_against_a_histogram_and_against_scikit_learn(
                 assert found.matrix[i, j] == pytest.approx(other, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS))
 def test_information_is_symmetric_bounded_by_entropy_and_0_for_constants(
     seed: int, binning: Binning
@@ -132,7 +133,7 @@ def test_mi_as_published_bins_every_factor() -> None:
     assert merged.settings["factors"] == "binned"
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS))
 def test_mi_is_kept_by_order_copies_and_constants_and_never_lowered_by_a_code(
     seed: int, binning: Binning

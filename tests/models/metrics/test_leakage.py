@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import digamma
@@ -14,6 +14,7 @@ from scipy.special import digamma
 from labapp.base.errors import MetricError
 from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.leakage import ctl, icl
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 
@@ -89,7 +90,7 @@ def test_neighbours_find_what_a_noisy_code_tells() -> None:
     assert (in_bins.settings["bins"], found.settings["neighbours"]) == (20, 3)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.floats(0.01, 100), st.floats(-100, 100), st.integers(0, 5))
 def test_unit_origin_and_order_of_concepts_do_not_count(
     unit: float, origin: float, seed: int

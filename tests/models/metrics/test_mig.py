@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.models.datasets import sinelines
 from labapp.models.metrics.information import Binning
 from labapp.models.metrics.mig import gaps, mig
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
@@ -90,7 +91,7 @@ def test_codes_that_know_nothing_score_exactly_0() -> None:
     assert mig(np.ones((200, 4)) * [1, 2, 3, 4], factors).score == 0
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS), as_published=st.booleans())
 def test_the_score_is_a_share(seed: int, binning: Binning, as_published: bool) -> None:
     codes, factors = mixed(seed)
@@ -99,7 +100,7 @@ def test_the_score_is_a_share(seed: int, binning: Binning, as_published: bool) -
     assert np.isfinite(found.parts["per_factor"]).all()
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS))
 def test_order_of_codes_factors_and_rows_changes_nothing(seed: int, binning: Binning) -> None:
     codes, factors = mixed(seed)
@@ -115,7 +116,7 @@ def test_order_of_codes_factors_and_rows_changes_nothing(seed: int, binning: Bin
     )
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds, unit=st.floats(1e-6, 1e6), shift=st.floats(-10, 10))
 def test_sign_unit_and_origin_of_a_code_change_nothing(
     seed: int, unit: float, shift: float
@@ -126,7 +127,7 @@ def test_sign_unit_and_origin_of_a_code_change_nothing(
     assert mig(codes * unit + shift, factors).score == pytest.approx(score, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds)
 def test_equal_frequency_bins_keep_the_promise_of_monotone_maps(seed: int) -> None:
     codes, factors = mixed(seed)
@@ -137,14 +138,14 @@ def test_equal_frequency_bins_keep_the_promise_of_monotone_maps(seed: int) -> No
     assert mig(-codes, factors, binning="equal-frequency").score == pytest.approx(score, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS))
 def test_a_second_copy_of_every_code_leaves_no_gap(seed: int, binning: Binning) -> None:
     codes, factors = mixed(seed)
     assert mig(np.hstack([codes, codes]), factors, binning=binning).score == 0
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS))
 def test_a_constant_code_beside_others_changes_nothing(seed: int, binning: Binning) -> None:
     codes, factors = mixed(seed)

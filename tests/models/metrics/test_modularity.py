@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import mutual_info_score
 
 from labapp.models.metrics.information import Binning
 from labapp.models.metrics.modularity import modularities, modularity
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
 seeds = st.integers(0, 2**32 - 1)
-several = settings(deadline=None, max_examples=30)
+several = examples(30)
 
 
 def mixed(seed: int, rows: int = 200) -> tuple[Float64, Float64]:

@@ -40,7 +40,7 @@ def test_concepts_as_their_own_codes_score_0() -> None:
 
 def test_codes_of_each_others_concepts_score_near_1() -> None:
     # "A complete misalignment": each code tells the other concept and not its own.
-    truth = noisy(1, rows=2000)[1][:, :2]
+    truth = noisy(1)[1][:, :2]
     found = ois(truth[:, ::-1], truth)
     np.testing.assert_allclose(found.parts["purity"], [[0.5, 1], [1, 0.5]], atol=0.06)
     assert found.score == pytest.approx(1, abs=0.06)
@@ -91,16 +91,16 @@ def test_order_and_sign_of_codes_change_the_score_within_chance(seed: int) -> No
 
 
 def test_a_monotone_map_that_keeps_the_size_changes_little() -> None:
-    codes, truth = noisy(4)
+    codes, truth = noisy(4, rows=500)
     score = ois(codes, truth).score
     for mapped in (np.tanh(codes), np.arctan(codes), np.sign(codes) * np.sqrt(np.abs(codes))):
         assert ois(mapped, truth).score == pytest.approx(score, abs=CHANCE)
 
 
 def test_codes_that_stand_for_no_concept_do_not_enter() -> None:
-    codes, truth = noisy(5)
+    codes, truth = noisy(5, rows=500)
     score = ois(codes, truth).score
-    for more in (codes, np.ones((1000, 1)), np.random.default_rng(0).normal(size=(1000, 2))):
+    for more in (codes, np.ones((500, 1)), np.random.default_rng(0).normal(size=(500, 2))):
         found = ois(np.hstack([more, codes]), truth)
         chosen = part(found, "alignment").astype(int)
         assert sorted(chosen % 3 if more is codes else chosen - more.shape[1]) == [0, 1, 2]
@@ -142,7 +142,7 @@ def test_codes_of_several_numbers() -> None:
 
 def test_concepts_of_more_classes() -> None:
     rng = np.random.default_rng(9)
-    truth = np.stack([rng.integers(0, 4, 1500), rng.integers(0, 2, 1500)], axis=1)
+    truth = np.stack([rng.integers(0, 4, 800), rng.integers(0, 2, 800)], axis=1)
     pure = ois(truth + 0.1 * rng.normal(size=truth.shape), truth)
     leaking = ois(truth + 0.5 * truth[:, ::-1], truth)
     assert part(pure, "purity")[1, 0] == pytest.approx(0.5, abs=0.1)
@@ -205,7 +205,7 @@ def test_epochs_tell_whether_a_score_still_moves() -> None:
 
 
 def test_codes_that_are_functions_of_each_other_score_alike_in_common_coordinates() -> None:
-    logits, truth = noisy(13)
+    logits, truth = noisy(13, rows=400)
     logits = 4 * logits
     shares = 1 / (1 + np.exp(-logits))
     scores = [ois(codes, truth, coordinates="ranks").score for codes in (logits, shares)]
@@ -217,7 +217,7 @@ def test_codes_that_are_functions_of_each_other_score_alike_in_common_coordinate
 
 
 def test_a_note_says_where_codes_stand_in_another_order() -> None:
-    truth = (np.random.default_rng(14).random((2000, 5)) > 0.5).astype(float)
+    truth = (np.random.default_rng(14).random((1000, 5)) > 0.5).astype(float)
     swapped = ois(truth[:, [1, 0, 2, 3, 4]], truth)
     aligned = ois(truth[:, [1, 0, 2, 3, 4]], truth, align=True)
     (note,) = swapped.notes

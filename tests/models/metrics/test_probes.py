@@ -58,7 +58,7 @@ def test_codes_of_several_numbers_and_concepts_of_more_classes() -> None:
 
 
 def test_the_task_is_told_from_codes_and_from_factors() -> None:
-    found = task_probe(FIRST[:, None], TRUTH, labels=PARITY, epochs=60)
+    found = task_probe(FIRST[:, None], TRUTH, labels=PARITY, epochs=40)
     # A single concept says nothing of the parity; the three of them say it all.
     assert found.score == pytest.approx(0.5, abs=0.26)
     assert part(found, "factors_auc") == 1.0
@@ -100,20 +100,23 @@ def test_equal_arguments_give_equal_scores_and_the_seed_counts() -> None:
 
 
 def test_completeness_is_what_the_accuracies_make_of_it() -> None:
-    whole = completeness(TRUTH, TRUTH[:, :1], labels=PARITY, epochs=60)
+    whole = completeness(TRUTH, TRUTH[:, :1], labels=PARITY, epochs=40)
     chance = float(part(whole, "chance"))
     assert whole.score == 1.0
     assert 0.5 <= chance < 0.65
     assert "always right" in whole.notes[0]
     # The first concept says nothing of the parity.
     assert abs(float(part(whole, "factors"))) < 0.5
-    weak = completeness(TRUTH, TRUTH, labels=PARITY, epochs=60, network_accuracy=0.8)
+    weak = completeness(TRUTH, TRUTH, labels=PARITY, epochs=40, network_accuracy=0.8)
     assert weak.score == pytest.approx((1 - chance) / (0.8 - chance))
     assert weak.notes == ()
     # The released code takes both labels to be as frequent.
-    published = completeness(TRUTH, TRUTH[:, :1], labels=PARITY, epochs=60, as_published=True)
+    published, plain = (
+        completeness(TRUTH, TRUTH[:, :1], labels=PARITY, epochs=2, as_published=as_published)
+        for as_published in (True, False)
+    )
     assert part(published, "chance") == 0.5
-    assert float(part(published, "factors")) > float(part(whole, "factors"))
+    assert float(part(published, "factors")) > float(part(plain, "factors"))
 
 
 @given(st.floats(0, 1), st.floats(0.51, 1), st.floats(0.01, 0.5))

@@ -7,20 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics import r4 as r4_module
 from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.r4 import r4
+from tests.helpers.sample import examples
+from tests.models.metrics.brief import few_trees_of_r4
 
 Float64 = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
-few = settings(deadline=None, max_examples=3)
+few = examples(3)
 ONE: dict[str, Any] = {"splits": 1}
 TIES = 0.02
 """Of rows that are equally near, which ones a tree parts depends on rounding."""
@@ -64,6 +66,7 @@ def test_against_plain_scikit_learn() -> None:
     assert found.score == pytest.approx(roots.max(axis=0).mean(), abs=TIES)
 
 
+@few_trees_of_r4
 def test_as_published_against_plain_scikit_learn() -> None:
     codes, factors = mixed(1)
     labels = np.stack([np.digitize(factors[:, 0], [-0.5, 0.5]), factors[:, 1] > 0], axis=1)
@@ -72,9 +75,12 @@ def test_as_published_against_plain_scikit_learn() -> None:
     for j, k in np.ndindex(2, 2):
         x, y = codes[:, j], labels[:, k]
         for train, test in divisions(120, 4, 2):
-            tells = GradientBoostingClassifier(random_state=4).fit(x[train, None], y[train])
+            tells = r4_module.GradientBoostingClassifier(random_state=4).fit(
+                x[train, None], y[train]
+            )
             forth[j, k] += tells.score(x[test, None], y[test]) / 2
-            told = GradientBoostingRegressor(random_state=4).fit(y[train, None], x[train])
+            told = r4_module.GradientBoostingRegressor(random_state=4)
+            told.fit(y[train, None], x[train])
             back[j, k] += told.score(y[test, None], x[test]) / 2
     np.testing.assert_allclose(array(found, "code_to_factor"), forth, atol=TIES)
     np.testing.assert_allclose(array(found, "factor_to_code"), back, atol=TIES)
@@ -106,6 +112,7 @@ def test_a_code_must_be_a_function_of_the_factor_and_the_factor_of_the_code() ->
 
 @few
 @given(seed=seeds, as_published=st.booleans())
+@few_trees_of_r4
 def test_parts_and_settings(seed: int, as_published: bool) -> None:
     codes, factors = mixed(seed, rows=40)
     found = r4(codes, np.round(factors), seed=seed, as_published=as_published, **ONE)
@@ -123,6 +130,7 @@ def test_parts_and_settings(seed: int, as_published: bool) -> None:
 
 @few
 @given(seed=seeds)
+@few_trees_of_r4
 def test_order_changes_nothing_and_sign_and_unit_only_ties(seed: int) -> None:
     codes, factors = mixed(seed)
     whole = r4(codes, factors, **ONE)
@@ -136,6 +144,7 @@ def test_order_changes_nothing_and_sign_and_unit_only_ties(seed: int) -> None:
 
 @few
 @given(seed=seeds)
+@few_trees_of_r4
 def test_further_codes_never_lower_the_score(seed: int) -> None:
     codes, factors = mixed(seed)
     score = r4(codes, factors, **ONE).score
@@ -148,6 +157,7 @@ def test_further_codes_never_lower_the_score(seed: int) -> None:
 
 
 @pytest.mark.parametrize("as_published", [False, True])
+@few_trees_of_r4
 def test_threads_and_telling_progress_change_no_number(
     monkeypatch: pytest.MonkeyPatch, as_published: bool
 ) -> None:
@@ -164,6 +174,7 @@ def test_threads_and_telling_progress_change_no_number(
     assert shares == [(done + 1) / 8 for done in range(8)] * 2
 
 
+@few_trees_of_r4
 def test_what_has_not_begun_when_it_is_interrupted_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[int] = []
     real = r4_module._predictability
@@ -192,6 +203,7 @@ def test_as_published_a_constant_code_is_worth_the_commonest_value() -> None:
     assert published.score == pytest.approx(np.sqrt(0.75), abs=0.05)
 
 
+@few_trees_of_r4
 def test_a_rare_value_that_misses_the_test_rows() -> None:
     # One row of 120 differs: in a division where it is learnt from, nothing is there to be told.
     rare = np.zeros((120, 1))
@@ -207,6 +219,7 @@ def test_a_rare_value_that_misses_the_test_rows() -> None:
     assert array(r4(codes, both, as_published=True, **ONE), "code_to_factor").tolist() == [[1], [1]]
 
 
+@few_trees_of_r4
 def test_as_published_the_unit_of_classes_does_not_matter() -> None:
     codes, factors = mixed(4)
     labels = (factors[:, :1] > 0).astype(np.float64)
@@ -231,6 +244,7 @@ def test_impossible_settings_are_refused(arguments: dict[str, Any], message: str
         r4(*mixed(0), **arguments)
 
 
+@few_trees_of_r4
 def test_too_few_rows_are_refused() -> None:
     codes, factors = mixed(0)
     r4(codes[:8], factors[:8], **ONE)

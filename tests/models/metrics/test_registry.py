@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from labapp.models.metrics.registry import METRICS, Metric
+from tests.models.metrics.brief import few_epochs_of_nis, few_trees_of_dci, few_trees_of_r4
 
 NAMES = (
     "mi", "mig", "sap", "dci", "modularity", "explicitness", "betavae", "factorvae", "r4",
@@ -19,11 +20,17 @@ NAMES = (
 
 
 LOWER = {"ois", "nis", "ctl", "icl"}
+FEW: dict[str, dict[str, object]] = {
+    "r4": {"splits": 1},
+    "alignment-accuracy": {"epochs": 50},
+    "factorvae": {"points": 100, "test_points": 100},
+}
 
 
 def settings_of(metric: Metric, factors: np.ndarray) -> dict[str, object]:
     """A task where a metric takes one, and short training where it trains long."""
-    few = {"epochs": 10} if metric.where.startswith("labapp.models.metrics.probes:") else {}
+    probe = metric.where.startswith("labapp.models.metrics.probes:")
+    few = {"epochs": 10} if probe else FEW.get(metric.name, {})
     task = {"labels": factors.sum(axis=1) > 1} if metric.labels else {}
     return {**few, **task}
 
@@ -45,6 +52,8 @@ def test_every_metric_is_called_alike(metric: Metric) -> None:
     assert metric.load().__doc__
 
 
+@few_trees_of_r4
+@few_epochs_of_nis
 @pytest.mark.parametrize("as_published", [False, True])
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
 def test_every_metric_says_what_it_did_and_does_it_again(
@@ -65,10 +74,13 @@ def test_every_metric_says_what_it_did_and_does_it_again(
     assert json.dumps(one.to_json(), allow_nan=False) == json.dumps(two.to_json())
 
 
+@few_trees_of_r4
+@few_trees_of_dci
+@few_epochs_of_nis
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
 def test_better_codes_have_better_scores(metric: Metric) -> None:
     rng = np.random.default_rng(1)
-    factors = rng.integers(0, 2, size=(1000, 2)).astype(np.float64)
+    factors = rng.integers(0, 2, size=(500, 2)).astype(np.float64)
     mixing = np.array([[0.7, 0.6], [-0.6, 0.7]])
     noise = 0.3 * rng.normal(size=factors.shape)
     found = partial(metric.load(), **settings_of(metric, factors))

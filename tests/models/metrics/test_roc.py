@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
 from labapp.models.metrics.roc import class_auc, roc_auc
+from tests.helpers.sample import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(seed=seeds, levels=st.integers(1, 40), share=st.floats(0.05, 0.95))
 def test_many_at_once_are_scikit_learns_one_by_one(seed: int, levels: int, share: float) -> None:
     rng = np.random.default_rng(seed)
@@ -41,7 +42,7 @@ def test_one_class_alone_has_no_curve(only: bool) -> None:
     assert np.isnan(roc_auc(np.arange(5.0), np.full(5, only)))
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=seeds, classes=st.integers(3, 6))
 def test_more_classes_are_scikit_learns_one_against_the_rest(seed: int, classes: int) -> None:
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,6 +19,7 @@ from labapp.models.metrics.sampling import (
     fixed_factors,
     instance_source,
 )
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -126,7 +127,7 @@ def brute_force(column: Float64, row: int, size: int) -> set[int]:
     return set(np.flatnonzero(away <= np.sort(away)[size - 1]).tolist())
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     column=st.lists(st.integers(-6, 6), min_size=2, max_size=25),
     size=st.integers(2, 25),

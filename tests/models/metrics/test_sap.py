@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import pearsonr
@@ -15,11 +15,12 @@ from sklearn.svm import LinearSVC
 from labapp.base.errors import MetricError
 from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.sap import sap
+from tests.helpers.sample import examples
 
 Float64 = NDArray[np.float64]
 Make = Callable[[int], tuple[Float64, Float64]]
 seeds = st.integers(0, 2**32 - 1)
-several = settings(deadline=None, max_examples=15)
+several = examples(15)
 
 
 def measured(seed: int, rows: int = 200) -> tuple[Float64, Float64]:

@@ -11,7 +11,7 @@ from labapp.models.representations import measuring
 from labapp.models.representations.card import ModelCard, slider
 from labapp.models.representations.recipe import ARCHITECTURES, PublishedScores
 
-HELD, MEASURED = 6_000, 2_000
+HELD, MEASURED = 3_000, 1_000
 CARD = ModelCard.model_validate(
     {
         "card": 1,

@@ -479,17 +479,16 @@ def test_a_closed_form_with_weights_beside_it_is_refused(tmp_path: Path) -> None
 # --- torch stays out -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
+def test_torch_is_left_alone_until_a_trained_model_is_loaded() -> None:
+    steps = (
         "import labapp.models.representations.space",
         "import labapp.models.representations.package",
         "from labapp.models.representations import load_package",
         "from labapp.models import catalog as c; c.models(); c.show('sinelines/ae')",
         "from labapp.models.representations import load_package; load_package('circles/gt')",
         "from labapp.models.representations import load_package; load_package('sinelines/gt')",
-    ],
-)
-def test_torch_is_left_alone_until_a_trained_model_is_loaded(code: str) -> None:
-    check = f"{code}\nimport sys\nassert 'torch' not in sys.modules"
+    )
+    check = "\n".join(
+        ["import sys", *(f"{step}\nassert 'torch' not in sys.modules, {step!r}" for step in steps)]
+    )
     subprocess.run([sys.executable, "-c", check], check=True, timeout=60)

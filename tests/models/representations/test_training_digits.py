@@ -20,6 +20,7 @@ from labapp.base.errors import DatasetError, ModelError
 from labapp.models.datasets import mnist
 from labapp.models.representations import card, measuring, package, torch_backend, training
 from tests.helpers import digits
+from tests.models.representations.conftest import RECIPE as SERIES
 
 LEARNED, HELD_OUT = 300, 1_200
 
@@ -111,16 +112,19 @@ def test_an_infogan_is_drawn_from_its_prior_and_asked_for_its_digits(
 
 
 def test_weights_that_float16_cannot_hold_are_refused(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of any data: series are learnt soonest."""
     taken = torch_backend.weights_of
 
     def large(network: nn.Module) -> dict[str, NDArray[np.float32]]:
         return {name: values * np.float32(1e6) for name, values in taken(network).items()}
 
     monkeypatch.setattr(torch_backend, "weights_of", large)
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text(f"{SERIES}weights: float16\n", "utf-8")
     with pytest.raises(ModelError) as caught:
-        train(tmp_path, folder, "mnist-infogan", "infogan")
+        training.train(recipe, out=tmp_path, device="cpu")
     assert "values that float16 cannot" in caught.value.what
     assert "weights: float32" in caught.value.todo
     assert not (tmp_path / "tiny").exists()

@@ -19,6 +19,7 @@ from labapp.models.stimuli import library, sources
 from labapp.models.stimuli.check import check
 from labapp.models.stimuli.library import StimulusSet
 from tests.helpers import concepts, stimuli
+from tests.helpers.sample import examples
 from tests.models.stimuli.test_sources import as_tables
 
 INTERVENTIONS = "interventions"
@@ -82,7 +83,7 @@ def test_an_odd_manifest_is_told_or_taken(root: Path, name: str, odd: Any, seed:
     assert all(isinstance(one, str) and one.startswith("manifest.json") for one in found.faults)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_told(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -93,7 +94,7 @@ def test_any_bytes_are_told(content: bytes) -> None:
             library.load(folder)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     name=st.sampled_from(["prototype-distinction", "path-distinction", "scores", INTERVENTIONS]),
     table=st.sampled_from([*sources.COLUMNS, "set.json"]),

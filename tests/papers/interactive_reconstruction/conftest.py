@@ -15,6 +15,7 @@ from labapp.analysis.task_report import Findings
 from labapp.papers.interactive_reconstruction.profile import PROFILE, Comparisons
 from labapp.papers.interactive_reconstruction.results import Found
 from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.undrawn import without_drawing
 
 MODELS = ("sinelines/ae", "sinelines/vae", "sinelines/gt")
 HEAD = """
@@ -114,7 +115,8 @@ def read(folder: Path, name: str) -> pd.DataFrame:
 
 def analysed(tables: Tables, folder: Path) -> Analysed:
     found = Findings.find(tables.included())
-    write(tables, folder, found)
+    with without_drawing():
+        write(tables, folder, found)
     return Analysed(tables, found, folder)
 
 

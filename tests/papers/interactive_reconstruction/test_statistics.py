@@ -18,6 +18,7 @@ import statsmodels.formula.api as smf
 from scipy import linalg, stats
 from statsmodels.stats.anova import AnovaRM, anova_lm
 
+from tests.helpers.sample import EVERYTHING
 from tests.papers.interactive_reconstruction.conftest import MODELS, PARTICIPANTS, Analysed, read
 
 STAGES_IN_PERCENT = ("completion_rate", "correctness_rate")
@@ -276,6 +277,8 @@ BY_TEST: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Expected]] = {
 def test_every_row_is_what_scipy_and_statsmodels_say(known: Analysed) -> None:
     rows = known.of_profile()
     assert len(rows) > 300
+    if not EVERYTHING:  # of each test every fourth row
+        rows = rows[rows.groupby("test").cumcount() % 4 == 0]
     checked: dict[str, int] = {}
     for _, row in rows.iterrows():
         about = (row["group"], row["quantity"], row["test"], row["model"], row["compared_with"])
@@ -288,7 +291,7 @@ def test_every_row_is_what_scipy_and_statsmodels_say(known: Analysed) -> None:
         checked[row["test"]] = checked.get(row["test"], 0) + 1
     gaps = {"linear mixed model, Wald chi-square"}
     assert set(checked) >= set(BY_TEST) - gaps
-    assert min(checked.values()) >= 2
+    assert min(checked.values()) >= (2 if EVERYTHING else 1)
 
 
 def test_without_a_value_there_is_nothing_to_test(known: Analysed) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.models.datasets.concepts.rows import binary, correlated
 from labapp.models.datasets.split import Int64
+from tests.helpers.sample import examples
 
 SIZES = (3, 6, 8, 5)
 
@@ -26,7 +27,7 @@ def test_without_correlations_only_every_other_value_is_kept() -> None:
     assert len(kept) == 3 * 3 * 4 * 3
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 2**32), correlations=st.integers(1, 3), decides=st.integers(0, 1))
 def test_each_value_allows_half_of_the_next_from_its_quarters(
     seed: int, correlations: int, decides: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.models.datasets.birds.dataset import BirdRows
@@ -20,16 +21,20 @@ from labapp.models.explanations.building.sets import (
     options,
     select,
 )
+from tests.helpers.sample import examples
 
 BIRDS = BirdPhotos(BirdRows("test", 1, 1), [""] * 20, "birds")
+
+
+told = cache(BIRDS.candidate)
+"""It looks at the picture of the bird, which takes milliseconds."""
 
 
 def bird(
     row: int, truth: int, prediction: int, visible: float, *, eligible: bool = True
 ) -> Candidate:
     """As the data set of birds says it of a bird of this species."""
-    told = BIRDS.candidate(truth, prediction, eligible=eligible)
-    return replace(told, row=row, visible=visible)
+    return replace(told(truth, prediction, eligible=eligible), row=row, visible=visible)
 
 
 def candidates(seed: int, count: int = 600, wrong: float = 0.3) -> list[Candidate]:
@@ -61,7 +66,7 @@ def holds(chosen: Selection, wanted: SetSize) -> None:
     assert not chosen.wrong_example.right
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10_000), st.integers(40, 400), st.floats(0, 0.9))
 def test_the_rules_hold_or_there_are_too_few(seed: int, count: int, wrong: float) -> None:
     wanted = SetSize(3, 2, sets=4)
@@ -131,7 +136,7 @@ def test_missed_marks_are_told_apart() -> None:
     assert [bird(0, 4, p, 1.0).mistake for p in (4, 5, 6, 7, 8)] == [0, 1, 2, 3, 4]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 1000), st.integers(0, 19))
 def test_the_options_hold_the_truth_and_the_highest_scores(seed: int, truth: int) -> None:
     random = np.random.default_rng(seed)

@@ -7,13 +7,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 from labapp.models.explanations.building import paths
 from labapp.models.explanations.building.paths import first_wrong
 from labapp.models.explanations.prototree.network import TreeExplanation, complete
+from tests.helpers.sample import examples
 
 DEPTH = 3
 TREE = complete(DEPTH)
@@ -55,7 +56,7 @@ def lost_at(probabilities: list[float], leaf_species: list[int], truth: int) -> 
     return None
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     st.lists(st.floats(0.01, 0.99), min_size=7, max_size=7),
     st.lists(st.integers(0, 5), min_size=8, max_size=8),

@@ -1,0 +1,25 @@
+"""Few trees, and networks that are trained briefly, for tests in which how well they predict is not
+the point. Each is a decorator."""
+
+from __future__ import annotations
+
+from functools import partial
+from unittest.mock import patch
+
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+from labapp.models.metrics import nis, r4, regressors
+
+TREES = 10
+few_trees_of_r4 = patch.multiple(
+    r4,
+    GradientBoostingRegressor=partial(GradientBoostingRegressor, n_estimators=TREES),
+    GradientBoostingClassifier=partial(GradientBoostingClassifier, n_estimators=TREES),
+)
+few_trees_of_dci = patch.object(
+    regressors,
+    "GradientBoostingRegressor",
+    partial(GradientBoostingRegressor, n_estimators=2 * TREES),
+)
+few_depths_of_forests = patch.object(regressors, "DEPTHS", range(3, 5))
+few_epochs_of_nis = patch.object(nis, "EPOCHS", 100)
