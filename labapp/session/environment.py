@@ -38,21 +38,24 @@ def boot_id() -> str:
         return str(uuid.uuid4())
 
 
+@cache
+def _version(library: str) -> str:
+    """That of this run. To read it takes longer than simulating many a part."""
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
 def describe(extra: Mapping[str, Any]) -> dict[str, Any]:
     """The environment of this run; extra: what only the caller knows (screens, microphone)."""
-    versions = {}
-    for library in LIBRARIES:
-        try:
-            versions[library] = metadata.version(library)
-        except metadata.PackageNotFoundError:
-            versions[library] = "not installed"
     return {
         "labapp": __version__,
         "python": platform.python_version(),
         "system": platform.system(),
         "release": platform.release(),
         "machine": platform.machine(),
-        "libraries": versions,
+        "libraries": {library: _version(library) for library in LIBRARIES},
         "plugins": [
             {
                 "group": plugin.group,
