@@ -228,9 +228,9 @@ def probe(learner: LearnerModel, motor: MotorModel, view: View, dial: int) -> Ac
     """Turn an unknown dial to see what it does: to the side that has more room, or every button."""
     dimension, at = view.dials[dial], view.z[dial]
     if dimension.options:
-        for k in range(dimension.options):
-            if k != view.z[dial]:
-                view = yield Move(dial, float(k), pause=True)
+        others = tuple(float(k) for k in range(dimension.options) if k != at)
+        for k in others:
+            view = yield Move(dial, k, pause=True, then=others)
         return view
     way = 1.0 if dimension.high - at > at - dimension.low else -1.0
     return (yield from motor.drag(view, dial, dimension.inside(at + way * PROBE * dimension.width)))

@@ -40,6 +40,7 @@ from labapp.base.errors import (
 )
 from labapp.base.parallel.cluster import cluster
 from labapp.base.parallel.processes import cores, processes
+from labapp.models.representations.decoding import Decoder, Foresight
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
@@ -584,6 +585,7 @@ def rehearse(
             runner,
             lambda name: runner.send(GiveConsent()),
             lambda: runner.start(opened),
+            dependencies.decoders,
             scheduler,
             lambda: runner.finished,
             strategy=strategy,
@@ -603,6 +605,7 @@ def _through(
     runner: Runner,
     consent: Callable[[str], None],
     begin: Callable[[], None],
+    decoders: Mapping[str, Decoder],
     scheduler: VirtualScheduler,
     until: Callable[[], bool],
     *,
@@ -626,6 +629,7 @@ def _through(
         options=options,
         language=planned.language,
         thinks_aloud=thinks_aloud,
+        decoders=decoders,
     )
     begin()
     driver.start()
@@ -698,6 +702,7 @@ def simulate(
             opened.runner,
             opened.give_consent,
             opened.begin,
+            dependencies.decoders,
             scheduler,
             lambda: until(opened),
             strategy=strategy,
@@ -805,6 +810,8 @@ class Decoders:
                     safe="No session was simulated with it.",
                     todo="Bring the same models to every machine that simulates.",
                 )
+        for model, decoder in fresh.decoders.items():
+            fresh.decoders[model] = replace(decoder, forward=Foresight(decoder.forward))
         self._warm = self._warm.with_others(fresh)
 
 
