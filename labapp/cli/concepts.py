@@ -14,7 +14,6 @@ from labapp.cli.options import Json, ModelName, ModelsFolder, say_either, show
 concepts_app = typer.Typer(
     help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
     "stimuli, import. Example: labapp concepts list",
-    short_help="Concept learners: list, show, train, score, intervene, stimuli, import.",
     no_args_is_help=True,
 )
 

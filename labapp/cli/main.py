@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
-import webbrowser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from labapp import __version__
 from labapp.base import access
@@ -19,10 +20,6 @@ from labapp.base.console import say
 from labapp.base.errors import LabappError, UsageError
 from labapp.base.parallel.long_work import stoppable
 from labapp.base.resources import pilot_root
-from labapp.cli.coding import code_app
-from labapp.cli.concepts import concepts_app
-from labapp.cli.metrics import metrics
-from labapp.cli.models import models_app
 from labapp.cli.options import (
     Audio,
     Blind,
@@ -58,38 +55,142 @@ from labapp.cli.options import (
     session_path,
     strategy_name,
 )
-from labapp.cli.planning import plan
-from labapp.cli.plugins import plugins_app
-from labapp.cli.replay import replay
-from labapp.cli.sessions import sessions_app
-from labapp.cli.stimuli import stimuli_app
-from labapp.cli.studies import studies_app
-from labapp.cli.transcribing import transcribe
-from labapp.cli.videos import videos_app
 from labapp.session.simulation.names import STRATEGY_NAMES
 
+PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
+
+
+COMMANDS = {
+    "metrics": (
+        "metrics.metrics",
+        "Score codes against the true factors, without people: one metric, or all.",
+    ),
+    "plan": (
+        "planning.plan",
+        ("Threshold, time to skip, number of participants and length of a study, by simulation."),
+    ),
+    "replay": (
+        "replay.replay",
+        "See and hear a recorded session: the participant's screen at any time.",
+    ),
+    "transcribe": (
+        "transcribing.transcribe",
+        "Write down what was said in sessions, by a speech model on this computer.",
+    ),
+    "docs": ("main.docs", "Open the documentation in the browser; no network is needed."),
+    "demo": (
+        "main.demo",
+        "A whole session with a simulated participant, then export, verify and report.",
+    ),
+    "doctor": (
+        "main.doctor",
+        (
+            "Check display, sound, speech models, video, processor, disk and fonts, and say what "
+            "to do."
+        ),
+    ),
+    "run": ("main.run", "Run a session: console and participant's window, without the home."),
+    "export": (
+        "main.export",
+        "Export sessions as one bundle: a valid BIDS folder, or another format.",
+    ),
+    "analyze": ("main.analyze", "Tables, figures and report.html from sessions or bundles."),
+    "simulate": ("main.simulate_", "Simulate participants on a virtual clock, without windows."),
+    "studies": (
+        "studies.studies_app",
+        "Study files: new, list, show, check, texts, consent, preview, schema.",
+    ),
+    "sessions": (
+        "sessions.sessions_app",
+        (
+            "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, "
+            "consent, resume."
+        ),
+    ),
+    "code": (
+        "coding.code_app",
+        (
+            "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, "
+            "verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, "
+            "quotes, export, import, codebook."
+        ),
+    ),
+    "videos": ("videos.videos_app", "Videos of participants: add, list, align, remove."),
+    "models": (
+        "models.models_app",
+        ("Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench."),
+    ),
+    "concepts": (
+        "concepts.concepts_app",
+        "Concept learners: list, show, train, score, intervene, stimuli, import.",
+    ),
+    "stimuli": (
+        "stimuli.stimuli_app",
+        "Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
+    ),
+    "plugins": (
+        "plugins.plugins_app",
+        "Tasks, metrics and more: shipped, and of installed packages.",
+    ),
+}
+"""By name: where in this folder the function or the group is, and its first sentence."""
+GROUPS = [name for name, (where, _) in COMMANDS.items() if where.endswith("_app")]
+"""Those with commands of their own. Their sentence, which names these, is never cut short."""
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands as click knows them, each made, with what it imports, when it is asked for:
+    typer takes a while for a command, and most runs need one."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            module, _, attribute = COMMANDS[name][0].partition(".")
+            command = getattr(import_module(f"labapp.cli.{module}"), attribute)
+            around = typer.Typer(**PLAIN)
+            around.callback()(lambda: None)
+            if isinstance(command, typer.Typer):
+                around.add_typer(command, name=name)
+            else:
+                around.command(name)(command)
+            made = self._made[name] = cast(Any, typer.main.get_command(around)).commands[name]
+            for option in _outputs(made):
+                option.callback = _outside_sessions(option.callback)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Group(TyperGroup):
+    """All commands. The overview has their first sentences from `COMMANDS`."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = _Commands()
+
+    def format_commands(self, context: Any, formatter: Any) -> None:
+        listed = {
+            name: TyperCommand(name, help=sentence, short_help=sentence * (name in GROUPS))
+            for name, (_, sentence) in COMMANDS.items()
+        }
+        TyperGroup(commands=cast(Any, listed)).format_commands(context, formatter)
+
+
 app = typer.Typer(
+    cls=_Group,
     invoke_without_command=True,
     no_args_is_help=False,
-    add_completion=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
+    **PLAIN,
 )
-app.add_typer(studies_app, name="studies")
-app.add_typer(sessions_app, name="sessions")
-app.add_typer(code_app, name="code")
-app.add_typer(videos_app, name="videos")
-app.add_typer(models_app, name="models")
-app.add_typer(concepts_app, name="concepts")
-app.add_typer(stimuli_app, name="stimuli")
-app.add_typer(plugins_app, name="plugins")
-app.command("metrics")(metrics)
-app.command("plan")(plan)
-app.command("replay")(replay)
-app.command("transcribe")(transcribe)
 
 
-@app.command()
 def docs(
     path: Annotated[
         bool, typer.Option("--path", help="Print where the pages are, and open nothing.")
@@ -99,6 +200,8 @@ def docs(
 
     Example: labapp docs
     """
+    import webbrowser
+
     from labapp.base.documentation import first_page
 
     page = first_page()
@@ -153,7 +256,6 @@ def _options_of(command: Any) -> set[str]:
     return own.union(*map(_options_of, inner))
 
 
-@app.command()
 def demo(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder to write; must not exist.")
@@ -169,7 +271,6 @@ def demo(
     raise typer.Exit(run_demo(out, seed, say))
 
 
-@app.command()
 def doctor(json_: Json = False) -> None:
     """Check display, sound, speech models, video, processor, disk and fonts, and say what to do.
 
@@ -182,7 +283,6 @@ def doctor(json_: Json = False) -> None:
     raise typer.Exit(0 if all(check.ok for check in checks) else 1)
 
 
-@app.command()
 def run(
     study: StudyName,
     participant: Annotated[
@@ -242,7 +342,6 @@ def run(
     raise typer.Exit(run_session(study, participant or "", session, options))
 
 
-@app.command()
 def export(
     sessions: Annotated[
         list[str], typer.Argument(help="Sessions: names or folders, or a study's folder.")
@@ -301,7 +400,6 @@ def export(
         say("It identifies people. For a copy that others may see: --deidentify.", err=True)
 
 
-@app.command()
 def analyze(
     paths: Annotated[list[str], typer.Argument(help="Sessions, bundles, or folders of these.")],
     out: Out,
@@ -360,7 +458,6 @@ def analyze(
         say(f"sentences without words: {out / MISSING}")
 
 
-@app.command("simulate")
 def simulate_(
     study: StudyName,
     out: Out,
@@ -556,12 +653,9 @@ def _interrupted(words: Sequence[str]) -> str:
 
 @cache
 def command_tree() -> Any:
-    """All commands as click knows them, which takes typer a while. No command writes into a
-    session's folder, whatever it writes."""
-    tree = typer.main.get_command(app)
-    for option in _outputs(tree):
-        option.callback = _outside_sessions(option.callback)
-    return tree
+    """All commands as click knows them. No command writes into a session's folder, whatever it
+    writes."""
+    return typer.main.get_command(app)
 
 
 def _outputs(command: Any) -> Iterator[Any]:

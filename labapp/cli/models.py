@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 models_app = typer.Typer(
     help="Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
     "Example: labapp models list",
-    short_help="Model packages: list, show, title, remove, train, import, import-tfjs, "
-    "evaluate, bench.",
     no_args_is_help=True,
 )
 

@@ -16,7 +16,6 @@ from labapp.cli.options import Json
 plugins_app = typer.Typer(
     help="Tasks, metrics and more: shipped, and of installed packages. "
     "Example: labapp plugins list",
-    short_help="Tasks, metrics and more: shipped, and of installed packages.",
     no_args_is_help=True,
 )
 

@@ -35,9 +35,7 @@ _ALL = (
     "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, consent, "
     "resume."
 )
-sessions_app = typer.Typer(
-    help=f"{_ALL} Example: labapp sessions list", short_help=_ALL, no_args_is_help=True
-)
+sessions_app = typer.Typer(help=f"{_ALL} Example: labapp sessions list", no_args_is_help=True)
 
 
 @sessions_app.command("list")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 stimuli_app = typer.Typer(
     help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks. "
     "Example: labapp stimuli list",
-    short_help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
     no_args_is_help=True,
 )
 

@@ -15,7 +15,6 @@ from labapp.cli.options import Data, Json, StudyName, data_folder, show
 studies_app = typer.Typer(
     help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"
     "Example: labapp studies show quickstart",
-    short_help="Study files: new, list, show, check, texts, consent, preview, schema.",
     no_args_is_help=True,
 )
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _ALL = "Videos of participants: add, list, align, remove."
 videos_app = typer.Typer(
     help=f"{_ALL} Example: labapp videos list sub-P01_ses-1_20260102T030405Z",
-    short_help=_ALL,
     no_args_is_help=True,
 )
 

@@ -50,7 +50,7 @@ def boot_id() -> str:
 
 @cache
 def _version(library: str) -> str:
-    """Of the library that this run began with."""
+    """That of this run. To read it takes longer than simulating many a part."""
     try:
         return metadata.version(library)
     except metadata.PackageNotFoundError:

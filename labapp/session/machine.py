@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent, commands, payload_of
@@ -42,7 +45,7 @@ from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import EarlyDebrief
-from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.machine import PartMachine, State
 from labapp.study.plugins.part import PlannedPart, stages_of
 from labapp.study.plugins.task_type import Words
 
@@ -54,8 +57,7 @@ TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartRecord:
+class PartRecord(State, frozen=True):
     """When a part ran (session time in ns) and how it ended; None while it has not."""
 
     started_ns: int | None = None
@@ -71,8 +73,7 @@ class Result:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(State, frozen=True):
     """What the moderator noted: its first text and its present one. own_words: the moderator wrote
     it, and can change it; a text of the study can only be taken back or given again."""
 
@@ -92,8 +93,7 @@ class PendingSkip:
     to: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionState:
+class SessionState(State, frozen=True):
     """How far a session has come.
 
     Attributes
@@ -119,10 +119,10 @@ class SessionState:
 
     records: tuple[PartRecord, ...]
     segment: int = 0
-    pauses: Pauses = field(default_factory=Pauses)
+    pauses: Pauses = Pauses()
     index: int = -1
     part_state: Any = None
-    tally: Tally = field(default_factory=Tally)
+    tally: Tally = Tally()
     ended: str | None = None
     end_seq: int | None = None
     withdrawal: str = ""
@@ -131,11 +131,11 @@ class SessionState:
     goal: int | None = None
     broken_off: bool = False
     result: Result | None = None
-    agreed: Mapping[str, bool] = field(default_factory=dict)
-    noted: Mapping[int, Annotation] = field(default_factory=dict)
+    agreed: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    noted: Mapping[int, Annotation] = msgspec.field(default_factory=dict)
     blind: bool | None = None
-    look: Look = field(default_factory=Look)
-    answers: Mapping[str, Any] = field(default_factory=dict)
+    look: Look = Look()
+    answers: Mapping[str, Any] = msgspec.field(default_factory=dict)
     previewed: bool = False
 
     @property
@@ -485,9 +485,9 @@ class SessionMachine:
 
     def apply(self, state: SessionState, event: Event, payload: Payload) -> SessionState:
         ran, pending = state.running, state.pending
-        state = replace(
-            state, pauses=state.pauses.apply(event), tally=state.tally.apply(event, payload)
-        )
+        pauses, tally = state.pauses.apply(event), state.tally.apply(event, payload)
+        if pauses is not state.pauses or tally is not state.tally:
+            state = replace(state, pauses=pauses, tally=tally)
         if state.pending is not None and "skip" not in state.pauses.holds:
             state = replace(state, pending=None)
         match payload:

@@ -394,22 +394,7 @@ def _create(
         book = private.book_of(loaded.study.id, pilot=dependencies.pilot)
         private.check_private(dependencies.private, book)
     clock = make_clock(0)
-    planned = SessionPlanned(
-        loaded.study.id,
-        loaded.study.version,
-        loaded.sha256,
-        participant,
-        session,
-        study_plan.seed,
-        study_plan.assignment,
-        loaded.study.presentation,
-        loaded.study.language,
-        "on" if dependencies.make_recorder else "off",
-        plan.to_rows(study_plan.parts),
-        loaded.study.replicates.model_dump() if loaded.study.replicates else {},
-        loaded.study.declared,
-        dependencies.pilot,
-    )
+    planned = planned_of(loaded, study_plan, dependencies)
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
         new = folder.create(data, loaded, participant, session, clock)
@@ -428,6 +413,29 @@ def _create(
         )
         undo.pop_all()
     return opened
+
+
+def planned_of(
+    loaded: LoadedStudy, made: plan.Plan, dependencies: SessionDependencies
+) -> SessionPlanned:
+    """The first event of a session with this plan."""
+    study = loaded.study
+    return SessionPlanned(
+        study.id,
+        study.version,
+        loaded.sha256,
+        made.participant,
+        made.session,
+        made.seed,
+        made.assignment,
+        study.presentation,
+        study.language,
+        "on" if dependencies.make_recorder else "off",
+        plan.to_rows(made.parts),
+        study.replicates.model_dump() if study.replicates else {},
+        study.declared,
+        dependencies.pilot,
+    )
 
 
 def resume(
@@ -596,7 +604,12 @@ def failed_in(session: Path) -> tuple[str, ...]:
     RecordError where it cannot be read.
     """
     kinds = sorted(registered().keys() - frequent_kinds())
-    return SessionRecords.of(list(payloads(read_rows(session, kinds))), "").failed_rules()
+    return failed_by(list(payloads(read_rows(session, kinds))))
+
+
+def failed_by(events: Sequence[tuple[Event, Payload]]) -> tuple[str, ...]:
+    """As `failed_in`, by the events."""
+    return SessionRecords.of(events, "").failed_rules()
 
 
 def asked(study: Study, session: Path) -> Callable[[], Sequence[str]]:

@@ -164,20 +164,18 @@ def drawn_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
 class Preview:
     """The window on one participant's plan.
 
-    dependencies, cells, folder: of its session, for the simulated ones.
+    dependencies: of its session, for the simulated ones.
     """
 
     def __init__(
         self,
         opened: OpenSession,
         dependencies: SessionDependencies,
-        cells: Sequence[str],
-        folder: Path,
     ) -> None:
         self.opened = opened
         self.runner = opened.runner
         self.bridge = Bridge(self.runner)
-        self._dependencies, self._cells, self._folder = dependencies, cells, folder
+        self._dependencies = dependencies
         loaded = opened.loaded
         self.window = ParticipantWindow(
             self.bridge,
@@ -196,9 +194,8 @@ class Preview:
     @cached_property
     def course(self) -> Course:
         """What simulated participants came to in this plan."""
-        machine, loaded = self.runner.machine, self.opened.loaded
-        how = (self._dependencies, self._cells, self._folder)
-        return course_of(machine, loaded, self.opened.planned.participant, *how)
+        opened = self.opened
+        return course_of(self.runner.machine, opened.loaded, opened.planned, self._dependencies)
 
     @cached_property
     def stills(self) -> tuple[Still, ...]:
@@ -298,7 +295,7 @@ def opened_preview(
         )
         opened = opening.create(loaded, label, dependencies, data=folder / "data", cells=drawn)
         try:
-            preview = Preview(opened, dependencies, drawn, folder)
+            preview = Preview(opened, dependencies)
             opened.begin()
             yield preview
             preview.window.close_for_good()

@@ -37,8 +37,8 @@ from labapp.models.representations.card import dataset_of
 from labapp.models.representations.decoders import LoadedDecoder
 from labapp.models.representations.distance import ALIGNMENT_SLACK, named
 from labapp.record.audio import recorded_sound
+from labapp.record.events import Event, Payload
 from labapp.record.events.dials import Comparison
-from labapp.record.journal.opening import open_record
 from labapp.session import folder
 from labapp.session.simulation.at_scale import in_order, wanted_models
 from labapp.session.simulation.simulation_job import SimulationJob, Workers
@@ -450,12 +450,13 @@ def out_of_reach(loaded: LoadedStudy) -> LoadedStudy:
     return replace(loaded, study=loaded.study.model_copy(update={"flow": flow}))
 
 
-def fold(session: Path, more: Sequence[str] = ()) -> dict[str, list[Row]]:
-    """The rows of a session folder, by table; questions without those of practice. more: further
-    tables. Questions with a target also say how near the pictures ever were (`BEST`, alignment
-    0-1); their end says so of solved ones only."""
-    events = list(open_record(session).payloads())
-    records = SessionRecords.of(events, session.name)
+def fold(
+    events: Sequence[tuple[Event, Payload]], name: str, more: Sequence[str] = ()
+) -> dict[str, list[Row]]:
+    """The rows of a session, by table; questions without those of practice. name: of its folder;
+    more: further tables. Questions with a target also say how near the pictures ever were (`BEST`,
+    alignment 0-1); their end says so of solved ones only."""
+    records = SessionRecords.of(events, name)
     parts = records.parts.planned.values()
     targets = {part.id for part in parts if part.target() is not None}
     best: dict[tuple[str, int, int], float] = {}

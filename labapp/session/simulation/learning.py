@@ -228,9 +228,9 @@ def probe(learner: LearnerModel, motor: MotorModel, view: View, dial: int) -> Ac
     """Turn an unknown dial to see what it does: to the side that has more room, or every button."""
     dimension, at = view.dials[dial], view.z[dial]
     if dimension.options:
-        for k in range(dimension.options):
-            if k != view.z[dial]:
-                view = yield Move(dial, float(k), pause=True)
+        others = tuple(float(k) for k in range(dimension.options) if k != at)
+        for k in others:
+            view = yield Move(dial, k, pause=True, then=others)
         return view
     way = 1.0 if dimension.high - at > at - dimension.low else -1.0
     return (yield from motor.drag(view, dial, dimension.inside(at + way * PROBE * dimension.width)))
@@ -523,6 +523,7 @@ class Effects:
             if not dial.options:
                 self._prior[own, own] += SMOOTH * bend.T @ bend
         self._known: Float64 | None = None
+        self._looks: list[tuple[Sequence[float], Float64]] = []
         self._places: list[set[int]] = [set() for _ in dials]
         self._wrong = np.zeros(len(dials))
         self._all = np.zeros(len(dials))
@@ -537,24 +538,31 @@ class Effects:
         at = (values - dimension.low) / dimension.width * (KNOTS - 1)
         return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
 
-    def _all_hats(self, z: Sequence[float]) -> list[Float64]:
-        return [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
-
     def see(self, z: Sequence[float], percept: Float64) -> None:
         """Remember a look."""
-        hats = self._all_hats(z)
-        row = np.concatenate(([1.0], *hats))
-        fades = 0.5 ** (1 / HALF_LIFE)
-        self._seen *= fades
-        self._what *= fades
-        self._seen += np.outer(row, row)
-        self._what += np.outer(row, percept)
+        self._looks.append((z, percept))
+
+    def _take_in(self) -> None:
+        """The looks since the last time something was asked, together: one by one takes a tenth of
+        a simulated session."""
+        if not self._looks:
+            return
+        z = np.array([z for z, _ in self._looks])
+        percepts = np.stack([percept for _, percept in self._looks])
+        hats = [self._hats(dial, values) for dial, values in enumerate(z.T)]
+        rows = np.concatenate((np.ones((len(z), 1)), *hats), axis=1)
+        fades = 0.5 ** (np.arange(len(z), -1, -1) / HALF_LIFE)
+        faded = (rows * fades[1:, None]).T
+        self._seen = fades[0] * self._seen + faded @ rows
+        self._what = fades[0] * self._what + faded @ percepts
         self._known = None
         for places, near in zip(self._places, hats, strict=True):
-            places.add(int(np.argmax(near)))
+            places.update(near.argmax(axis=1).tolist())
+        self._looks = []
 
     def tried(self, dial: int) -> bool:
         """Whether a dial was seen at several places, so that something is known of it."""
+        self._take_in()
         least = TRIED_BUTTONS if self._dials[dial].options else TRIED_PLACES
         return len(self._places[dial]) >= least
 
@@ -587,11 +595,13 @@ class Effects:
 
     def remembered(self, z: Sequence[float]) -> Float64:
         """The properties where the dials stand like that, without looking: shape (n,)."""
-        result: Float64 = np.concatenate(([1.0], *self._all_hats(z))) @ self._solved()
+        hats = [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
+        result: Float64 = np.concatenate(([1.0], *hats)) @ self._solved()
         return result
 
     def _solved(self) -> Float64:
         """What each place of each dial adds, after all that was seen."""
+        self._take_in()
         if self._known is None:
             self._known = np.linalg.solve(self._seen + self._prior, self._what).astype(np.float64)
         return self._known

@@ -19,6 +19,10 @@ OVERSHOOT = 2
 """Strides that go the wrong way before a hand that is dragging stops: about a quarter of a second,
 the time a person takes to react to what is seen (reaction times of 200 to 300 ms)."""
 
+AHEAD, ONWARD = 16, 3
+"""So many pictures of a movement, and of one that goes on while the alignment rises, are asked for
+in one call: more would often be decoded in vain, for a question is over once it is solved."""
+
 RISES = 0.0005
 """Half a step of the alignment shown."""
 
@@ -62,8 +66,10 @@ class MotorModel:
             else ceil(abs(goal - at) / (self.person.stride * dimension.width))
         )
         strides = strides if most is None else min(strides, most)
-        for k in range(1, strides + 1):
-            view = yield Move(dial, at + (goal - at) * k / strides, pause=k == 1)
+        values = [at + (goal - at) * k / strides for k in range(1, strides + 1)]
+        for k, value in enumerate(values):
+            then = tuple(values[k + 1 : k + AHEAD]) if k % AHEAD == 0 else ()
+            view = yield Move(dial, value, pause=k == 0, then=then)
         return view
 
     def climb(self, view: View, dial: int, stride: float) -> Acts:
@@ -82,15 +88,20 @@ class MotorModel:
         for way in ways:
             if view.z[dial] != start:
                 view = yield from self.drag(view, dial, start)
-            falls, turned = 0, True
+            falls, turned, asked = 0, True, 0
+            step = way * max(stride * dimension.width, dimension.step)
             while falls < OVERSHOOT:
-                goal = dimension.inside(
-                    view.z[dial] + way * max(stride * dimension.width, dimension.step)
-                )
+                goal = dimension.inside(view.z[dial] + step)
                 if goal == view.z[dial]:
                     break
-                before = view.alignment
-                view = yield Move(dial, goal, pause=turned)
+                before, then = view.alignment, []
+                if not asked:  # it takes `OVERSHOOT` looks at least
+                    asked = OVERSHOOT if turned else ONWARD
+                    while len(then) < asked - 1:
+                        at = dimension.snap(then[-1] if then else goal)
+                        then.append(dimension.inside(at + step))
+                asked -= 1
+                view = yield Move(dial, goal, pause=turned, then=tuple(then))
                 turned = False
                 if view.alignment > highest + RISES:
                     best, highest, falls = view.z[dial], view.alignment, 0
@@ -103,8 +114,9 @@ class MotorModel:
     def _buttons(self, view: View, dial: int) -> Acts:
         best, highest = view.z[dial], view.alignment
         others = [k for k in range(view.dials[dial].options) if k != best]
-        for k in self.rng.permutation(others):
-            view = yield Move(dial, float(k), pause=True)
+        order = [float(k) for k in self.rng.permutation(others)]
+        for k in order:
+            view = yield Move(dial, k, pause=True, then=tuple(order))
             if view.alignment > highest + RISES:
                 best, highest = view.z[dial], view.alignment
         if view.z[dial] != best:

@@ -27,8 +27,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from labapp.base import access, leftovers
-from labapp.base.clock import Clock, FakeClock
+from labapp import __version__
+from labapp.base import access, leftovers, resources
+from labapp.base.clock import Clock, FakeClock, utc_label, utc_text
 from labapp.base.errors import (
     ExportExists,
     LabappError,
@@ -39,20 +40,34 @@ from labapp.base.errors import (
 )
 from labapp.base.parallel.cluster import cluster
 from labapp.base.parallel.processes import cores, processes
+from labapp.models.representations.decoding import Decoder, Foresight
 from labapp.models.representations.package import tasks_of
-from labapp.record.events import Event, payload_of
+from labapp.models.stimuli.library import StimulusSet
+from labapp.models.stimuli.manifest import Logits, Photo
+from labapp.models.stimuli.masking import Masking, recorded_outputs
+from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
+from labapp.record.events.commands import GiveConsent
 from labapp.record.events.durations import Pauses
-from labapp.record.events.lifecycle import PartStarted, SessionPaused
-from labapp.record.journal.layout import JOURNAL
+from labapp.record.events.lifecycle import (
+    EnvironmentRecorded,
+    InclusionDecided,
+    PartStarted,
+    SegmentStarted,
+    SessionPaused,
+    SessionPlanned,
+)
+from labapp.record.events.voice import AudioOff
+from labapp.record.journal.layout import FolderName
+from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import read_rows
-from labapp.session import condition_assignment, opening, private
+from labapp.record.journal.write import MemoryJournal
+from labapp.session import condition_assignment, environment, masked_predictions, opening, private
 from labapp.session.gate import gate
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import OpenSession, SessionDependencies, models_of
 from labapp.session.private import Consent
-from labapp.session.resuming import read_verified_events
-from labapp.session.runner import VirtualScheduler
+from labapp.session.runner import Runner, VirtualScheduler, machine_of
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.fitting import check_fits
 from labapp.session.simulation.names import ORACLE
@@ -63,9 +78,12 @@ from labapp.study.allocation import rule_of, sessions_of
 from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.people import Visits
+from labapp.study.plan import Plan
 from labapp.study.plugins.simulated import NO_OPTIONS, Options
+from labapp.study.stimulus_stages import PredictMasked
 
 Keep = Literal["folder", "packed", "nothing"]
+NO_SOUND = "simulated on a virtual clock"
 
 
 @dataclass(frozen=True)
@@ -79,7 +97,7 @@ class SimulationJob:
     models : SHA-256 of the cards of the models that are wanted, by name; empty for any.
     scratch : where the session is made; by default the worker's own temporary folder.
     keep : what stays of it: its folder in `scratch`, all its files as bytes, or nothing.
-    fold : called in the worker with the session's folder; what it returns comes back.
+    fold : called in the worker with the session's events and its name; what it returns comes back.
     """
 
     loaded: LoadedStudy
@@ -93,7 +111,7 @@ class SimulationJob:
     models: Mapping[str, str] | None = None
     scratch: Path | None = None
     keep: Keep = "nothing"
-    fold: Callable[[Path], Any] | None = None
+    fold: Callable[[Sequence[tuple[Event, Payload]], str], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -151,11 +169,14 @@ _HERE = threading.local()
 
 def run_job(job: SimulationJob) -> SimulatedSession:
     """Simulate it. Raises as `simulate`; nothing is left of a session that failed."""
+    decoders = _decoders(job.models)
+    if job.keep == "nothing":
+        return _counted(job, decoders)
     scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
     stays = False
     try:
         secret = scratch / "private"
-        dependencies = _decoders(job.models).dependencies(
+        dependencies = decoders.dependencies(
             job.loaded, job.label, job.drawn, job.seed, secret, job.session
         )
         path = simulate(
@@ -170,6 +191,7 @@ def run_job(job: SimulationJob) -> SimulatedSession:
             thinks_aloud=job.thinks_aloud,
             cells=job.drawn,
         )
+        events = [] if job.fold is None else list(open_record(path).payloads())
         stays = job.keep == "folder"
         return SimulatedSession(
             job,
@@ -178,7 +200,7 @@ def run_job(job: SimulationJob) -> SimulatedSession:
             tuple(private.consents(secret, job.loaded.study.id)),
             path if stays else None,
             _packed(path) if job.keep == "packed" else None,
-            None if job.fold is None else job.fold(path),
+            None if job.fold is None else job.fold(events, path.name),
         )
     except BaseException:
         stays = False
@@ -186,6 +208,29 @@ def run_job(job: SimulationJob) -> SimulatedSession:
     finally:
         if not stays:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _counted(job: SimulationJob, decoders: Decoders) -> SimulatedSession:
+    """The same session without a folder, where only what is folded of it is wanted."""
+    loaded = job.loaded
+    who = (job.label, job.drawn, job.seed, job.session)
+    made = decoders.plan(loaded, *who, predict_masked=decoders.predict_masked)
+    dependencies = decoders.of(made, resources.private_root())
+    planned = opening.planned_of(loaded, made, dependencies)
+    journal = rehearse(
+        loaded,
+        planned,
+        dependencies,
+        strategy=job.strategy,
+        careless=job.careless,
+        thinks_aloud=job.thinks_aloud,
+    )
+    events = journal.payloads()
+    began = utc_label(_clock(loaded, made.session).utc())
+    name = str(FolderName(made.participant, made.session, began))
+    decided = [payload.included for _, payload in events if isinstance(payload, InclusionDecided)]
+    folded = None if job.fold is None else job.fold(events, name)
+    return SimulatedSession(job, name, bool(decided) and decided[-1], (), folded=folded)
 
 
 def _decoders(models: Mapping[str, str] | None) -> Decoders:
@@ -471,31 +516,134 @@ def yes_or_no(payload: Mapping[str, Any]) -> Iterator[bool]:
 def course_of(
     machine: SessionMachine,
     loaded: LoadedStudy,
-    participant: str,
+    planned: SessionPlanned,
     dependencies: SessionDependencies,
-    cells: Sequence[str],
-    folder: Path,
 ) -> Course:
-    """Let simulated participants go through a study. machine: of the participant's plan; cells: see
-    `labapp.session.opening.create`; folder: where the sessions are made; nobody reads them."""
+    """Let simulated participants go through a plan. machine: of it."""
     course = Course(machine)
     for careless in (False, True):
-        data = folder / ("careless" if careless else ORACLE)
+        journal = MemoryJournal(_clock(loaded, planned.session))
         try:
-            simulate(
-                loaded,
-                participant,
-                dependencies,
-                data=data,
-                strategy=ORACLE,
-                careless=careless,
-                cells=cells,
-            )
+            rehearse(loaded, planned, dependencies, journal, strategy=ORACLE, careless=careless)
         except LabappError as error:
             course.problem = error
-        for journal in data.rglob(JOURNAL):
-            course.take(read_verified_events(journal.parent))
+        course.take(journal.events)
     return course
+
+
+def _clock(loaded: LoadedStudy, session: str) -> FakeClock:
+    """Of a session: people come again on another day."""
+    labels = sessions_of(loaded.study)
+    later = timedelta(days=labels.index(session) if session in labels else len(labels))
+    return FakeClock(utc=FakeClock().utc() + later)
+
+
+def rehearse(
+    loaded: LoadedStudy,
+    planned: SessionPlanned,
+    dependencies: SessionDependencies,
+    journal: MemoryJournal | None = None,
+    *,
+    strategy: str,
+    careless: bool = False,
+    thinks_aloud: bool = False,
+) -> MemoryJournal:
+    """A simulated session that is kept nowhere but in the journal: with the same plan the events
+    are those of `simulate`. Raises SessionError when the session stands still."""
+    if journal is None:
+        journal = MemoryJournal(_clock(loaded, planned.session))
+    clock = journal.clock
+    journal.append(UnstampedEvent(planned), Source.SYSTEM)
+    machine = machine_of(loaded, planned, dependencies.decoders)
+    scheduler = VirtualScheduler(clock)
+    runner = Runner(
+        journal=journal,
+        clock=clock,
+        machine=machine,
+        state=machine.initial(),
+        decoders=dependencies.decoders,
+        scheduler=scheduler,
+        failed_rules=lambda: opening.failed_by(journal.payloads()) if loaded.study.exclude else (),
+    )
+    opened = [
+        SegmentStarted(
+            journal.segment,
+            utc_text(clock.utc()),
+            environment.boot_id(),
+            __version__,
+            loaded.sha256,
+        ),
+        EnvironmentRecorded(environment.describe({"microphone": None})),
+        *dependencies.warmed,
+        AudioOff(NO_SOUND, planned=loaded.study.recording.audio == "off"),
+    ]
+
+    try:
+        done = _through(
+            loaded,
+            planned,
+            runner,
+            lambda name: runner.send(GiveConsent()),
+            lambda: runner.start(opened),
+            dependencies.decoders,
+            scheduler,
+            lambda: runner.finished,
+            strategy=strategy,
+            careless=careless,
+            thinks_aloud=thinks_aloud,
+        )
+    finally:
+        runner.close("simulated")
+    if not done:
+        raise _stood_still(planned.participant, "It was not to be kept.")
+    return journal
+
+
+def _through(
+    loaded: LoadedStudy,
+    planned: SessionPlanned,
+    runner: Runner,
+    consent: Callable[[str], None],
+    begin: Callable[[], None],
+    decoders: Mapping[str, Decoder],
+    scheduler: VirtualScheduler,
+    until: Callable[[], bool],
+    *,
+    strategy: str,
+    pace: Pace = HUMAN,
+    careless: bool,
+    options: Options = NO_OPTIONS,
+    thinks_aloud: bool,
+) -> bool:
+    """Go through a session as a simulated participant does; whether `until` holds then."""
+    participant, label = planned.participant, planned.session
+    driver = Driver(
+        runner,
+        consent,
+        strategy,
+        planned.seed,
+        participant if label == loaded.study.first_session else f"{participant}/{label}",
+        pace,
+        careless=careless,
+        paints=True,
+        options=options,
+        language=planned.language,
+        thinks_aloud=thinks_aloud,
+        decoders=decoders,
+    )
+    begin()
+    driver.start()
+    scheduler.run(until)
+    driver.stop()
+    return until()
+
+
+def _stood_still(participant: str, safe: str) -> SessionError:
+    return SessionError(
+        f"The simulated session of {participant} stood still.",
+        safe=safe,
+        todo="Report this with the study.",
+    )
 
 
 def simulate(
@@ -521,11 +669,8 @@ def simulate(
 
     Raises SessionError when the session stands still before `until` holds.
     """
-    first = loaded.study.first_session
-    label = first if session is None else session
-    labels = sessions_of(loaded.study)
-    later = timedelta(days=labels.index(label) if label in labels else len(labels))
-    clock = FakeClock(utc=FakeClock().utc() + later)  # people come again on another day
+    label = loaded.study.first_session if session is None else session
+    clock = _clock(loaded, label)
     scheduler = VirtualScheduler(clock)
 
     def make_scheduler(_: Clock) -> VirtualScheduler:
@@ -542,7 +687,7 @@ def simulate(
             decode_at_once=True,
             keeps_pictures=False,
             fsync_on_commit=False,
-            no_sound="simulated on a virtual clock",
+            no_sound=NO_SOUND,
         ),
         data=data,
         session=label,
@@ -551,39 +696,35 @@ def simulate(
         make_clock=lambda start: clock,
     )
     try:
-        driver = Driver(
+        done = _through(
+            loaded,
+            opened.planned,
             opened.runner,
             opened.give_consent,
-            strategy,
-            opened.planned.seed,
-            participant if label == first else f"{participant}/{label}",
-            pace,
+            opened.begin,
+            dependencies.decoders,
+            scheduler,
+            lambda: until(opened),
+            strategy=strategy,
+            pace=pace,
             careless=careless,
-            paints=True,
             options=options,
-            language=opened.planned.language,
             thinks_aloud=thinks_aloud,
         )
-        opened.begin()
-        driver.start()
-        scheduler.run(lambda: until(opened))
-        driver.stop()
     except BaseException:
         opened.close("interrupted")
         raise
-    if not until(opened):
+    if not done:
         opened.close("stood still")
-        raise SessionError(
-            f"The simulated session of {participant} stood still.",
-            safe=f"What happened until then is in {opened.folder.path}.",
-            todo="Report this with the folder.",
-        )
+        folder = f"What happened until then is in {opened.folder.path}."
+        raise _stood_still(participant, folder)
     opened.close("simulated")
     return opened.folder.path
 
 
 class Decoders:
-    """Of one process, or of one thread: a decoder is not made for two at a time.
+    """Of one process, or of one thread: a decoder is not made for two at a time. What the sessions
+    of a process have in common is read and computed once.
 
     wanted: SHA-256 of the cards by model id that the models must have; by default any.
     """
@@ -595,6 +736,57 @@ class Decoders:
         self._space_of = cache(overview.space_of)
         self._prior_of = cache(overview.prior_of)
         self._tasks_of = cache(tasks_of)
+        self._stimuli_of = cache(stimuli_of)
+        self._predicted: dict[tuple[str, Masking, str, str], Sequence[Logits]] = {}
+
+    def plan(
+        self,
+        loaded: LoadedStudy,
+        label: str,
+        drawn: Sequence[str],
+        seed: int | None,
+        session: str | None = None,
+        predict_masked: PredictMasked = recorded_outputs,
+    ) -> Plan:
+        """The plan of a participant. drawn: the participant's cells."""
+        return planner.realise(
+            loaded,
+            label,
+            session,
+            space_of=self._space_of,
+            prior_of=self._prior_of,
+            tasks_of=self._tasks_of,
+            stimuli_of=self._stimuli_of,
+            predict_masked=predict_masked,
+            drawn=drawn,
+            seed=seed,
+        )
+
+    def predict_masked(
+        self, stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
+    ) -> Sequence[Logits]:
+        """As `masked_predictions.predict_masked`; the model is asked once about each picture."""
+        key = (stimulus_set.sha256, masking, photo.id, method)
+        if key not in self._predicted:
+            asked = masked_predictions.predict_masked(stimulus_set, masking, photo, method)
+            self._predicted[key] = asked
+        return self._predicted[key]
+
+    def of(self, made: Plan, private: Path) -> SessionDependencies:
+        """What a session with a plan needs.
+
+        Raises ModelError where a model is missing or is not the one that is wanted.
+        """
+        models = models_of(made.parts)
+        self._load([model for model in models if model not in self._warm.decoders])
+        return SessionDependencies(
+            {model: self._warm.decoders[model] for model in models},
+            [times for times in self._warm.warmed if times.model in models],
+            _no_scheduler,
+            private=private,
+            stimuli_of=self._stimuli_of,
+            predict_masked=self.predict_masked,
+        )
 
     def dependencies(
         self,
@@ -605,29 +797,8 @@ class Decoders:
         private: Path,
         session: str | None = None,
     ) -> SessionDependencies:
-        """What the session of a participant needs. drawn: the participant's cells.
-
-        Raises ModelError where a model is missing or is not the one that is wanted.
-        """
-        made = planner.realise(
-            loaded,
-            label,
-            session,
-            space_of=self._space_of,
-            prior_of=self._prior_of,
-            tasks_of=self._tasks_of,
-            stimuli_of=stimuli_of,
-            drawn=drawn,
-            seed=seed,
-        )
-        models = models_of(made.parts)
-        self._load([model for model in models if model not in self._warm.decoders])
-        return SessionDependencies(
-            {model: self._warm.decoders[model] for model in models},
-            [times for times in self._warm.warmed if times.model in models],
-            _no_scheduler,
-            private=private,
-        )
+        """As `of` with `plan`."""
+        return self.of(self.plan(loaded, label, drawn, seed, session), private)
 
     def _load(self, models: Sequence[str]) -> None:
         fresh = load_warm(models, "cpu")
@@ -639,6 +810,8 @@ class Decoders:
                     safe="No session was simulated with it.",
                     todo="Bring the same models to every machine that simulates.",
                 )
+        for model, decoder in fresh.decoders.items():
+            fresh.decoders[model] = replace(decoder, forward=Foresight(decoder.forward))
         self._warm = self._warm.with_others(fresh)
 
 

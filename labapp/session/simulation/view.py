@@ -7,8 +7,8 @@ by their pictures alone.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -28,12 +28,14 @@ Array = NDArray[np.float32]
 @dataclass(frozen=True, slots=True)
 class Dial:
     """A dial as it stands on the screen: from low to high in steps, or so many radio buttons
-    (options, 0 for a slider; their values are 0 … options - 1)."""
+    (options, 0 for a slider; their values are 0 … options - 1). snap: where it stops near a value.
+    """
 
     low: float
     high: float
     step: float
     options: int = 0
+    snap: Callable[[float], float] = field(default=float, compare=False, repr=False)
 
     @property
     def width(self) -> float:
@@ -47,9 +49,9 @@ class Dial:
 def dials_of(space: LatentSpace) -> tuple[Dial, ...]:
     """The dials of a latent space, without its names."""
     return tuple(
-        Dial(dimension.low, dimension.high, dimension.step)
+        Dial(dimension.low, dimension.high, dimension.step, snap=dimension.snap)
         if isinstance(dimension, Continuous)
-        else Dial(0.0, dimension.k - 1.0, 1.0, dimension.k)
+        else Dial(0.0, dimension.k - 1.0, 1.0, dimension.k, dimension.snap)
         for dimension in space.dimensions
     )
 
@@ -87,11 +89,13 @@ def on_screen(picture: Array, display: Display, chart: Chart | None = None) -> A
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Set a dial to a value. pause: stop for a moment first, to look or to turn round."""
+    """Set a dial to a value. pause: stop for a moment first, to look or to turn round; then: the
+    values that are likely to follow."""
 
     dial: int
     value: float
     pause: bool = False
+    then: tuple[float, ...] = ()
 
 
 Acts = Generator[Move, View, View]

@@ -7,9 +7,13 @@ generator and its result goes into the event.
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import msgspec
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command
@@ -21,6 +25,30 @@ Value = str | int | float | bool
 LATE_NS = 300_000_000
 """A picture that is due for so long and not on the screen is not coming: its window is covered,
 say, or the participant is asked whether to leave."""
+
+
+class _DataclassFields:
+    """Lets `dataclasses.replace` take states, too."""
+
+    def __get__(self, state: object, cls: type[State]) -> dict[str, dataclasses.Field[Any]]:
+        return _fields_of(cls.__struct_fields__)
+
+
+@cache
+def _fields_of(names: tuple[str, ...]) -> dict[str, dataclasses.Field[Any]]:
+    made: Any = dataclasses.make_dataclass("State", names)
+    fields: dict[str, dataclasses.Field[Any]] = made.__dataclass_fields__
+    return fields
+
+
+class State(msgspec.Struct, frozen=True):
+    """Base of states that every event changes: `msgspec.structs.replace` takes a twentieth of the
+    time that `dataclasses.replace` takes for a dataclass. A task may have either."""
+
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+    else:
+        __dataclass_fields__ = _DataclassFields()
 
 
 class PartMachine(ABC, Generic[S]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -101,6 +101,11 @@ class SimulatedParticipant(Protocol):
         -------
         Whether it was said: who still has much to say lets it be.
         """
+        ...
+
+    def foresee(self, model: str, states: Sequence[tuple[float, ...]]) -> None:
+        """Say which dial states of a model will probably be looked at next, so that they can be
+        decoded in one call. It need not be said, and changes nothing."""
         ...
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from labapp.base.clock import NS

@@ -116,12 +116,21 @@ class TrialPictures(PartPictures[ReconstructionPart]):
 class BoxPictures(PartPictures[TutorialPart]):
     shown: tuple[Array, ...] | None
 
+    def __init__(self, part: TutorialPart, context: PictureContext) -> None:
+        super().__init__(part, context)
+        self._of: tuple[tuple[float, ...], ...] = ((),) * len(part.boxes)
+
     def follow(self, session: Session) -> None:
         state: TutorialState = session.part_state
+        shown: Sequence[Array | None] = self.shown or (None,) * len(self.part.boxes)
+        boxes = zip(self.part.boxes, shown, self._of, state.dials, strict=True)
         self.shown = tuple(
             decode_one(self.context.decoders[box.model], dials)
-            for box, dials in zip(self.part.boxes, state.dials, strict=True)
+            if picture is None or dials != of
+            else picture
+            for box, picture, of, dials in boxes
         )
+        self._of = state.dials
 
     def ready(self, state: TutorialState) -> bool:
         return self.shown is not None

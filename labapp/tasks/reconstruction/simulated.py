@@ -7,7 +7,7 @@ the dials is the same with names and without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -88,6 +88,7 @@ class Reconstructor(Actor[ReconstructionPart]):
                 careless=participant.careless,
                 language=participant.language,
                 say=participant.think_aloud if participant.thinks_aloud else None,
+                foresee=participant.foresee,
             )
         self._dials: Reconstructing = participant.memory[key]
 
@@ -172,6 +173,8 @@ class Reconstructing:
         In which it names dials.
     say
         Says a thought; None where it does not think aloud.
+    foresee
+        Told the dial states of a model that it is going to look at.
     """
 
     def __init__(
@@ -185,6 +188,7 @@ class Reconstructing:
         careless: bool = False,
         language: str = "en",
         say: Say | None = None,
+        foresee: Foresee = lambda model, states: None,
     ) -> None:
         self._strategy_name = strategy
         self._person = person
@@ -206,6 +210,7 @@ class Reconstructing:
         self._names: list[tuple[int, str]] = []
         self._last: Act | None = None
         self._say = say
+        self._foresee = foresee
         self._thoughts: ThinkingAloud | None = None
 
     def act(self, runner: Runner, part: ReconstructionPart) -> Act:
@@ -250,6 +255,9 @@ class Reconstructing:
         assert self._strategy is not None
         if self._thoughts is not None:
             self._thoughts.moves(self._strategy, move)
+        if move.then:
+            rows = [(*trial.z[: move.dial], v, *trial.z[move.dial + 1 :]) for v in move.then]
+            self._foresee(part.model, [task.space.snap(row) for row in rows])
         other = move.dial != trial.selected
         before = THINK if other else TURN if move.pause else STRIDE
         return Act(MoveDial(move.dial, move.value, DEVICE), before)
@@ -337,12 +345,15 @@ class Reconstructing:
     def _view(
         self, runner: Runner, part: ReconstructionPart, task: ReconstructionTask, trial: Trial
     ) -> View:
-        assert runner.pictures is not None
+        own, target = runner.pictures.own, runner.pictures.target
+        if isinstance(self._strategy, LearningStrategy):  # others look at the number only
+            own = on_screen(own, part.display, part.chart)
+            target = on_screen(target, part.display, part.chart)
         working_ns = runner.state.pauses.working_ns(runner.clock.now_ns())
         return View(
-            on_screen(runner.pictures.own, part.display, part.chart),
-            on_screen(runner.pictures.target, part.display, part.chart),
-            float(np.round(trial.alignment, 3)),
+            own,
+            target,
+            round(trial.alignment * 1000) / 1000,
             part.target_alignment,
             trial.z,
             self._dials,
@@ -368,6 +379,7 @@ TELLS = 0.25
 """How often somebody who takes another dial, or goes about it otherwise, says so (ours)."""
 
 
+Foresee = Callable[[str, Sequence[tuple[float, ...]]], None]
 Say = Callable[..., bool]
 """Says a thought: `labapp.study.plugins.simulated.SimulatedParticipant.think_aloud`."""
 

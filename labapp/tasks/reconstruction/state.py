@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from labapp.record.events.durations import Pauses
+from labapp.study.plugins.machine import State
 from labapp.tasks.reconstruction.snapshots import SnapshotFold, counted_as_published_ns, counted_ns
 
 MOST_UNDECODED = 64
@@ -22,8 +25,7 @@ class Mark:
     alignment: float
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(State, frozen=True):
     """One question.
 
     z: present dial state; z_seq counts its changes and decoded_seq is the last one whose picture
@@ -100,8 +102,7 @@ class Trial:
         return replace(self, active_ns=self.active_ns + counted, last_activity_ns=now_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class StageState:
+class StageState(State, frozen=True):
     """trial: the present question, None before the first; outcomes: of the questions so far;
     labels: the participant's names of the dials, None where not renamed; attempt: at the stage;
     highest: greatest attempt of any question so far."""
