@@ -15,7 +15,7 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.apa import DOCX, TEX, tex, write_docx
 from labapp.analysis.design.r_script import SCRIPT, script
-from labapp.analysis.design.rows import ANALYSED_VALUES, VALUES_TABLE, rows, values
+from labapp.analysis.design.rows import ANALYSED_VALUES, VALUES_TABLE, values
 from labapp.analysis.design.sections import sections
 from labapp.analysis.reliability import (
     RELIABILITY,
@@ -91,7 +91,7 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
     def statistics(self, findings: DefaultFindings) -> Iterable[Mapping[str, Any]]:
         """The rows of every study."""
         for results in findings.studies.values():
-            yield from rows(results)
+            yield from (row.row() for row in results.rows)
 
     def frames(self, findings: DefaultFindings) -> Mapping[str, pd.DataFrame]:
         """The values that were analysed, and the reliability of scales."""

@@ -19,8 +19,7 @@ from scipy import stats
 
 from labapp.analysis.column import ends_of
 from labapp.analysis.design.analyses import Analysis, StudyAnalyses, back
-from labapp.analysis.design.layout import Factor, Floats
-from labapp.analysis.design.rows import plain_name
+from labapp.analysis.design.layout import Factor, Floats, plain_name
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.base.report import drawing, kit

@@ -6,25 +6,24 @@ from collections.abc import Callable, Iterable, Iterator
 
 from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import (
+    BACK,
+    BY_RANKS,
+    CHECK,
     MIXED,
+    SENSITIVITY,
+    TEST,
     TRIALS_LOGISTIC,
+    VALUES,
     Analysis,
     Model,
     StudyAnalyses,
     back,
 )
-from labapp.analysis.design.rows import (
-    ALPHA,
-    ODDS_RATIO,
-    contrast_row,
-    design_words,
-    level_words,
-    plain_name,
-    ratio,
-    term_name,
-)
-from labapp.analysis.design.sources import UNDECLARED
-from labapp.analysis.inference import Effect, Outcome
+from labapp.analysis.design.contrasts import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
+from labapp.analysis.design.layout import plain_name
+from labapp.analysis.design.sources import POSITION, UNDECLARED
+from labapp.analysis.inference import EQUIVALENT, GENERALISED, TWO_SIDED
+from labapp.analysis.statistic import Statistic, select
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import (
     Html,
@@ -59,8 +58,8 @@ def sections(
     yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
-            first = next((line for line in analysis.main.lines if line.test.p is not None), None)
-            told = "" if first is None else f"{term_name(first.term)}: {test_words(first.test)}"
+            first = next(term_tests(analysis), None)
+            told = "" if first is None else f"{first.factors}: {test_words(first)}"
             yield details(
                 f"{analysis.outcome.name} ({analysis.outcome.group}), {told}",
                 joined(_body(analysis)),
@@ -99,28 +98,33 @@ def tested_words(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None
     return "supported" if p < ALPHA else "not supported", test
 
 
+def term_tests(analysis: Analysis) -> Iterator[Statistic]:
+    """The tests of the terms of its model, each without correction for sphericity."""
+    return (row for row in analysis.select(TEST, epsilon=None) if row.p is not None)
+
+
 def tested_pair(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float | None]:
     """The test of a hypothesis in words, and its p; without p, why there is none."""
     if hypothesis.contrast is None:
-        lines = [line for line in analysis.main.lines if line.test.p is not None]
+        rows = list(term_tests(analysis))
         if hypothesis.term is not None:
             wanted = set(hypothesis.term)
-            lines = [line for line in lines if {plain_name(name) for name in line.term} == wanted]
-            if not lines:
+            rows = [row for row in rows if set(row.factors.split(" × ")) == wanted]
+            if not rows:
                 return f"the analysis has no term {' × '.join(hypothesis.term)}", None
-        told = "; ".join(f"{term_name(line.term)}: {test_words(line.test)}" for line in lines)
-        if len(lines) == 1:
-            return told, lines[0].test.p
-        terms = ", ".join(f"[{', '.join(map(plain_name, line.term))}]" for line in lines)
+        told = "; ".join(f"{row.factors}: {test_words(row)}" for row in rows)
+        if len(rows) == 1:
+            return told, rows[0].p
+        terms = ", ".join(f"[{row.factors.replace(' × ', ', ')}]" for row in rows)
         # Of several terms no single one says that all levels differ.
         return f"{told}. Which of them it is about is not declared: `term` as one of {terms}", None
-    wanted_test = hypothesis.contrast, hypothesis.direction
-    for compared in (*analysis.compared, *analysis.equivalences):
-        if (compared.comparison.name, compared.comparison.direction) == wanted_test:
-            p = compared.p_corrected
-            if p is None:
-                return compared.test.why, None
-            return f"{hypothesis.contrast} ({hypothesis.direction}): corrected {p_words(p)}", p
+    kind = EQUIVALENCE if hypothesis.direction == EQUIVALENT else CONTRAST
+    about = {"contrast": hypothesis.contrast, "direction": hypothesis.direction}
+    for row in analysis.select(kind, **about):
+        if row.p_corrected is None:
+            return row.why, None
+        told = f"{hypothesis.contrast} ({row.direction}): corrected {p_words(row.p_corrected)}"
+        return told, row.p_corrected
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
     return why or f"there is no contrast {hypothesis.contrast}", None
 
@@ -147,12 +151,13 @@ def introduction(results: StudyAnalyses) -> str:
     )
 
 
-def test_words(test: Outcome) -> str:
+def test_words(test: Statistic) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
     degrees = [df_words(value) for value in (test.df, test.df_2) if value is not None]
-    letter = "F" if "F" in test.test.split(",")[0].split() else test.test.split()[0]
+    name = test.test.split(": ")[-1]
+    letter = "F" if "F" in name.split(",")[0].split() else name.split()[0]
     told = f"{letter}({', '.join(degrees)})" if degrees else letter
     return f"{told} = {decimal(test.statistic, 2)}, {p_words(test.p)}"
 
@@ -189,15 +194,18 @@ def _body(analysis: Analysis) -> Iterator[Html]:
         heads.append(BACK_MEAN)
         caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
     yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
-    yield _tests(analysis.main)
-    if analysis.compared:
-        yield _contrasts(analysis)
-    if analysis.equivalences:
-        yield _equivalences(analysis)
+    yield _tests(analysis.main, analysis.select(TEST))
+    if contrasts := analysis.select(CONTRAST):
+        yield _contrasts(analysis, contrasts)
+    if equivalences := analysis.select(EQUIVALENCE):
+        yield _equivalences(equivalences)
     more = [_means(analysis)]
     for model in analysis.beside:
-        more += [_tests(model), *([_by_trials(model)] if model.compared else [])]
-    if analysis.checks:
+        own = analysis.select(SENSITIVITY, model_name=model.name)
+        more.append(_tests(model, select(own, contrast="")))
+        if by_trials := [row for row in own if row.contrast]:
+            more.append(_by_trials(model, by_trials))
+    if analysis.select(CHECK):
         more.append(_checks(analysis))
     yield details(f"{outcome.name}: estimated means, sensitivity and checks", joined(more))
 
@@ -206,7 +214,7 @@ def _told(analysis: Analysis) -> Iterator[str]:
     outcome, main = analysis.outcome, analysis.main
     unit = f", in {outcome.unit}" if outcome.unit else ""
     yield f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}."
-    yield f"Design: {design_words(outcome.layout)}."
+    yield f"Design: {outcome.layout.words}."
     if analysis.transform:
         yield f"Tests are of the {analysis.transform} of the values."
     if main.name == MIXED:
@@ -228,15 +236,14 @@ def _told(analysis: Analysis) -> Iterator[str]:
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
     """A row a cell: levels, n, mean, sd, and of transformed values the mean in the outcome's unit.
     words: a number as the table has it."""
-    for cell in analysis.cells:
-        mean = float(cell.values.mean()) if cell.values.size else None
+    for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
         yield (
             *map(Verbatim, (cell.levels[f.name] for f in analysis.outcome.layout.factors)),
-            str(cell.values.size),
-            NONE if mean is None else words(mean),
-            words(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            str(row.n),
+            NONE if row.mean is None else words(row.mean),
+            NONE if row.sd is None else words(row.sd),
             *(
-                [NONE if mean is None else words(back(mean, analysis.transform))]
+                [NONE if row.mean is None else words(back(row.mean, analysis.transform))]
                 if analysis.transform
                 else []
             ),
@@ -249,27 +256,30 @@ def number_words(value: float) -> str:
     return decimal(value, 3 if size < 1 else 2)
 
 
-def _tests(model: Model) -> Html:
-    rows = []
-    for line in model.lines:
-        test = line.test
-        cells: list[object] = [term_name(line.term)]
-        if test.p is None:
-            rows.append([*cells, test.why, NONE, NONE, NONE, NONE, NONE])
+def ends_words(row: Statistic) -> str:
+    """The interval of a difference or mean."""
+    return f"{number_words(row.low or 0.0)} to {number_words(row.high or 0.0)}"
+
+
+def _tests(model: Model, tests: list[Statistic]) -> Html:
+    rows: list[list[object]] = []
+    for test in select(tests, epsilon=None):
+        if test.test == GENERALISED:
             continue
+        if test.p is None:
+            rows.append([test.factors, test.why, NONE, NONE, NONE, NONE, NONE])
+            continue
+        corrected, general = beside(test, tests)
         degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
-        cells += [decimal(test.statistic or 0.0, 2), degrees, p_cell(test.p)]
-        if line.of is None:
-            cells += [NONE, NONE, NONE]
-        else:
-            corrected = line.of.corrected
-            cells.append(
+        rows.append(
+            [
+                test.factors, decimal(test.statistic or 0.0, 2), degrees, p_cell(test.p),
                 NONE
                 if corrected is None
-                else two_lines(p_cell(corrected.p), f"ε = {line.of.epsilon or 0:.2f}")
-            )
-            cells += [_effect(line.of.partial), _effect(line.of.generalised)]
-        rows.append(cells)
+                else two_lines(p_cell(corrected.p), f"ε = {corrected.epsilon or 0:.2f}"),
+                _effect(test), _effect(general),
+            ]
+        )  # fmt: skip
     heads = (
         "Term", "F", "df", "p", two_lines("p", "Greenhouse-Geisser"),
         two_lines("Partial η²", "95 % interval"), two_lines("Generalised η²", "95 % interval"),
@@ -280,39 +290,55 @@ def _tests(model: Model) -> Html:
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
 
-def _effect(effect: Effect | None, *, named: bool = False) -> object:
-    if effect is None:
+def beside(
+    test: Statistic, tests: Iterable[Statistic]
+) -> tuple[Statistic | None, Statistic | None]:
+    """What the same term has with Greenhouse and Geisser's correction, and as generalised eta
+    squared."""
+    own = [row for row in tests if row.factors == test.factors]
+    corrected = next((row for row in own if row.epsilon is not None), None)
+    return corrected, next((row for row in own if row.test == GENERALISED), None)
+
+
+def _effect(row: Statistic | None, *, named: bool = False) -> object:
+    if row is None or row.effect is None:
         return NONE
-    low, high = (NONE if end is None else decimal(end, 2) for end in (effect.low, effect.high))
-    name = f"{effect.name} = " if named else ""
-    return two_lines(f"{name}{decimal(effect.value, 2)}", f"{low} to {high}")
+    low, high = (
+        NONE if end is None else decimal(end, 2) for end in (row.effect_low, row.effect_high)
+    )
+    name = f"{row.effect_name} = " if named else ""
+    return two_lines(f"{name}{decimal(row.effect, 2)}", f"{low} to {high}")
 
 
-def _contrasts(analysis: Analysis) -> Html:
+def _t(row: Statistic) -> list[object]:
+    """Statistic, degrees of freedom and p of a contrast."""
+    sided = row.direction in (TWO_SIDED, EQUIVALENT)
+    return [
+        decimal(row.statistic or 0.0, 2),
+        "" if row.df is None else df_words(row.df),
+        p_cell(row.p) if sided else two_lines(p_cell(row.p), row.direction),
+    ]
+
+
+def _contrasts(analysis: Analysis, tests: list[Statistic]) -> Html:
     rows: list[list[object]] = []
-    for compared in analysis.compared:
-        name = two_lines(compared.comparison.name, contrast_row(compared)["factors"])
-        if compared.estimate is None:
-            rows.append([name, compared.test.why, NONE, NONE, NONE, NONE, NONE, NONE])
+    for test in tests:
+        name = two_lines(test.contrast, test.factors)
+        if test.difference is None:
+            rows.append([name, test.why, NONE, NONE, NONE, NONE, NONE, NONE])
             continue
-        test = compared.test
-        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
-        direction = compared.comparison.direction
-        sided = "" if direction == "two-sided" else direction
-        degrees = "" if test.df is None else df_words(test.df)
+        of = {"contrast": test.contrast, "factors": test.factors, "direction": test.direction}
+        effects = analysis.select(EFFECT, **of)
+        cohen = next((row for row in effects if row.effect_name.startswith("Cohen")), None)
         rows.append(
             [
-                name, two_lines(number_words(compared.estimate.value), ends),
-                decimal(test.statistic or 0.0, 2), degrees,
-                two_lines(p_cell(test.p), sided) if sided else p_cell(test.p),
-                p_cell(compared.p_corrected), _effect(compared.effect, named=True),
-                _effect(compared.cohen, named=True),
+                name, two_lines(number_words(test.difference), ends_words(test)), *_t(test),
+                p_cell(test.p_corrected), _effect(test, named=True), _effect(cohen, named=True),
             ]
         )  # fmt: skip
-    tests = next((each.n_tests for each in analysis.compared if each.n_tests), 0)
     heads = (
         "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {tests}"), two_lines("Effect", "95 % interval"),
+        two_lines("p corrected", f"of {_family(tests)}"), two_lines("Effect", "95 % interval"),
         two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
     unit = f" Differences are in {analysis.unit}." if analysis.transform else ""
@@ -320,22 +346,20 @@ def _contrasts(analysis: Analysis) -> Html:
     return table(heads, rows, numeric=range(1, 8), caption=caption)
 
 
-def _by_trials(model: Model) -> Html:
+def _family(tests: Iterable[Statistic]) -> int:
+    """Over how many tests p is corrected."""
+    return next((test.n_tests for test in tests if test.n_tests), 0)
+
+
+def _by_trials(model: Model, tests: list[Statistic]) -> Html:
     rows: list[list[object]] = []
-    for compared in model.compared:
-        test, estimate = compared.test, compared.estimate
-        if estimate is None:
-            rows.append([compared.comparison.name, test.why, NONE, NONE, NONE, NONE])
+    for test in tests:
+        if test.difference is None:
+            rows.append([test.contrast, test.why, NONE, NONE, NONE, NONE])
             continue
-        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
-        odds = ratio(compared, ODDS_RATIO) if model.name == TRIALS_LOGISTIC else None
-        rows.append(
-            [
-                compared.comparison.name, two_lines(number_words(estimate.value), ends),
-                decimal(test.statistic or 0.0, 2), "" if test.df is None else df_words(test.df),
-                p_cell(test.p), _effect(odds),
-            ]
-        )  # fmt: skip
+        difference = two_lines(number_words(test.difference), ends_words(test))
+        statistic, df, _ = _t(test)
+        rows.append([test.contrast, difference, statistic, df, p_cell(test.p), _effect(test)])
     logs = ", in log odds" if model.name == TRIALS_LOGISTIC else ""
     heads = (
         "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
@@ -345,23 +369,18 @@ def _by_trials(model: Model) -> Html:
     return table(heads, rows, numeric=range(1, 6), caption=caption)
 
 
-def _equivalences(analysis: Analysis) -> Html:
-    rows = []
-    for compared in analysis.equivalences:
-        test, p = compared.test, compared.p_corrected
-        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
-        rows.append(
-            (
-                compared.comparison.name, f"± {number_words(compared.bound or 0.0)}", ends,
-                decimal(test.statistic or 0.0, 2), "" if test.df is None else df_words(test.df),
-                p_cell(test.p), p_cell(p),
-                "smaller" if p is not None and p < ALPHA else "not shown to be smaller",
-            )
-        )  # fmt: skip
-    tests = next((each.n_tests for each in analysis.equivalences if each.n_tests), 0)
+def _equivalences(tests: list[Statistic]) -> Html:
+    rows = [
+        (
+            test.contrast, f"± {number_words(test.bound or 0.0)}", ends_words(test), *_t(test),
+            p_cell(test.p_corrected),
+            "smaller" if (test.p_corrected or 1.0) < ALPHA else "not shown to be smaller",
+        )
+        for test in tests
+    ]  # fmt: skip
     heads = (
         "Contrast", "Smallest effect", two_lines("Difference", "90 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {tests}"), "The difference is",
+        two_lines("p corrected", f"of {_family(tests)}"), "The difference is",
     )  # fmt: skip
     caption = (
         "Tests of equivalence: of two one-sided tests, the one with the larger p is shown. They "
@@ -372,28 +391,17 @@ def _equivalences(analysis: Analysis) -> Html:
 
 def _means(analysis: Analysis) -> Html:
     rows = []
-    for mean in analysis.means:
-        if mean.estimate is None:
-            continue
-        ((factor, levels),) = mean.comparison.weights.items()
-        ends = f"{number_words(mean.test.low or 0.0)} to {number_words(mean.test.high or 0.0)}"
-        where = level_words({factor: next(iter(levels))})
-        own: tuple[object, ...] = ()
-        if analysis.transform:
-            value, low, high = (
-                number_words(back(end or 0.0, analysis.transform))
-                for end in (mean.estimate.value, mean.test.low, mean.test.high)
-            )
-            own = (two_lines(value, f"{low} to {high}"),)
-        rows.append(
-            (
-                where,
-                number_words(mean.estimate.value),
-                number_words(mean.estimate.error),
-                ends,
-                *own,
-            )
-        )
+    for mean in analysis.select(MEAN):
+        cells: list[object] = [
+            mean.levels, number_words(mean.mean or 0.0), number_words(mean.standard_error or 0.0),
+            ends_words(mean),
+        ]  # fmt: skip
+        of = {"factors": mean.factors, "levels": mean.levels}
+        cells += [
+            two_lines(number_words(own.mean or 0.0), ends_words(own))
+            for own in analysis.select(BACK, **of)
+        ]
+        rows.append(cells)
     heads: list[object] = ["Level", "Estimated mean", "Standard error", "95 % interval"]
     if analysis.transform:
         heads.append(two_lines("Back-transformed", "95 % interval"))
@@ -402,12 +410,12 @@ def _means(analysis: Analysis) -> Html:
 
 def _checks(analysis: Analysis) -> Html:
     rows = []
-    for name, term, test in analysis.checks:
+    for test in analysis.select(CHECK):
+        if test.model_name not in ("", analysis.main.name):
+            continue
+        name = next((name for name in (BY_RANKS, POSITION) if test.test.startswith(name)), "")
+        name = name or (f"{test.test}, sphericity" if test.model_name else test.test)
         told = test_words(test) if test.p is not None else test.why
-        rows.append((name, term_name(term) or NONE, told))
-    for line in analysis.main.lines:
-        if line.of is not None and line.of.sphericity is not None:
-            test = line.of.sphericity
-            told = test_words(test) if test.p is not None else test.why
-            rows.append(("Mauchly's W, sphericity", term_name(line.term), told))
-    return table(("Check", "Of", "Result"), rows, caption="Checks.")
+        rows.append((bool(test.model_name), name, test.factors or NONE, told))
+    shown = [row for _, *row in sorted(rows, key=lambda row: row[0])]
+    return table(("Check", "Of", "Result"), shown, caption="Checks.")

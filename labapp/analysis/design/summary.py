@@ -7,9 +7,16 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from labapp.analysis.design.analyses import Analysis, StudyAnalyses, back
-from labapp.analysis.design.rows import term_name
-from labapp.analysis.design.sections import number_words, p_words, test_words, tested_words
+from labapp.analysis.design.analyses import VALUES, Analysis, StudyAnalyses, back
+from labapp.analysis.design.contrasts import CONTRAST
+from labapp.analysis.design.sections import (
+    ends_words,
+    number_words,
+    p_words,
+    term_tests,
+    test_words,
+    tested_words,
+)
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.base.report.page import (
     Html,
@@ -76,29 +83,23 @@ def _shown(results: StudyAnalyses) -> list[Analysis]:
 
 def _outcome(analysis: Analysis) -> tuple[object, object]:
     """An outcome with its contrasts, or where it has none the tests of its terms."""
-    estimated = [each for each in analysis.compared if each.estimate is not None]
+    estimated = [row for row in analysis.select(CONTRAST) if row.difference is not None]
     told: list[object] = []
-    for each in estimated[:SHOWN_CONTRASTS]:
-        assert each.estimate is not None
-        ends = f"{number_words(each.test.low or 0.0)} to {number_words(each.test.high or 0.0)}"
-        p = "" if each.p_corrected is None else f"; corrected {p_words(each.p_corrected)}"
-        difference = f"{number_words(each.estimate.value)}, 95 % interval {ends}{p}"
+    for row in estimated[:SHOWN_CONTRASTS]:
+        p = "" if row.p_corrected is None else f"; corrected {p_words(row.p_corrected)}"
+        difference = f"{number_words(row.difference or 0.0)}, 95 % interval {ends_words(row)}{p}"
         unit = f" ({analysis.unit})" if analysis.transform else ""
-        told.append(two_lines(Verbatim(f"{each.comparison.name}{unit}"), difference))
+        told.append(two_lines(Verbatim(f"{row.contrast}{unit}"), difference))
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
     if not told:
-        told = [
-            f"{term_name(line.term)}: {test_words(line.test)}"
-            for line in analysis.main.lines
-            if line.test.p is not None
-        ]
+        told = [f"{test.factors}: {test_words(test)}" for test in term_tests(analysis)]
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
     own = {
-        ", ".join(cell.levels.values()): back(float(cell.values.mean()), analysis.transform)
-        for cell in analysis.cells
-        if cell.values.size
+        ", ".join(cell.levels.values()): back(row.mean, analysis.transform)
+        for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
+        if row.mean is not None
     }
     means = "; ".join(f"{cell}: {say(number_words(mean))}" for cell, mean in own.items())
     called = _MEANS.get(analysis.transform, "Back-transformed means")

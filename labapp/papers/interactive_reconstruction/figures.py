@@ -24,6 +24,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, StrMethodFormatter
 from labapp.analysis.by_task import CHANGE, SUMMED, unit
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
+from labapp.analysis.statistic import Statistic
 from labapp.base.figure_style import (
     ACCENT,
     INK,
@@ -51,7 +52,7 @@ from labapp.papers.interactive_reconstruction.panels import (
     titled,
     value_ticks,
 )
-from labapp.papers.interactive_reconstruction.results import STARS, Compared, Found, Group, Pair
+from labapp.papers.interactive_reconstruction.results import STARS, Compared, Found, Group
 from labapp.papers.interactive_reconstruction.sections import (
     BOXES,
     CHANGES,
@@ -165,19 +166,19 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     return top
 
 
-def _height(group: Group, pairs: Sequence[Pair]) -> int:
+def _height(group: Group, pairs: Sequence[Statistic]) -> int:
     """How many brackets stand above each other."""
     return max((level for *_, level in levels(group.models, pairs)), default=-1) + 1
 
 
-def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int, str, int]]:
+def levels(models: Sequence[str], pairs: Sequence[Statistic]) -> list[tuple[int, int, str, int]]:
     """Brackets of the pairs with stars: places of both models, stars, level from 0. None lies over
     another; they may meet at a model."""
     places = {model: place for place, model in enumerate(models)}
     wanted = []
     for pair in pairs:
         if pair.stars:
-            left, right = sorted((places[pair.model], places[pair.other]))
+            left, right = sorted((places[pair.model], places[pair.compared_with]))
             wanted.append((left, right, pair.stars))
     taken: list[list[tuple[int, int]]] = []
     result = []
@@ -197,7 +198,9 @@ def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int,
     return result
 
 
-def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height: float) -> None:
+def _brackets(
+    ax: Axes, group: Group, pairs: Sequence[Statistic], top: float, height: float
+) -> None:
     beside = ax.get_xaxis_transform()
     for left, right, text, level in levels(group.models, pairs):
         y = top + (level + 0.35) * LEVEL_IN / height
@@ -253,15 +256,15 @@ def _many(blocks: Sequence[Block]) -> bool:
     return max(sizes, default=0) > kit.POINTS_UP_TO
 
 
-def stars_told(pairs: Sequence[Pair]) -> str:
+def stars_told(pairs: Sequence[Statistic]) -> str:
     """Which p the stars are of; that there are none, where that is so; empty without tests."""
-    tests = list(dict.fromkeys(pair.outcome.test for pair in pairs if pair.outcome.p is not None))
+    tests = list(dict.fromkeys(pair.test for pair in pairs if pair.p is not None))
     if not tests:
         return "No two models could be tested against each other." if pairs else ""
     limits = ", ".join(f"{shown} p < {limit:g}" for limit, shown in reversed(STARS))
     of = " or ".join(tests)
     if not any(pair.stars for pair in pairs):
-        enough = any(pair.n >= SMALLEST for pair in pairs)
+        enough = any(min(pair.n or 0, pair.n_2 or 0) >= SMALLEST for pair in pairs)
         why = "" if enough else f", because fewer than {SMALLEST} values say too little"
         return f"No stars{why} ({of}; {limits})."
     return (
@@ -571,7 +574,7 @@ def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str
                 values[row, column] = pair.difference if pair.model == model else -pair.difference
                 labels[row][column] = pair.stars
             else:
-                means = [compared.summaries[m].mean for m in (model, other)]
+                means = [compared.values(m).mean for m in (model, other)]
                 if means[0] is not None and means[1] is not None:
                     values[row, column] = means[0] - means[1]
                     untested = True

@@ -115,11 +115,9 @@ def _by_dataset(block: Block) -> list[Block]:
 
 def _among(models: Sequence[str], comparison: Compared) -> Compared:
     """The comparison of some of its models."""
-    return replace(
-        comparison,
-        summaries={model: comparison.summaries[model] for model in models},
-        pairs=tuple(pair for pair in comparison.pairs if {pair.model, pair.other} <= {*models}),
-    )
+    named = {*models, ""}
+    rows = (row for row in comparison.rows if {row.model, row.compared_with} <= named)
+    return replace(comparison, rows=tuple(rows))
 
 
 def _joined(name: str, groups: Sequence[Group]) -> Group:
@@ -138,8 +136,7 @@ def _pooled(some: Sequence[Compared]) -> Compared:
     """The same metric of several groups. It repeats another only where it does so in all."""
     return replace(
         some[0],
-        summaries={model: summary for own in some for model, summary in own.summaries.items()},
-        pairs=tuple(pair for own in some for pair in own.pairs),
+        rows=tuple(row for own in some for row in own.rows),
         repeats=some[0].repeats if all(own.repeats for own in some) else "",
     )
 
