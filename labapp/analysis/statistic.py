@@ -66,7 +66,7 @@ class Statistic:
         " kind equivalence (then statistic, df and p are those of two one-sided tests)"
     )
     family: str = _text(
-        "of a contrast: over the tests of what p is corrected, how, and whether these are tests of "
+        "over the tests of what p is corrected, and how; of contrasts, whether these are tests of "
         "differences or of equivalence, which are never corrected together"
     )
     model_name: str = _text("of analyses by the design: the statistical model that the test is of")
@@ -110,9 +110,10 @@ class Statistic:
     mean_2: float | None = _cell("their mean")
     sd_2: float | None = _cell("their sample standard deviation")
     difference: float | None = _cell(
-        "of models: mean of the first minus mean of the other, of pairs if paired"
+        "mean of the first minus mean of the other, of pairs if paired, or minus the value tested "
+        "against; of a contrast its value; of a slope the slope"
     )
-    standard_error: float | None = _cell("of the difference or estimated mean")
+    standard_error: float | None = _cell("of the difference, slope or estimated mean")
     bound: float | None = _cell("of a test of equivalence: the smallest difference that matters")
     epsilon: float | None = _cell(
         "Greenhouse and Geisser's, by which degrees of freedom were multiplied"
@@ -123,13 +124,11 @@ class Statistic:
     )
     df: float | None = _cell("degrees of freedom of t or chi-square, or of the numerator of F")
     df_2: float | None = _cell("degrees of freedom of the denominator of F")
-    p: float | None = _cell(
-        "two-sided p, unless direction says otherwise; of masked pictures with Holm's correction"
-    )
+    p: float | None = _cell("two-sided p, unless direction says otherwise; never corrected")
     p_corrected: float | None = _cell(
-        "of models: p times n_tests (Bonferroni), at most 1; of contrasts as family says"
+        "of models: p times n_tests (Bonferroni), at most 1; of all others as family says"
     )
-    n_tests: int | None = _cell("of models: tests over which p is corrected, all that are counted")
+    n_tests: int | None = _cell("tests over which p is corrected; of models all that are counted")
     counted: bool | None = _cell(
         "of models: one of the n_tests. They are the analyses of variance and t tests that have a "
         "p; an error summed over the pixels and its mean over them count once"
@@ -144,8 +143,9 @@ class Statistic:
         " .05 with Bonferroni's"
     )
     low: float | None = _cell(
-        "lower end of a 95 % interval; of masked pictures by bootstrap over participants, or over "
-        "images where no participant is asked; of models of the difference"
+        "lower end of a 95 % interval, in rows of the kind equivalence of a 90 % one: of the "
+        "difference where there is one; of masked pictures by bootstrap over participants, or over "
+        "images where no participant is asked"
     )
     high: float | None = _cell("upper end of that interval")
     effect_name: str = _text("of models: which standardised effect (ours)")

@@ -348,8 +348,9 @@ def _comparisons(percents: Values, participants: int) -> Comparisons:
     enough = participants > 1
     test = {"n": participants, "why": "" if enough else "there is one participant"}
     p = 1e-9 if enough else NAN
+    corrected = {"p_holm": p, "n_tests": 1}
     friedman = [
-        {"percent": at, "statistic": 88.1 if enough else NAN, "df": 2, "p": p, "p_holm": p} | test
+        {"percent": at, "statistic": 88.1 if enough else NAN, "df": 2, "p": p} | corrected | test
         for at in masks
     ]
     pairs = [
@@ -361,6 +362,7 @@ def _comparisons(percents: Values, participants: int) -> Comparisons:
             "statistic": 12.0 if enough else NAN,
             "p": p,
             "p_holm": 6 * p,
+            "n_tests": 6,
             "significant": enough,
         }
         | test

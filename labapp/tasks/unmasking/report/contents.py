@@ -422,7 +422,7 @@ def _order(averages: Float64) -> Float64:
 
 
 SHARE, MS, PHOTOS = "0-1", "ms", "photos"
-FRIEDMAN, WILCOXON = "Friedman chi-square", "Wilcoxon signed rank, p by Holm"
+FRIEDMAN, WILCOXON = "Friedman chi-square", "Wilcoxon signed rank"
 FIT, MIXED = "maximum likelihood", "mixed logistic model"
 _ENDS = ("low", "high")
 
@@ -531,26 +531,41 @@ def _fits(result: Found) -> Iterator[Row]:
 def _tests(result: Found) -> Iterator[Row]:
     for row in rows_of(result.comparisons.friedman):
         test = _stat(11, "correct, “I don't know” is not", SHARE, FRIEDMAN, None, row)
-        yield test | {
-            "n_participants": row["n"],
-            "ours": True,
-            "statistic": row["statistic"],
-            "df": row["df"],
-            "p": row["p_holm"],
-        }
+        yield (
+            test
+            | {
+                "n_participants": row["n"],
+                "ours": True,
+                "statistic": row["statistic"],
+                "df": row["df"],
+            }
+            | _holm(row, "Friedman")
+        )
     for row in rows_of(result.comparisons.pairs):
         name = f"correct, “I don't know” is not: less that with {row['other']}"
-        yield _stat(11, name, SHARE, WILCOXON, row["mean_difference"], row) | {
-            "n_participants": row["n"],
-            "ours": True,
-            "compared_with": row["other"],
-            "statistic": row["statistic"],
-            "p": row["p_holm"],
-            "significant": bool(row["significant"]) if np.isfinite(row["p_holm"]) else None,
-        }
+        yield (
+            _stat(11, name, SHARE, WILCOXON, row["mean_difference"], row)
+            | {
+                "n_participants": row["n"],
+                "ours": True,
+                "compared_with": row["other"],
+                "statistic": row["statistic"],
+                "significant": bool(row["significant"]) if np.isfinite(row["p_holm"]) else None,
+            }
+            | _holm(row, "pairs")
+        )
     for row in rows_of(result.comparisons.mixed):
         effect = _stat(12, f"correct: {row['effect']}", "log odds", MIXED, row["estimate"], row)
         yield effect | {"sd": row["sd"], "ours": True, "n_participants": result.group.participants}
+
+
+def _holm(row: Mapping[str, Any], tests: str) -> Row:
+    """p of a test, and with Holm's correction over its family; empty without p."""
+    if not np.isfinite(row["p"]):
+        return {}
+    masks = "by mask" if np.isfinite(row["percent"]) else "all masks together"
+    known = {"p": row["p"], "p_corrected": row["p_holm"], "n_tests": row["n_tests"]}
+    return known | {"family": f"{tests}, {masks}, holm"}
 
 
 def _of_people(
@@ -634,6 +649,7 @@ def _family(
     paired = pd.DataFrame(pairs, columns=list(_PAIRS))  # none, where there is one method
     for frame in (friedman, paired):
         frame.insert(len(frame.columns) - 1, "p_holm", inference.holm(frame["p"]))
+        frame.insert(len(frame.columns) - 1, "n_tests", int(frame["p"].notna().sum()))
     significant = (paired["p_holm"] < ALPHA) & (paired["n"] >= inference.SMALLEST)
     paired.insert(len(paired.columns) - 1, "significant", significant)
     return friedman, paired

@@ -138,9 +138,10 @@ class Fits:
 class Comparisons:
     """Tests between methods (ours), of each participant's accuracy with "I don't know" counted.
 
-    friedman: percent (NaN: over all masks), n (participants), statistic, df, p, p_holm, why.
+    friedman: percent (NaN: over all masks), n (participants), statistic, df, p, p_holm, n_tests
+    (of its family), why.
     pairs: percent, method, other, n, mean_difference (method less other, of shares), statistic
-    (Wilcoxon's W), p, p_holm, significant (p_holm < .05, and n at least 5), why.
+    (Wilcoxon's W), p, p_holm, n_tests, significant (p_holm < .05, and n at least 5), why.
     mixed: effect, n (annotations), estimate (log odds), sd, low, high; empty where it was not
     fitted, and then mixed_why says why.
 
