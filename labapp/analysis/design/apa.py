@@ -19,14 +19,13 @@ from labapp.analysis.design.sections import (
     BACK_MEAN,
     beside,
     cell_rows,
-    df_words,
-    p_cell,
     term_tests,
 )
 from labapp.analysis.inference import HEDGES, TWO_SIDED
 from labapp.analysis.statistic import Statistic
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import Verbatim, say
+from labapp.base.report.sentences import df_words, p_cell
 
 TEX, DOCX = "tables.tex", "tables.docx"
 

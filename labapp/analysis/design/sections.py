@@ -22,21 +22,22 @@ from labapp.analysis.design.analyses import (
 from labapp.analysis.design.contrasts import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
 from labapp.analysis.design.layout import plain_name
 from labapp.analysis.design.sources import POSITION, UNDECLARED
-from labapp.analysis.inference import EQUIVALENT, GENERALISED, TWO_SIDED
+from labapp.analysis.inference import EQUIVALENT, GENERALISED, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import (
     Html,
     Verbatim,
-    count,
     decimal,
     details,
     heading,
     joined,
     paragraph,
+    say,
     table,
     two_lines,
 )
+from labapp.base.report.sentences import df_words, number_words, p_cell, sentence
 from labapp.study.design import Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
@@ -58,12 +59,9 @@ def sections(
     yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
-            first = next(term_tests(analysis), None)
-            told = "" if first is None else f"{first.factors}: {test_words(first)}"
-            yield details(
-                f"{analysis.outcome.name} ({analysis.outcome.group}), {told}",
-                joined(_body(analysis)),
-            )
+            told = next(map(term_words, term_tests(analysis)), "")
+            name = f"{analysis.outcome.name} ({say(analysis.outcome.group)})"
+            yield details(Verbatim(f"{name}, {told}"), joined(_body(analysis)))
         else:
             yield heading(4, f"{analysis.outcome.name} ({analysis.outcome.role})")
             yield from _body(analysis)
@@ -92,10 +90,11 @@ def _hypotheses(results: StudyAnalyses) -> Html:
 
 def tested_words(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
     """What a hypothesis came to, None where it was not tested; and the test, or why not."""
-    test, p = tested_pair(analysis, hypothesis)
-    if p is None:
+    row, test = tested_row(analysis, hypothesis)
+    if row is None:
         return None, test
-    return "supported" if p < ALPHA else "not supported", test
+    p = row.p_corrected if row.contrast else row.p
+    return "supported" if p is not None and p < ALPHA else "not supported", test
 
 
 def term_tests(analysis: Analysis) -> Iterator[Statistic]:
@@ -103,87 +102,68 @@ def term_tests(analysis: Analysis) -> Iterator[Statistic]:
     return (row for row in analysis.select(TEST, epsilon=None) if row.p is not None)
 
 
-def tested_pair(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float | None]:
-    """The test of a hypothesis in words, and its p; without p, why there is none."""
+def tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statistic | None, str]:
+    """The row by which a hypothesis is tested, and it in words; without one, why there is none."""
     if hypothesis.contrast is None:
         rows = list(term_tests(analysis))
         if hypothesis.term is not None:
             wanted = set(hypothesis.term)
             rows = [row for row in rows if set(row.factors.split(" × ")) == wanted]
             if not rows:
-                return f"the analysis has no term {' × '.join(hypothesis.term)}", None
-        told = "; ".join(f"{row.factors}: {test_words(row)}" for row in rows)
+                return None, f"the analysis has no term {' × '.join(hypothesis.term)}"
         if len(rows) == 1:
-            return told, rows[0].p
+            return rows[0], term_words(rows[0])
         terms = ", ".join(f"[{row.factors.replace(' × ', ', ')}]" for row in rows)
         # Of several terms no single one says that all levels differ.
-        return f"{told}. Which of them it is about is not declared: `term` as one of {terms}", None
+        tests = list(map(term_words, rows))
+        return None, sentence("design.several_terms", tests=tests, terms=terms)
     kind = EQUIVALENCE if hypothesis.direction == EQUIVALENT else CONTRAST
     about = {"contrast": hypothesis.contrast, "direction": hypothesis.direction}
     for row in analysis.select(kind, **about):
         if row.p_corrected is None:
-            return row.why, None
-        told = f"{hypothesis.contrast} ({row.direction}): corrected {p_words(row.p_corrected)}"
-        return told, row.p_corrected
+            return None, row.why
+        name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
+        unit = row.unit if analysis.transform or row.unit not in ("", "0-1") else ""
+        return row, sentence(name, row=row, unit=unit, test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
-    return why or f"there is no contrast {hypothesis.contrast}", None
+    return None, why or f"there is no contrast {hypothesis.contrast}"
 
 
 def introduction(results: StudyAnalyses) -> str:
     """What was done with all outcomes, in words."""
     plan = results.declaration.analysis
-    by = (
-        "the design that the study declares"
-        if results.declaration.design is not None
-        else "the design that the sessions show, for the study declares none"
-    )
-    chosen = (
-        "Contrasts are those that the study declares"
-        if plan.contrasts
-        else "Every pair of levels of each factor is compared, for the study declares no contrasts"
-    )
-    family = "of each outcome" if plan.family == "per_outcome" else "of all outcomes together"
-    return (
-        f"By {by}. {chosen}; their p has {CORRECTIONS[plan.correction]} over the contrasts "
-        f"{family}. Tests of equivalence are a family of their own, corrected in the same way. The "
-        "tests of terms and checks are not corrected. Every number is in the table statistics, and "
-        "analysis.R computes it again."
-    )
+    return sentence(
+        "design.introduction", declared=results.declaration.design is not None,
+        contrasts=bool(plan.contrasts), together=plan.family == "all",
+        correction=CORRECTIONS[plan.correction],
+    )  # fmt: skip
 
 
 def test_words(test: Statistic) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
-    degrees = [df_words(value) for value in (test.df, test.df_2) if value is not None]
     name = test.test.split(": ")[-1]
     letter = "F" if "F" in name.split(",")[0].split() else name.split()[0]
-    told = f"{letter}({', '.join(degrees)})" if degrees else letter
-    return f"{told} = {decimal(test.statistic, 2)}, {p_words(test.p)}"
+    return sentence("design.test", letter="t" if name == TOST else letter, test=test)
 
 
-def p_words(p: float) -> str:
-    """p = .003, or p < .001."""
-    return "p < .001" if p < 0.001 else f"p = {f'{p:.3f}'.lstrip('0')}"
-
-
-def p_cell(p: float | None) -> str:
-    """.003, or < .001."""
-    if p is None:
-        return NONE
-    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
-
-
-def df_words(value: float | None) -> str:
-    """Degrees of freedom, with decimals where they are no whole number."""
-    if value is None:
-        return NONE
-    return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"
+def term_words(test: Statistic) -> str:
+    """A test with the term that it is of."""
+    return Verbatim(f"{say(test.factors)}: {test_words(test)}")
 
 
 def _body(analysis: Analysis) -> Iterator[Html]:
-    outcome = analysis.outcome
-    yield paragraph(" ".join(_told(analysis)))
+    outcome, main = analysis.outcome, analysis.main
+    unit = f", in {outcome.unit}" if outcome.unit else ""
+    yield paragraph(
+        sentence(
+            "design.outcome", title=f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}.", design=outcome.layout.words,
+            transform=analysis.transform, mixed=main.name == MIXED, n=main.n, remarks=main.remarks,
+            on_success=outcome.on_success,
+            ended=outcome.name == "response_time_s" and outcome.trials is not None,
+        )
+    )  # fmt: skip
     for remark in analysis.remarks:
         yield paragraph(f"{remark[:1].upper()}{remark[1:]}.", "note")
     names = [factor.name for factor in analysis.outcome.layout.factors]
@@ -210,29 +190,6 @@ def _body(analysis: Analysis) -> Iterator[Html]:
     yield details(f"{outcome.name}: estimated means, sensitivity and checks", joined(more))
 
 
-def _told(analysis: Analysis) -> Iterator[str]:
-    outcome, main = analysis.outcome, analysis.main
-    unit = f", in {outcome.unit}" if outcome.unit else ""
-    yield f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}."
-    yield f"Design: {outcome.layout.words}."
-    if analysis.transform:
-        yield f"Tests are of the {analysis.transform} of the values."
-    if main.name == MIXED:
-        yield (
-            f"{count(main.n, 'participant')}, some of whom lack a cell: a linear mixed model with "
-            "a random intercept of participants, type III F with Satterthwaite's degrees of "
-            "freedom. The analysis of variance of those who have every cell is beside it."
-        )
-    else:
-        yield f"{count(main.n, 'participant')}, each with every cell: analysis of variance."
-    if main.remarks:
-        yield f"Of the fit: {'; '.join(main.remarks)}."
-    if outcome.on_success:
-        yield "It is of solved questions alone, and so conditions on success."
-    if outcome.name == "response_time_s" and outcome.trials is not None:
-        yield "It is of questions that were solved or skipped."
-
-
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
     """A row a cell: levels, n, mean, sd, and of transformed values the mean in the outcome's unit.
     words: a number as the table has it."""
@@ -248,12 +205,6 @@ def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tup
                 else []
             ),
         )
-
-
-def number_words(value: float) -> str:
-    """An estimate, with three decimals where it is small."""
-    size = abs(value)
-    return decimal(value, 3 if size < 1 else 2)
 
 
 def ends_words(row: Statistic) -> str:
@@ -284,9 +235,9 @@ def _tests(model: Model, tests: list[Statistic]) -> Html:
         "Term", "F", "df", "p", two_lines("p", "Greenhouse-Geisser"),
         two_lines("Partial η²", "95 % interval"), two_lines("Generalised η²", "95 % interval"),
     )  # fmt: skip
-    left = f"; {count(model.n_left_out, 'participant')} left out" if model.n_left_out else ""
-    remarks = f". {'; '.join(model.remarks)}" if model.remarks else ""
-    caption = f"{model.name[:1].upper()}{model.name[1:]}, n = {model.n}{left}{remarks}."
+    caption = sentence(
+        "design.model", name=model.name, n=model.n, left_out=model.n_left_out, remarks=model.remarks
+    )
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
 

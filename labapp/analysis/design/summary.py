@@ -9,14 +9,7 @@ import pandas as pd
 
 from labapp.analysis.design.analyses import VALUES, Analysis, StudyAnalyses, back
 from labapp.analysis.design.contrasts import CONTRAST
-from labapp.analysis.design.sections import (
-    ends_words,
-    number_words,
-    p_words,
-    term_tests,
-    test_words,
-    tested_words,
-)
+from labapp.analysis.design.sections import term_tests, term_words, tested_words
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.base.report.page import (
     Html,
@@ -30,6 +23,7 @@ from labapp.base.report.page import (
     text,
     two_lines,
 )
+from labapp.base.report.sentences import number_words, sentence
 
 _MEANS = {"": "Means", "log": "Geometric means"}
 SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
@@ -86,14 +80,14 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     estimated = [row for row in analysis.select(CONTRAST) if row.difference is not None]
     told: list[object] = []
     for row in estimated[:SHOWN_CONTRASTS]:
-        p = "" if row.p_corrected is None else f"; corrected {p_words(row.p_corrected)}"
-        difference = f"{number_words(row.difference or 0.0)}, 95 % interval {ends_words(row)}{p}"
         unit = f" ({analysis.unit})" if analysis.transform else ""
-        told.append(two_lines(Verbatim(f"{row.contrast}{unit}"), difference))
+        told.append(
+            two_lines(Verbatim(f"{row.contrast}{unit}"), sentence("design.contrast", row=row))
+        )
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
     if not told:
-        told = [f"{test.factors}: {test_words(test)}" for test in term_tests(analysis)]
+        told = list(map(term_words, term_tests(analysis)))
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
     own = {

@@ -17,7 +17,7 @@ from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.apa import DOCX, TEX, paper_tables, tex, write_docx
 from labapp.analysis.design.contents import REPORT, DefaultFindings
 from labapp.analysis.design.sections import sections, term_tests
-from labapp.analysis.design.sections import tested_pair as pair_of
+from labapp.analysis.design.sections import tested_row as row_of
 from labapp.analysis.design.summary import _outcome
 from labapp.analysis.inference import adjust
 from labapp.base import resources, translations
@@ -153,7 +153,9 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
             == (hypothesis.outcome, hypothesis.contrast, hypothesis.direction)
         )  # fmt: skip
         (analysis,) = (a for a in results.analyses if a.outcome.name == hypothesis.outcome)
-        assert pair_of(analysis, hypothesis)[1] == row["p_corrected"]
+        own, _ = row_of(analysis, hypothesis)
+        assert own is not None
+        assert own.row() == row
     paper = {
         (line[0].removesuffix(" (log s)"), float(cell("*t*")), cell("*p*"), cell("*p*_corr"))
         for made in paper_tables(results)

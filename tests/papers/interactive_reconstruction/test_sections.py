@@ -13,6 +13,7 @@ from labapp.analysis.inference import SAME, outcome
 from labapp.analysis.report import report
 from labapp.analysis.statistic import Statistic
 from labapp.papers.interactive_reconstruction import sections
+from labapp.papers.interactive_reconstruction.groups import comparisons, corrected
 from labapp.papers.interactive_reconstruction.results import PAIRS, Facts, Found, facts
 from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
 from tests.helpers.pages import problems
@@ -25,7 +26,9 @@ def plain(html: Iterable[str]) -> str:
 
 def as_published(found: Found) -> Found:
     """As if the study were the paper's."""
-    return replace(found, group=replace(found.group, repeats="synthetic-crowd"))
+    group = replace(found.group, repeats="synthetic-crowd")
+    compared = tuple(corrected(each, found.n_tests) for each in comparisons(group))
+    return Found(group, compared, found.n_tests)
 
 
 def of(known: Analysed, place: int) -> Found:

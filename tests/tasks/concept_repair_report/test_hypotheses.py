@@ -19,6 +19,7 @@ from labapp.tasks.concept_repair.report.hypotheses import (
     Prediction,
 )
 from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MATCHED, Models, Rows
+from tests.helpers.one_test import faults
 
 PEOPLE, MODELS, PICTURES = 24, 6, 10
 OIS = np.linspace(0.05, 0.55, MODELS)
@@ -135,6 +136,20 @@ def test_harm_and_wrong_foretelling_rise_with_ois(tests: list[Prediction]) -> No
         assert made.p is not None
         assert made.p_corrected is not None
         assert made.p <= made.p_corrected < 0.05
+
+
+def test_each_row_is_one_test(tests: list[Prediction]) -> None:
+    """Where nothing is expected, the verdict is that of the test against the bound, and the test of
+    a difference has a row of its own."""
+    rows = [replace(row, study="s").row() for test in tests for row in test.rows()]
+    assert len([row for row in rows if row["p"] is not None]) > 8
+    assert faults(rows) == []
+    for test in tests:
+        if test.expected == "nothing" and test.difference is not None:
+            asked, other = test.rows()
+            assert (asked.kind, other.kind) == ("equivalence", "")
+            assert (asked.p or 1.0) < 0.05 or test.verdict != EQUIVALENT
+            assert asked.why.startswith(test.verdict)
 
 
 def test_nothing_is_said_of_surprises_where_nobody_coded(tests: list[Prediction]) -> None:
