@@ -78,7 +78,6 @@ def of_estimate(
     is smaller on both sides (Schuirmann, 1987): statistic and p are those of the one-sided test
     with the larger p, and the interval is the 90 % one. name: of the test, if it is not t or z.
     """
-    distribution = stats.norm() if df is None else stats.t(df)
     t, test, why = value / error, "z" if df is None else "t", ""
     if direction == EQUIVALENT:
         above, below = (value + (bound or 0.0)) / error, (value - (bound or 0.0)) / error
@@ -86,11 +85,17 @@ def of_estimate(
         test, why = TOST, NINETY
     else:
         p = tail(t, df, direction)
-    half = float(distribution.ppf((1 + LEVELS.get(direction, GIVEN)) / 2)) * error
+    half = quantile(df, LEVELS.get(direction, GIVEN)) * error
     return Statistic(
         test=name or test, bound=bound, difference=value,
         standard_error=error, statistic=t, df=df, p=p, low=value - half, high=value + half, why=why,
     )  # fmt: skip
+
+
+def quantile(df: float | None, level: float = GIVEN) -> float:
+    """Half the interval of an estimate with a standard error of 1."""
+    share = (1 + level) / 2
+    return float(stats.norm.ppf(share) if df is None else stats.t.ppf(share, df))
 
 
 def tail(t: float, df: float | None, direction: Direction = TWO_SIDED) -> float:

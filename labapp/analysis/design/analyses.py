@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp
+from math import exp, sqrt
 
 import numpy as np
 import pandas as pd
@@ -274,7 +274,7 @@ def _analysis(
 
 
 def _cell_row(cell: Cell) -> Statistic:
-    """What the values of a cell are."""
+    """What the values of a cell are, with the interval of their mean, each cell by itself."""
     values = cell.values
     made = Statistic(
         kind=VALUES, levels=level_words(cell.levels), model=cell.levels.get(MODEL, ""), test="mean",
@@ -283,7 +283,12 @@ def _cell_row(cell: Cell) -> Statistic:
     if not values.size:
         return made
     mean, sd = float(values.mean()), inference.sd(values)
-    return replace(made, mean=mean, median=float(np.median(values)), sd=sd)
+    made = replace(made, mean=mean, median=float(np.median(values)), sd=sd)
+    if sd is None:
+        return made
+    error = sd / sqrt(values.size)
+    half = inference.quantile(values.size - 1) * error
+    return replace(made, standard_error=error, low=mean - half, high=mean + half)
 
 
 def _terms(

@@ -156,9 +156,10 @@ def term_words(test: Statistic) -> str:
 def _body(analysis: Analysis) -> Iterator[Html]:
     outcome, main = analysis.outcome, analysis.main
     unit = f", in {outcome.unit}" if outcome.unit else ""
+    title = f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}."
     yield paragraph(
         sentence(
-            "design.outcome", title=f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}.", design=outcome.layout.words,
+            "design.outcome", title=title, design=outcome.layout.words,
             transform=analysis.transform, mixed=main.name == MIXED, n=main.n, remarks=main.remarks,
             on_success=outcome.on_success,
             ended=outcome.name == "response_time_s" and outcome.trials is not None,
