@@ -382,20 +382,24 @@ class Effect:
         }
 
 
+def standardised(name: str, value: float, t: float, df: float, scale: float) -> Effect:
+    """An effect with the interval of the noncentrality of its t; scale: a t times it is the effect.
+    Hedges' g has its correction for small samples here."""
+    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
+    factor = small if name == HEDGES else 1.0
+    low, high = (None if end is None else factor * end * scale for end in t_interval(t, df))
+    return Effect(name, factor * value, low, high)
+
+
 def hedges_g(first: Values, other: Values) -> Effect | None:
     """Hedges' (1981) g of two independent samples: the difference of their means in pooled standard
     deviations, corrected for small samples. None where they have fewer than two values or do not
     vary."""
-    n_1, n_2 = first.size, other.size
-    if min(n_1, n_2) < 2 or not (varies(first) or varies(other)):
+    test = two_sample(first, other)
+    if test.p is None or test.statistic is None or test.df is None:
         return None
-    df = n_1 + n_2 - 2
-    pooled = sqrt((first.var(ddof=1) * (n_1 - 1) + other.var(ddof=1) * (n_2 - 1)) / df)
-    d = float(first.mean() - other.mean()) / pooled
-    scale = sqrt(n_1 * n_2 / (n_1 + n_2))
-    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
-    low, high = (None if t is None else small * t / scale for t in t_interval(d * scale, df))
-    return Effect(HEDGES, small * d, low, high)
+    scale = sqrt(1 / first.size + 1 / other.size)
+    return standardised(HEDGES, test.statistic * scale, test.statistic, test.df, scale)
 
 
 def d_z(differences: Values) -> Effect | None:
@@ -403,12 +407,9 @@ def d_z(differences: Values) -> Effect | None:
     differences. None where there are fewer than two or they do not vary."""
     if not varies(differences):
         return None
-    scale = sqrt(differences.size)
-    d = float(differences.mean() / differences.std(ddof=1))
-    low, high = (
-        None if t is None else t / scale for t in t_interval(d * scale, differences.size - 1)
-    )
-    return Effect(PAIRED, d, low, high)
+    scale = 1 / sqrt(differences.size)
+    t = float(differences.mean() / differences.std(ddof=1)) / scale
+    return standardised(PAIRED, t * scale, t, differences.size - 1, scale)
 
 
 def t_interval(t: float, df: float) -> tuple[float | None, float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import exp, lgamma, sqrt
+from math import exp
 from typing import Any, Protocol
 
 from labapp.analysis.design.anova import Estimate
@@ -21,7 +21,7 @@ from labapp.analysis.inference import (
     Effect,
     adjust,
     of_estimate,
-    t_interval,
+    standardised,
 )
 from labapp.analysis.statistic import Statistic
 from labapp.study.design import MODEL
@@ -79,7 +79,7 @@ def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> 
     test = of_estimate(estimate.value, estimate.error, estimate.df, comparison.direction)
     t = estimate.value / estimate.error
     named = [factor for factor in factors if factor.name in comparison.weights]
-    effect, cohen = _effect(estimate, t, named), _cohen(estimate, t, named)
+    effect, cohen = _effects(estimate, t, named)
     rows = [
         replace(
             test, kind=CONTRAST, n=estimate.n, **comparison.cells, **effect.cells if effect else {}
@@ -90,32 +90,22 @@ def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> 
     return rows
 
 
-def _effect(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect | None:
-    """d_z where participants met all that is compared, else Hedges' g."""
+def _effects(
+    estimate: Estimate, t: float, factors: Sequence[Factor]
+) -> tuple[Effect | None, Effect | None]:
+    """d_z where participants met all that is compared, else Hedges' g; and Cohen's d: d_av, else
+    d_s. The interval of d_av is an approximation by Algina and Keselman (2003)."""
     if estimate.df is None or not estimate.scale:
-        return None
+        return None, None
     between = any(not factor.within for factor in factors)
-    df = estimate.df
-    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if between and df > 1 else 1.0
-    low, high = (None if end is None else small * end * estimate.scale for end in t_interval(t, df))
-    return Effect(
-        HEDGES if between else PAIRED, small * estimate.value / estimate.spread, low, high
-    )
-
-
-def _cohen(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect | None:
-    """Cohen's d: d_av where participants met all that is compared, else d_s. The interval is the
-    noncentrality's times standard error over standardiser (of d_av an approximation by Algina and
-    Keselman, 2003)."""
-    if estimate.df is None or not estimate.scale:
-        return None
-    between = any(not factor.within for factor in factors)
+    value, df = estimate.value, estimate.df
+    name = HEDGES if between else PAIRED
+    effect = standardised(name, value / estimate.spread, t, df, estimate.scale)
     unit = estimate.spread if between else estimate.within_levels
     if not unit > 0:
-        return None
-    scale = estimate.error / unit
-    low, high = (None if end is None else end * scale for end in t_interval(t, estimate.df))
-    return Effect(COHEN_POOLED if between else COHEN_AVERAGE, estimate.value / unit, low, high)
+        return effect, None
+    name = COHEN_POOLED if between else COHEN_AVERAGE
+    return effect, standardised(name, value / unit, t, df, estimate.error / unit)
 
 
 def equivalence(comparison: Comparison, estimate: Estimate, bound: float) -> Statistic:

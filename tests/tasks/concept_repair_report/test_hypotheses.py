@@ -208,7 +208,7 @@ def test_correlations_over_models_and_people() -> None:
     _, models = world(1.2)
     found = models.correlated("foresee", "ois")
     assert found.n == MODELS
-    assert found.rho == pytest.approx(-1.0)
+    assert found.statistic == pytest.approx(-1.0)
     assert found.low is not None
     assert found.high is not None
     assert -1 <= found.low <= found.high < 0

@@ -188,9 +188,9 @@ Row = dict[str, Any]
 def rows(results: RepairResults) -> Iterator[Row]:
     """The rows of a study, in the order of the items."""
     about = {"study": results.study, "design": TASK, "ours": True}
-    for make in (_means, _correlations, _tests):
-        for row in make(results):
-            yield about | row
+    tests = [row for test in results.tests for row in test.rows()]
+    made = (row.row() for row in (*results.correlations, *tests))
+    yield from (row | about for row in (*_means(results), *made))
 
 
 def _means(results: RepairResults) -> Iterator[Row]:
@@ -211,26 +211,6 @@ def _means(results: RepairResults) -> Iterator[Row]:
                         "low": row["low"],
                         "high": row["high"],
                     }
-
-
-def _correlations(results: RepairResults) -> Iterator[Row]:
-    for known in results.correlations:
-        yield {
-            "item": "2",
-            "group": MATCHED,
-            "quantity": known.measure,
-            "compared_with": PREDICTORS.get(known.predictor, known.predictor),
-            "test": "Spearman rho",
-            "n": known.n,
-            "statistic": known.rho,
-            "low": known.low,
-            "high": known.high,
-            "why": known.why or None,
-        }
-
-
-def _tests(results: RepairResults) -> Iterator[Row]:
-    return (row.row() for test in results.tests for row in test.rows())
 
 
 SAMPLE_WORDS = {
@@ -385,15 +365,15 @@ def correlations_table(results: RepairResults) -> Html:
     """Human measures with measures of the models."""
     predictors = results.models.predictors
     rows = []
-    for measure in dict.fromkeys(each.measure for each in results.correlations):
-        own = {each.predictor: each for each in results.correlations if each.measure == measure}
+    for measure in dict.fromkeys(row.quantity for row in results.correlations):
+        own = {row.compared_with: row for row in results.correlations if row.quantity == measure}
         cells: list[object] = [MEASURES[measure].title]
         for name in predictors:
-            known = own[name]
-            if known.rho is None:
+            known = own[PREDICTORS.get(name, name)]
+            if known.statistic is None:
                 cells.append(two_lines(NONE, known.why))
                 continue
-            cells.append(two_lines(decimal(known.rho, 2), _ends(known.low, known.high)))
+            cells.append(two_lines(decimal(known.statistic, 2), _ends(known.low, known.high)))
         rows.append(cells)
     return table(
         ("Spearman's ρ", *(PREDICTORS[name] for name in predictors)),
