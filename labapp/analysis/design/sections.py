@@ -94,7 +94,11 @@ def tested_words(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None
     if row is None:
         return None, test
     p = row.p_corrected if row.contrast else row.p
-    return "supported" if p is not None and p < ALPHA else "not supported", test
+    return "supported" if _below(p) else "not supported", test
+
+
+def _below(p: float | None) -> bool:
+    return p is not None and p < ALPHA
 
 
 def term_tests(analysis: Analysis) -> Iterator[Statistic]:
@@ -326,7 +330,7 @@ def _equivalences(tests: list[Statistic]) -> Html:
         (
             test.contrast, f"± {number_words(test.bound or 0.0)}", ends_words(test), *_t(test),
             p_cell(test.p_corrected),
-            "smaller" if (test.p_corrected or 1.0) < ALPHA else "not shown to be smaller",
+            "smaller" if _below(test.p_corrected) else "not shown to be smaller",
         )
         for test in tests
     ]  # fmt: skip
