@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+import yaml
+
 from labapp.base import resources
-from labapp.base.documents import parse_yaml
 from labapp.base.errors import SetupError
-from labapp.base.reading import files
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import ENGLISH, Verbatim, decimal, say, spoken_translation
 
@@ -28,7 +28,9 @@ FILE = "report-sentences.yaml"
 def catalogue(language: str) -> Mapping[str, str]:
     """The templates of a language by id; empty where there are none."""
     path = resources.assets() / "texts" / language / FILE
-    known: Mapping[str, str] = parse_yaml(path, files.content(path)).value if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    known: Mapping[str, str] = yaml.safe_load(path.read_text("utf-8"))
     return known
 
 

@@ -62,7 +62,7 @@ def test_every_number_of_a_sentence_is_of_its_row(values: list[float], p: list[f
 
 def _digits(value: float) -> int:
     """Decimals with which the greatest of these are written at least."""
-    return 0 if value >= 1000 else 1 if value >= 100 else 2 if value >= 1 else 3
+    return 0 if value >= 1000 else 1 if value >= 100 else 2
 
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:
